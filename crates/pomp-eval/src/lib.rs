@@ -1,0 +1,1 @@
+//! Metrics over recorded rollouts and clips.

@@ -1,0 +1,1 @@
+//! Readers and writers of motion files: BVH, GLB, npz.

@@ -1,0 +1,1 @@
+//! The closed loop: kinematic, dynamic and phase encoding module, frame by frame.

@@ -1,0 +1,1 @@
+//! The kinematic module: OrthoMoE encoder and diffusion decoder with Analytic-DPM covariance.

@@ -1,0 +1,53 @@
+//! Skeletons, poses, clips, root frames, features and recordings: the vocabulary of every other crate.
+//!
+//! # Conventions
+//!
+//! Stated here once, true everywhere:
+//!
+//! - metres, kilograms, seconds, radians, newtons; bare numbers that cross a boundary carry their unit in
+//!   the name (`push_ns`, `frame_rate_hz`);
+//! - Y is up, right-handed; a character at yaw 0 faces +Z and has its left side at +X;
+//! - quaternions are unit, `x y z w` in memory and in files;
+//! - the project skeleton ([`Skeleton::humanoid`]) has LaFAN1's 22 joints in LaFAN1's order; its rest pose is
+//!   a T-pose in which every joint frame is aligned with the world, so a local rotation of identity
+//!   everywhere *is* the T-pose;
+//! - a *local* rotation is relative to the parent joint; the root's is relative to the world;
+//! - the *root frame* ([`RootFrame`]) is the pelvis projected on the ground, turned by its yaw only;
+//! - transforms read `target_from_source`; a space that can be mistaken is a suffix: `_world`, `_root`, `_local`.
+//!
+//! # The main types
+//!
+//! A [`Clip`] is a [`Skeleton`] and a list of [`Pose`]s at a frame rate. Forward kinematics
+//! ([`Skeleton::forward_kinematics`]) turns a pose into a [`GlobalPose`]. A [`Recording`] is what the
+//! preprocessing and the generator write: a clip in world space with contacts, gaits, impulses and terrain.
+//!
+//! ```
+//! use pomp_motion::{Pose, Skeleton};
+//! let skeleton = Skeleton::humanoid(1.75);
+//! let rest = Pose::rest(&skeleton);
+//! let world = skeleton.forward_kinematics(&rest);
+//! let left_toe = skeleton.index_of("LeftToe").expect("the humanoid has toes");
+//! assert!(world.positions[left_toe.0].y.abs() < 0.05);
+//! ```
+//!
+//! This crate reads no files and knows neither the simulator nor the networks.
+
+mod clip;
+mod error;
+mod frame_table;
+mod gait;
+mod pose;
+mod recording;
+mod root_frame;
+pub mod rotation;
+mod skeleton;
+
+pub use clip::Clip;
+pub use error::MotionError;
+pub use frame_table::FrameTable;
+pub use gait::Gait;
+pub use glam;
+pub use pose::{GlobalPose, Pose};
+pub use recording::{GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid};
+pub use root_frame::RootFrame;
+pub use skeleton::{Joint, JointIndex, Skeleton, humanoid};

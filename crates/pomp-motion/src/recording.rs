@@ -1,0 +1,260 @@
+use crate::clip::central_velocities;
+use crate::root_frame::yaw_of_rotation;
+use crate::{Clip, FrameTable, GlobalPose, Joint, JointIndex, MotionError, Pose, Skeleton};
+use glam::{Quat, Vec3};
+use std::sync::Arc;
+
+/// Heights on a regular grid: row i, column j lies at world x = `origin[0]` + j·`cell_m`, z = `origin[1]` + i·`cell_m`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TerrainGrid {
+    /// Row-major heights, metres; `rows` × `columns`, both at least 2.
+    pub heights: FrameTable<f32>,
+    /// World x and z of the first height.
+    pub origin: [f32; 2],
+    /// Distance between neighbours, metres.
+    pub cell_m: f32,
+}
+
+/// What the simulator made of a clip: the ragdoll's motion and the forces on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulationTrack {
+    /// Names of the B bodies.
+    pub body_names: Vec<String>,
+    /// Masses of the bodies, kg.
+    pub body_mass_kg: Vec<f32>,
+    /// Contact impulse on each body during the frame, N·s, world `[T, B]`.
+    pub contact_impulse: FrameTable<Vec3>,
+    /// Simulated joint positions, metres, world `[T, J]`.
+    pub positions: FrameTable<Vec3>,
+    /// Simulated joint rotations, world `[T, J]`.
+    pub quaternions: FrameTable<Quat>,
+    /// Simulated joint velocities, m/s, world `[T, J]`.
+    pub velocities: FrameTable<Vec3>,
+    /// Force of the root assist, mean over the frame, N, world `[T]`.
+    pub assist_force: Vec<Vec3>,
+    /// Torque of the root assist, mean over the frame, N·m, world `[T]`.
+    pub assist_torque: Vec<Vec3>,
+}
+
+/// One push that was applied: an impulse on a body at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PushRecord {
+    /// When, seconds from the start.
+    pub time_s: f32,
+    /// Which body, index into `body_names`.
+    pub body: usize,
+    /// Impulse, N·s, world.
+    pub impulse_ns: Vec3,
+    /// Where it acted, world, metres.
+    pub point: Vec3,
+}
+
+/// What only a generated motion has: targets, commands, costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerationTrack {
+    /// Target joint positions of the kinematic module, world, metres `[T, J]`.
+    pub target_positions: FrameTable<Vec3>,
+    /// The pushes of the run.
+    pub pushes: Vec<PushRecord>,
+    /// Command per frame: desired root x, z (metres, world), heading (radians) and speed (m/s).
+    pub control: Vec<[f32; 4]>,
+    /// Wall time of the frame, microseconds.
+    pub frame_time_us: Vec<f32>,
+}
+
+/// A motion in world space with everything known of it; one npz file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Name of the clip or rollout.
+    pub name: String,
+    /// Frames per second.
+    pub frame_rate_hz: f32,
+    /// Joint names, parents and offsets.
+    pub skeleton: Arc<Skeleton>,
+    /// Joint positions, world, metres `[T, J]`.
+    pub positions: FrameTable<Vec3>,
+    /// Joint rotations, world `[T, J]`.
+    pub quaternions: FrameTable<Quat>,
+    /// Joint velocities, world, m/s `[T, J]`.
+    pub velocities: FrameTable<Vec3>,
+    /// Root x, z, yaw and pelvis height above y = 0 per frame.
+    pub root: Vec<[f32; 4]>,
+    /// Weight of each [`crate::Gait`] per frame.
+    pub gait: Vec<[f32; crate::Gait::COUNT]>,
+    /// Ground contact of left heel, left toe, right heel, right toe per frame.
+    pub foot_contact: Vec<[bool; 4]>,
+    /// The ground.
+    pub terrain: Option<TerrainGrid>,
+    /// Physics replay, or the simulated side of a rollout.
+    pub simulation: Option<SimulationTrack>,
+    /// Phase codes pe, `[T, 2C]`, once phases are trained.
+    pub phase: Option<FrameTable<f32>>,
+    /// Present in rollouts only.
+    pub generation: Option<GenerationTrack>,
+    /// Where the motion comes from.
+    pub source: String,
+    /// Licence of that source.
+    pub license: String,
+    /// Hash of the configuration that made this file.
+    pub config_hash: String,
+}
+
+impl Recording {
+    /// A recording of a clip with gaits and contacts still to be filled in: standing, no contact.
+    pub fn of_clip(clip: &Clip) -> Self {
+        Self::of_global_poses(&clip.name, Arc::clone(&clip.skeleton), clip.frame_rate_hz, &clip.global_poses())
+    }
+
+    /// A recording of world poses; see [`Self::of_clip`].
+    pub fn of_global_poses(
+        name: &str,
+        skeleton: Arc<Skeleton>,
+        frame_rate_hz: f32,
+        poses: &[GlobalPose],
+    ) -> Self {
+        let mut positions = FrameTable::with_columns(skeleton.len());
+        let mut quaternions = FrameTable::with_columns(skeleton.len());
+        for pose in poses {
+            positions.push(&pose.positions);
+            quaternions.push(&pose.rotations);
+        }
+        let root = poses
+            .iter()
+            .map(|pose| {
+                let p = pose.positions[0];
+                [p.x, p.z, yaw_of_rotation(pose.rotations[0]), p.y]
+            })
+            .collect();
+        let velocities = central_velocities(&positions, frame_rate_hz);
+        Self {
+            name: name.to_owned(),
+            frame_rate_hz,
+            skeleton,
+            positions,
+            quaternions,
+            velocities,
+            root,
+            gait: vec![crate::Gait::Stand.one_hot(); poses.len()],
+            foot_contact: vec![[false; 4]; poses.len()],
+            terrain: None,
+            simulation: None,
+            phase: None,
+            generation: None,
+            source: String::new(),
+            license: String::new(),
+            config_hash: String::new(),
+        }
+    }
+
+    /// Number of frames, T.
+    pub fn frames(&self) -> usize {
+        self.positions.frames()
+    }
+
+    /// World pose of a frame.
+    pub fn global_pose(&self, frame: usize) -> GlobalPose {
+        GlobalPose { positions: self.positions[frame].to_vec(), rotations: self.quaternions[frame].to_vec() }
+    }
+
+    /// World pose of a frame of the physics replay, if there is one.
+    pub fn simulated_pose(&self, frame: usize) -> Option<GlobalPose> {
+        self.simulation.as_ref().map(|simulation| GlobalPose {
+            positions: simulation.positions[frame].to_vec(),
+            rotations: simulation.quaternions[frame].to_vec(),
+        })
+    }
+
+    /// The motion as a clip of local rotations.
+    ///
+    /// # Errors
+    /// When a value is not finite.
+    pub fn to_clip(&self) -> Result<Clip, MotionError> {
+        let poses: Vec<Pose> =
+            (0..self.frames()).map(|frame| self.global_pose(frame).to_local(&self.skeleton)).collect();
+        Clip::new(self.name.clone(), Arc::clone(&self.skeleton), self.frame_rate_hz, poses)
+    }
+
+    /// Rebuilds a skeleton from names, parents and the world pose of one frame.
+    ///
+    /// # Errors
+    /// [`MotionError::BadSkeleton`] when names and parents are no tree.
+    pub fn skeleton_of_pose(
+        names: &[String],
+        parents: &[Option<JointIndex>],
+        pose: &GlobalPose,
+    ) -> Result<Skeleton, MotionError> {
+        let joints = names
+            .iter()
+            .zip(parents)
+            .enumerate()
+            .map(|(i, (name, &parent))| Joint {
+                name: name.clone(),
+                parent,
+                offset: match parent {
+                    None => Vec3::new(0.0, pose.positions[i].y, 0.0),
+                    Some(p) => pose.rotations[p.0].inverse() * (pose.positions[i] - pose.positions[p.0]),
+                },
+            })
+            .collect();
+        Skeleton::new(joints)
+    }
+
+    /// Checks that every array has T frames and that all numbers are finite.
+    ///
+    /// # Errors
+    /// The first array that breaks the rule.
+    pub fn validate(&self) -> Result<(), MotionError> {
+        let frames = self.frames();
+        let (joints, bodies) =
+            (self.skeleton.len(), self.simulation.as_ref().map_or(0, |s| s.body_names.len()));
+        let size = |what: &str, found: usize, expected: usize| {
+            if found == expected {
+                Ok(())
+            } else {
+                Err(MotionError::SizeMismatch { what: format!("{what} of \"{}\"", self.name), expected, found })
+            }
+        };
+        let finite = |what: &str, table: &FrameTable<Vec3>, columns: usize| {
+            size(what, table.frames(), frames)?;
+            size(&format!("columns of {what}"), table.columns(), columns)?;
+            for (frame, row) in table.rows().enumerate() {
+                if let Some(column) = row.iter().position(|v| !v.is_finite()) {
+                    return Err(MotionError::NotFinite { what: format!("{what} of \"{}\"", self.name), frame, column });
+                }
+            }
+            Ok(())
+        };
+        if frames == 0 {
+            return Err(MotionError::BadClip { name: self.name.clone(), reason: "it has no frames".to_owned() });
+        }
+        finite("positions", &self.positions, joints)?;
+        finite("velocities", &self.velocities, joints)?;
+        size("quaternions", self.quaternions.frames(), frames)?;
+        for (frame, row) in self.quaternions.rows().enumerate() {
+            if let Some(column) = row.iter().position(|q| !q.is_finite()) {
+                return Err(MotionError::NotFinite { what: format!("quaternions of \"{}\"", self.name), frame, column });
+            }
+        }
+        size("root", self.root.len(), frames)?;
+        size("gait", self.gait.len(), frames)?;
+        size("foot_contact", self.foot_contact.len(), frames)?;
+        if let Some(simulation) = &self.simulation {
+            size("body_mass", simulation.body_mass_kg.len(), bodies)?;
+            finite("contact_impulse", &simulation.contact_impulse, bodies)?;
+            finite("sim_positions", &simulation.positions, joints)?;
+            finite("sim_velocities", &simulation.velocities, joints)?;
+            size("sim_quaternions", simulation.quaternions.frames(), frames)?;
+            size("assist_force", simulation.assist_force.len(), frames)?;
+            size("assist_torque", simulation.assist_torque.len(), frames)?;
+        }
+        if let Some(phase) = &self.phase {
+            size("phase", phase.frames(), frames)?;
+        }
+        if let Some(generation) = &self.generation {
+            finite("target_positions", &generation.target_positions, joints)?;
+            size("control", generation.control.len(), frames)?;
+            size("frame_time_us", generation.frame_time_us.len(), frames)?;
+        }
+        Ok(())
+    }
+}

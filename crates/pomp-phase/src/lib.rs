@@ -1,0 +1,1 @@
+//! The phase encoding module: periodic autoencoder, aligned periodic autoencoder, phase manifold.

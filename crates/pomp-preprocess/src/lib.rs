@@ -1,0 +1,1 @@
+//! Preprocessing: contacts, gaits, terrain reconstruction, physics replay, shards.

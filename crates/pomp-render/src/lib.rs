@@ -1,0 +1,1 @@
+//! Pictures of clips and rollouts by tiny-skia.

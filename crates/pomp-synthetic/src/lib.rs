@@ -1,0 +1,1 @@
+//! Procedural gaits with known terrain and known contacts.

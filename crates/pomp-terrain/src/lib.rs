@@ -1,0 +1,1 @@
+//! Height-map terrain: generators, queries and files.

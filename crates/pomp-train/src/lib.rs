@@ -1,0 +1,1 @@
+//! Training loops, checkpoints and run records.
