@@ -41,6 +41,7 @@ mod recording;
 mod root_frame;
 pub mod rotation;
 mod skeleton;
+mod source_motion;
 
 pub use clip::Clip;
 pub use error::MotionError;
@@ -51,3 +52,4 @@ pub use pose::{GlobalPose, Pose};
 pub use recording::{GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid};
 pub use root_frame::RootFrame;
 pub use skeleton::{Joint, JointIndex, Skeleton, humanoid};
+pub use source_motion::SourceMotion;
