@@ -42,7 +42,8 @@ impl Clip {
                     found: pose.local_rotations.len(),
                 });
             }
-            let not_finite = |column| MotionError::NotFinite { what: format!("clip \"{name}\""), frame, column };
+            let not_finite =
+                |column| MotionError::NotFinite { what: format!("clip \"{name}\""), frame, column };
             if !pose.root_position.is_finite() {
                 return Err(not_finite(0));
             }

@@ -26,16 +26,8 @@ impl Gait {
     /// Number of gaits, G.
     pub const COUNT: usize = 8;
     /// All gaits in the order of the one-hot vector.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Stand,
-        Self::Walk,
-        Self::Jog,
-        Self::Crouch,
-        Self::Jump,
-        Self::Bump,
-        Self::Lie,
-        Self::GetUp,
-    ];
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Stand, Self::Walk, Self::Jog, Self::Crouch, Self::Jump, Self::Bump, Self::Lie, Self::GetUp];
 
     /// Position in the one-hot vector.
     pub fn index(self) -> usize {

@@ -34,6 +34,7 @@
 
 mod clip;
 mod error;
+pub mod features;
 mod frame_table;
 mod gait;
 mod pose;

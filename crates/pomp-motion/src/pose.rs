@@ -14,7 +14,10 @@ pub struct Pose {
 impl Pose {
     /// The skeleton's rest pose: the T-pose, for the project skeleton.
     pub fn rest(skeleton: &Skeleton) -> Self {
-        Self { root_position: skeleton.joints()[0].offset, local_rotations: vec![Quat::IDENTITY; skeleton.len()] }
+        Self {
+            root_position: skeleton.joints()[0].offset,
+            local_rotations: vec![Quat::IDENTITY; skeleton.len()],
+        }
     }
 
     /// Interpolates roots linearly and rotations spherically; `t` = 0 is `self`.

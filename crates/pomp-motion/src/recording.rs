@@ -102,7 +102,12 @@ pub struct Recording {
 impl Recording {
     /// A recording of a clip with gaits and contacts still to be filled in: standing, no contact.
     pub fn of_clip(clip: &Clip) -> Self {
-        Self::of_global_poses(&clip.name, Arc::clone(&clip.skeleton), clip.frame_rate_hz, &clip.global_poses())
+        Self::of_global_poses(
+            &clip.name,
+            Arc::clone(&clip.skeleton),
+            clip.frame_rate_hz,
+            &clip.global_poses(),
+        )
     }
 
     /// A recording of world poses; see [`Self::of_clip`].
@@ -211,7 +216,11 @@ impl Recording {
             if found == expected {
                 Ok(())
             } else {
-                Err(MotionError::SizeMismatch { what: format!("{what} of \"{}\"", self.name), expected, found })
+                Err(MotionError::SizeMismatch {
+                    what: format!("{what} of \"{}\"", self.name),
+                    expected,
+                    found,
+                })
             }
         };
         let finite = |what: &str, table: &FrameTable<Vec3>, columns: usize| {
@@ -219,20 +228,31 @@ impl Recording {
             size(&format!("columns of {what}"), table.columns(), columns)?;
             for (frame, row) in table.rows().enumerate() {
                 if let Some(column) = row.iter().position(|v| !v.is_finite()) {
-                    return Err(MotionError::NotFinite { what: format!("{what} of \"{}\"", self.name), frame, column });
+                    return Err(MotionError::NotFinite {
+                        what: format!("{what} of \"{}\"", self.name),
+                        frame,
+                        column,
+                    });
                 }
             }
             Ok(())
         };
         if frames == 0 {
-            return Err(MotionError::BadClip { name: self.name.clone(), reason: "it has no frames".to_owned() });
+            return Err(MotionError::BadClip {
+                name: self.name.clone(),
+                reason: "it has no frames".to_owned(),
+            });
         }
         finite("positions", &self.positions, joints)?;
         finite("velocities", &self.velocities, joints)?;
         size("quaternions", self.quaternions.frames(), frames)?;
         for (frame, row) in self.quaternions.rows().enumerate() {
             if let Some(column) = row.iter().position(|q| !q.is_finite()) {
-                return Err(MotionError::NotFinite { what: format!("quaternions of \"{}\"", self.name), frame, column });
+                return Err(MotionError::NotFinite {
+                    what: format!("quaternions of \"{}\"", self.name),
+                    frame,
+                    column,
+                });
             }
         }
         size("root", self.root.len(), frames)?;

@@ -23,7 +23,10 @@ impl RootFrame {
     /// straight up or down (lying), its left axis decides.
     pub fn of_pose(pose: &GlobalPose, ground_y: f32) -> Self {
         let hips = pose.positions[humanoid::HIPS.0];
-        Self { origin: Vec3::new(hips.x, ground_y, hips.z), yaw: yaw_of_rotation(pose.rotations[humanoid::HIPS.0]) }
+        Self {
+            origin: Vec3::new(hips.x, ground_y, hips.z),
+            yaw: yaw_of_rotation(pose.rotations[humanoid::HIPS.0]),
+        }
     }
 
     /// World position of a point given in this frame.

@@ -42,7 +42,11 @@ impl Skeleton {
                 None if i > 0 => return Err(bad(i, &joint.name, "only joint 0 may be a root".to_owned())),
                 Some(_) if i == 0 => return Err(bad(i, &joint.name, "joint 0 must be the root".to_owned())),
                 Some(parent) if parent.0 >= i => {
-                    return Err(bad(i, &joint.name, format!("its parent {} does not come before it", parent.0)));
+                    return Err(bad(
+                        i,
+                        &joint.name,
+                        format!("its parent {} does not come before it", parent.0),
+                    ));
                 }
                 _ => {}
             }
