@@ -1,0 +1,250 @@
+use crate::{WeightsError, module};
+use burn::module::Module;
+use half::f16;
+use safetensors::{Dtype, SafeTensors};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// How many bits a weight takes in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightPrecision {
+    /// Half precision: relative error 5e-4, half the size. For weights that are only run.
+    F16,
+    /// Single precision: exact. For weights that are trained further.
+    F32,
+}
+
+/// One tensor: its shape and its values, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightTensor {
+    /// Sizes of the axes.
+    pub shape: Vec<usize>,
+    /// Row-major values, as many as the product of the shape.
+    pub values: Vec<f32>,
+}
+
+/// Named tensors and metadata: the content of one safetensors file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightFile {
+    source_name: String,
+    metadata: BTreeMap<String, String>,
+    tensors: BTreeMap<String, WeightTensor>,
+}
+
+impl WeightFile {
+    /// A file without tensors.
+    pub fn new(metadata: impl IntoIterator<Item = (String, String)>) -> Self {
+        let metadata = metadata.into_iter().collect();
+        Self { source_name: "the network".to_owned(), metadata, tensors: BTreeMap::new() }
+    }
+
+    /// Copies the floating-point parameters and running statistics of a module; their names are the prefix,
+    /// a dot, and the path of fields within the module.
+    ///
+    /// # Errors
+    /// [`WeightsError::NotFinite`] names the first weight that is NaN or infinite; [`WeightsError::NotAFloat`];
+    /// [`WeightsError::DuplicateName`].
+    pub fn add_module<M: Module>(&mut self, prefix: &str, module: &M) -> Result<(), WeightsError> {
+        for (name, tensor) in module::collect(prefix, module)? {
+            self.add_tensor(&name, tensor)?;
+        }
+        Ok(())
+    }
+
+    /// Adds one tensor, for statistics that belong to no module.
+    ///
+    /// # Errors
+    /// As [`Self::add_module`], and [`WeightsError::WrongLength`].
+    pub fn add_tensor(&mut self, name: &str, tensor: WeightTensor) -> Result<(), WeightsError> {
+        if tensor.shape.iter().product::<usize>() != tensor.values.len() {
+            return Err(WeightsError::WrongLength {
+                name: name.to_owned(),
+                shape: tensor.shape,
+                found: tensor.values.len(),
+            });
+        }
+        check_finite(&self.source_name, name, &tensor.values)?;
+        match self.tensors.insert(name.to_owned(), tensor) {
+            None => Ok(()),
+            Some(_) => Err(WeightsError::DuplicateName { name: name.to_owned() }),
+        }
+    }
+
+    /// Gives `module` the tensors under `prefix`. Training state, devices and parameter ids stay the module's.
+    ///
+    /// Clones of a module share the running statistics of its batch norms: load into a freshly made one.
+    ///
+    /// # Errors
+    /// [`WeightsError::MissingTensor`], [`WeightsError::WrongShape`], [`WeightsError::UnknownTensor`] when the
+    /// file has more under this prefix than the module takes.
+    pub fn load_into<M: Module>(&self, prefix: &str, module: M) -> Result<M, WeightsError> {
+        module::apply(prefix, module, self)
+    }
+
+    /// A tensor by name.
+    ///
+    /// # Errors
+    /// [`WeightsError::MissingTensor`].
+    pub fn tensor(&self, name: &str) -> Result<&WeightTensor, WeightsError> {
+        self.tensors.get(name).ok_or_else(|| WeightsError::MissingTensor {
+            source_name: self.source_name.clone(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// A tensor by name, which must have this shape.
+    ///
+    /// # Errors
+    /// [`WeightsError::MissingTensor`], [`WeightsError::WrongShape`].
+    pub fn tensor_of_shape(&self, name: &str, shape: &[usize]) -> Result<&WeightTensor, WeightsError> {
+        let tensor = self.tensor(name)?;
+        if tensor.shape == shape {
+            return Ok(tensor);
+        }
+        Err(WeightsError::WrongShape {
+            source_name: self.source_name.clone(),
+            name: name.to_owned(),
+            expected: shape.to_vec(),
+            found: tensor.shape.clone(),
+        })
+    }
+
+    /// A metadata value.
+    ///
+    /// # Errors
+    /// [`WeightsError::MissingMetadata`].
+    pub fn metadata(&self, key: &str) -> Result<&str, WeightsError> {
+        self.metadata.get(key).map(String::as_str).ok_or_else(|| WeightsError::MissingMetadata {
+            source_name: self.source_name.clone(),
+            key: key.to_owned(),
+        })
+    }
+
+    /// Names of all tensors, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Where the weights came from, for messages.
+    pub fn source_name(&self) -> &str {
+        &self.source_name
+    }
+
+    /// The bytes of the safetensors file: metadata and tensors in the order of their names, so that equal
+    /// weights give equal bytes.
+    ///
+    /// # Errors
+    /// [`WeightsError::TooLargeForHalf`].
+    pub fn to_bytes(&self, precision: WeightPrecision) -> Result<Vec<u8>, WeightsError> {
+        let mut body = Vec::new();
+        let mut header = Map::new();
+        if !self.metadata.is_empty() {
+            header.insert("__metadata__".to_owned(), json!(self.metadata));
+        }
+        for (name, tensor) in &self.tensors {
+            let begin = body.len();
+            let dtype = match precision {
+                WeightPrecision::F32 => {
+                    body.extend(tensor.values.iter().flat_map(|value| value.to_le_bytes()));
+                    "F32"
+                }
+                WeightPrecision::F16 => {
+                    for (index, &value) in tensor.values.iter().enumerate() {
+                        let small = f16::from_f32(value);
+                        if !small.is_finite() {
+                            return Err(WeightsError::TooLargeForHalf { name: name.clone(), index, value });
+                        }
+                        body.extend(small.to_le_bytes());
+                    }
+                    "F16"
+                }
+            };
+            let entry = json!({"dtype": dtype, "shape": tensor.shape, "data_offsets": [begin, body.len()]});
+            header.insert(name.clone(), entry);
+        }
+        let mut header = Value::Object(header).to_string().into_bytes();
+        // Readers that map the file want the body aligned; the format pads the header with spaces.
+        header.resize(header.len().next_multiple_of(8), b' ');
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.append(&mut header);
+        bytes.append(&mut body);
+        Ok(bytes)
+    }
+
+    /// Writes the file: beside its place first, synced, then renamed, so that no partial file bears the name.
+    ///
+    /// # Errors
+    /// [`WeightsError::Io`], and as [`Self::to_bytes`].
+    pub fn save(&self, path: &Path, precision: WeightPrecision) -> Result<(), WeightsError> {
+        let bytes = self.to_bytes(precision)?;
+        let failed = |error| WeightsError::Io { action: "write", path: path.to_owned(), error };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        beside.write_all(&bytes).map_err(failed)?;
+        beside.as_file().sync_all().map_err(failed)?;
+        beside.persist(path).map_err(|problem| failed(problem.error))?;
+        Ok(())
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`WeightsError::Io`], and as [`Self::from_bytes`].
+    pub fn open(path: &Path) -> Result<Self, WeightsError> {
+        let bytes = std::fs::read(path).map_err(|error| WeightsError::Io {
+            action: "read",
+            path: path.to_owned(),
+            error,
+        })?;
+        Self::from_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Reads the bytes of a file; `source_name` is where they came from, for messages.
+    ///
+    /// # Errors
+    /// [`WeightsError::Broken`] for bytes that are no whole safetensors file, [`WeightsError::UnsupportedType`],
+    /// [`WeightsError::NotFinite`].
+    pub fn from_bytes(bytes: &[u8], source_name: &str) -> Result<Self, WeightsError> {
+        let broken = |error: safetensors::SafeTensorError| WeightsError::Broken {
+            source_name: source_name.to_owned(),
+            reason: error.to_string(),
+        };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+        let views = SafeTensors::deserialize(bytes).map_err(broken)?;
+        let mut file = Self::new(header.metadata().clone().unwrap_or_default());
+        source_name.clone_into(&mut file.source_name);
+        for (name, view) in views.iter() {
+            let values: Vec<f32> = match view.dtype() {
+                Dtype::F32 => {
+                    let (words, _) = view.data().as_chunks::<4>();
+                    words.iter().map(|&word| f32::from_le_bytes(word)).collect()
+                }
+                Dtype::F16 => {
+                    let (words, _) = view.data().as_chunks::<2>();
+                    words.iter().map(|&word| f16::from_le_bytes(word).to_f32()).collect()
+                }
+                other => {
+                    return Err(WeightsError::UnsupportedType {
+                        source_name: source_name.to_owned(),
+                        name: name.to_owned(),
+                        found: format!("{other:?}"),
+                    });
+                }
+            };
+            check_finite(source_name, name, &values)?;
+            file.tensors.insert(name.to_owned(), WeightTensor { shape: view.shape().to_vec(), values });
+        }
+        Ok(file)
+    }
+}
+
+fn check_finite(source_name: &str, name: &str, values: &[f32]) -> Result<(), WeightsError> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => {
+            Err(WeightsError::NotFinite { source_name: source_name.to_owned(), name: name.to_owned(), index })
+        }
+    }
+}
