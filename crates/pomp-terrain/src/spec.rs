@@ -1,0 +1,139 @@
+use crate::{Shape, TerrainError};
+use serde::{Deserialize, Serialize};
+
+/// The names that [`preset`] knows.
+pub const PRESET_NAMES: [&str; 7] = ["flat", "slope", "stairs", "hills", "rough", "gaps", "mixed"];
+
+/// A terrain in a few numbers; the content of the files in `configs/terrain`.
+///
+/// ```
+/// let spec: pomp_terrain::TerrainSpec = pomp_terrain::file::parse_spec(
+///     "size_m = 30.0\n[shape]\nkind = \"slope\"\nangle_deg = 8.0\n",
+///     std::path::Path::new("example.toml"),
+/// )?;
+/// assert_eq!(spec.cell_m, 0.1);
+/// # Ok::<(), pomp_terrain::TerrainError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainSpec {
+    /// Side of the square map, metres, centred on the origin. Default 40: at walking speed the character
+    /// reaches the border after about 15 s; beyond it the ground goes on at the border's height. Larger maps
+    /// cost memory and collider build time with the square of the side.
+    #[serde(default = "default_size_m")]
+    pub size_m: f32,
+    /// Distance between neighbouring heights, metres. Default 0.1. Smaller makes risers and lips steeper and
+    /// costs memory and contact time; larger than a foot (0.25 m) blurs stairs into ramps.
+    #[serde(default = "default_cell_m")]
+    pub cell_m: f32,
+    /// The level area around the origin where the character starts.
+    #[serde(default)]
+    pub start: StartArea,
+    /// The form of the ground.
+    pub shape: Shape,
+}
+
+/// A level disc of height 0 around the origin, blended smoothly into the terrain.
+///
+/// Inside `radius_m` the ground is 0. From there to `radius_m` + `blend_m` the shape (less its height at the
+/// origin) fades in with a smoothstep.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartArea {
+    /// Whether there is one. Default true. Without it the shape is used as it is, and a character that
+    /// starts at the origin must be placed by [`crate::HeightMap::height`].
+    #[serde(default = "default_enabled")]
+    pub enabled: bool,
+    /// Radius of the level disc, metres. Default 1: room for a stance and a first step.
+    #[serde(default = "default_radius_m")]
+    pub radius_m: f32,
+    /// Width of the ring in which the terrain fades in, metres. Default 1. Close to 0 leaves a ledge around
+    /// the disc; larger hides more of the terrain.
+    #[serde(default = "default_blend_m")]
+    pub blend_m: f32,
+}
+
+impl Default for StartArea {
+    fn default() -> Self {
+        Self { enabled: default_enabled(), radius_m: default_radius_m(), blend_m: default_blend_m() }
+    }
+}
+
+impl StartArea {
+    /// No level area.
+    pub const NONE: Self = Self { enabled: false, radius_m: 1.0, blend_m: 1.0 };
+
+    /// Share of the shape's height at a distance from the origin: 0 in the disc, 1 beyond the blend.
+    pub(crate) fn weight(&self, distance_m: f32) -> f32 {
+        if !self.enabled || distance_m >= self.radius_m + self.blend_m {
+            1.0
+        } else if distance_m <= self.radius_m {
+            0.0
+        } else {
+            let t = (distance_m - self.radius_m) / self.blend_m;
+            t * t * (3.0 - 2.0 * t)
+        }
+    }
+}
+
+fn default_size_m() -> f32 {
+    40.0
+}
+fn default_cell_m() -> f32 {
+    0.1
+}
+fn default_enabled() -> bool {
+    true
+}
+fn default_radius_m() -> f32 {
+    1.0
+}
+fn default_blend_m() -> f32 {
+    1.0
+}
+
+impl TerrainSpec {
+    /// This shape at the default size, cell and start area.
+    pub fn of_shape(shape: Shape) -> Self {
+        Self { size_m: default_size_m(), cell_m: default_cell_m(), start: StartArea::default(), shape }
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`TerrainError::BadSpec`] with the first field that is out of range.
+    pub fn validate(&self) -> Result<(), TerrainError> {
+        crate::height_map::square_cells(self.size_m, self.cell_m)?;
+        for (field, value) in [("start.radius_m", self.start.radius_m), ("start.blend_m", self.start.blend_m)]
+        {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(TerrainError::BadSpec {
+                    field: field.to_owned(),
+                    reason: format!("is {value}; it must be a length of 0 or more metres"),
+                });
+            }
+        }
+        self.shape.validate()
+    }
+}
+
+/// A ready terrain by name, the names of [`PRESET_NAMES`]; the same as the files in `configs/terrain`.
+pub fn preset(name: &str) -> Option<TerrainSpec> {
+    let shape = match name {
+        "flat" => Shape::Flat {},
+        "slope" => Shape::Slope { angle_deg: 8.0, heading_deg: 0.0 },
+        "stairs" => Shape::Stairs { rise_m: 0.15, run_m: 0.3, count: 6, landing_m: 2.5, heading_deg: 0.0 },
+        "hills" => Shape::Hills { amplitude_m: 0.6, wavelength_m: 6.0, seed: 0 },
+        "rough" => Shape::Rough { amplitude_m: 0.05, wavelength_m: 0.8, octaves: 3, seed: 0 },
+        "gaps" => Shape::Gaps { width_m: 0.4, depth_m: 0.5, spacing_m: 3.0, heading_deg: 0.0 },
+        "mixed" => Shape::Sum {
+            parts: vec![
+                Shape::Hills { amplitude_m: 0.5, wavelength_m: 8.0, seed: 0 },
+                Shape::Rough { amplitude_m: 0.03, wavelength_m: 0.8, octaves: 3, seed: 1 },
+            ],
+        },
+        _ => return None,
+    };
+    let cell_m = if matches!(shape, Shape::Stairs { .. }) { 0.05 } else { default_cell_m() };
+    Some(TerrainSpec { cell_m, ..TerrainSpec::of_shape(shape) })
+}
