@@ -1,1 +1,23 @@
 //! Readers and writers of motion files: BVH, GLB, npz.
+//!
+//! - [`read_bvh`] gives a [`BvhFile`]: a [`pomp_motion::SourceMotion`] in the file's own unit, ready for
+//!   retargeting, and the list of everything the reader had to interpret or repair. [`write_bvh`] writes a
+//!   [`pomp_motion::Clip`].
+//! - [`write_recording`] and [`read_recording`] hold a [`pomp_motion::Recording`] in one npz file that numpy
+//!   opens.
+//! - [`write_glb`] makes a clip that any glTF viewer plays.
+//! - [`write_atomically`] is how all of them, and the crates above, write a file.
+//!
+//! Readers are strict about truth (numbers, counts, shapes: an error says file, line and column or array) and
+//! lenient about dialect (case, spacing, braces, names). They never allocate from a number in a header, and
+//! arbitrary bytes are an error, never a panic.
+//!
+//! This crate neither retargets nor resamples; it changes units only where an option of a writer says so.
+
+pub mod bvh;
+mod error;
+mod write_atomically;
+
+pub use bvh::{BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh};
+pub use error::FormatError;
+pub use write_atomically::write_atomically;
