@@ -1,1 +1,43 @@
 //! The dynamic module: a PD-controlled ragdoll in Rapier on height-map terrain.
+//!
+//! A [`DynamicModule`] is built from a skeleton, a [`DynamicConfig`] and a terrain grid. Each control frame it takes a target pose
+//! at the frame's start and end, and pushes; it gives back a [`Frame`]: the simulated pose and velocities, the contact impulse on
+//! every body and what the root assist did. There is one body per joint, in the same order.
+//!
+//! ```
+//! use pomp_motion::{FrameTable, Pose, Skeleton, TerrainGrid};
+//! use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity};
+//!
+//! let skeleton = Skeleton::humanoid(1.75);
+//! let flat = TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+//! let mut module = DynamicModule::new(&skeleton, &DynamicConfig::default(), &flat)?;
+//! let stand = Pose::rest(&skeleton);
+//! module.reset(&stand, &PoseVelocity::zero(skeleton.len()))?;
+//! let frame = module.step(&stand, &stand, &[])?;
+//! assert!(frame.pose.positions.iter().all(|p| p.is_finite()));
+//! # Ok::<(), pomp_physics::PhysicsError>(())
+//! ```
+//!
+//! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at one engine step
+//! a frame; the efforts that are reported are those that acted. Bodies touch the ground only, never each other.
+//!
+//! What it does not do: it reads no clips, knows no networks, and is not differentiated.
+
+mod body;
+mod config;
+mod drive;
+mod error;
+mod frame;
+mod ground;
+mod limit;
+mod module;
+mod snapshot;
+mod world;
+
+pub use body::body_height;
+pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
+pub use error::PhysicsError;
+pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
+pub use limit::JointLimit;
+pub use module::DynamicModule;
+pub use snapshot::WorldSnapshot;

@@ -1,0 +1,314 @@
+use crate::PhysicsError;
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be set about the dynamic module; `configs/physics.toml` holds the defaults.
+///
+/// Every field has to be present in a file: nothing is filled in silently.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DynamicConfig {
+    /// Body mass, kg; default 75. Drives, torque limits and the assist scale with it.
+    pub mass_kg: f32,
+    /// Control frames per second; default 60. One [`crate::DynamicModule::step`] lasts one frame.
+    pub frame_rate_hz: f32,
+    /// Engine steps per frame, 1 to 16; default 1. More cost proportionally more and hardly track better, since the
+    /// drives are implicit; contact peaks get sharper.
+    pub steps_per_frame: usize,
+    /// Gauss-Seidel sweeps over the contacts in each step, 1 to 64. Too few leave contacts of a
+    /// landing unresolved; more only cost time.
+    pub contact_sweeps: usize,
+    /// Gravity, m/s² along −Y; default 9.81.
+    pub gravity_m_s2: f32,
+    /// Coulomb friction of bodies on the ground; default 0.9. Low values make feet slide.
+    pub friction: f32,
+    /// How contacts give way.
+    pub contact: ContactConfig,
+    /// Joint drives.
+    pub drives: DriveConfig,
+    /// Joint limits.
+    pub limits: LimitConfig,
+    /// The root assist (method §4).
+    pub assist: AssistConfig,
+    /// When a state counts as diverged.
+    pub guard: GuardConfig,
+}
+
+/// Compliance of the ground contact: a spring-damper that Rapier regularises contacts with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContactConfig {
+    /// Natural frequency, Hz. Lower is softer: blunter impact peaks, deeper sinking.
+    pub frequency_hz: f32,
+    /// Damping ratio. Rapier's own default of 10 is nearly rigid; near 1 contacts give like flesh and shoe.
+    pub damping_ratio: f32,
+    /// Distance below which an approaching pair is a contact already, metres; default 0.02.
+    pub prediction_m: f32,
+    /// Extra look-ahead for fast bodies, metres, so that they do not pass through the ground in one step; default 0.3.
+    pub fast_body_prediction_m: f32,
+    /// Width of the flat border, metres, that repeats the terrain's edge heights around it; default 4.
+    pub border_m: f32,
+}
+
+/// Stiffness and strength of one group of joints, for a body of 75 kg; both scale with body mass.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drive {
+    /// Kp, N·m/rad. Too little: limp, lags behind targets; too much: rigid, swallows pushes.
+    pub stiffness_nm_per_rad: f32,
+    /// Largest torque the drive may exert, N·m.
+    pub torque_limit_nm: f32,
+}
+
+/// Joint drives: implicit PD control, τ = Kp · log(q_target q⁻¹) + Kd · (ω_target − ω).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriveConfig {
+    /// Kd as a multiple of Kp, seconds; default 0.1.
+    pub damping_s: f32,
+    /// Damping of the tissue that stays when the strength is scaled to 0, as a multiple of Kp, seconds. Without any, a
+    /// limp ragdoll is numerically unstable.
+    pub passive_damping_s: f32,
+    /// Thigh to pelvis.
+    pub hip: Drive,
+    /// Shank to thigh.
+    pub knee: Drive,
+    /// Foot to shank.
+    pub ankle: Drive,
+    /// Toes to foot.
+    pub toe: Drive,
+    /// Spine, Spine1 and Spine2.
+    pub spine: Drive,
+    /// Neck.
+    pub neck: Drive,
+    /// Head.
+    pub head: Drive,
+    /// Shoulder girdle to Spine2.
+    pub clavicle: Drive,
+    /// Upper arm to shoulder girdle.
+    pub shoulder: Drive,
+    /// Forearm to upper arm.
+    pub elbow: Drive,
+    /// Hand to forearm.
+    pub wrist: Drive,
+}
+
+/// Joint limits: ranges of swing and twist per joint, see [`crate::JointLimit`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitConfig {
+    /// Whether targets are clamped to the ranges and joints beyond them are pulled back.
+    pub enabled: bool,
+    /// Spring that pulls back a joint beyond its range, N·m/rad for 75 kg, on top of the drive and without a torque
+    /// limit: ligaments and bone, not muscle.
+    pub stiffness_nm_per_rad: f32,
+    /// Damping of that spring as a multiple of its stiffness, seconds.
+    pub damping_s: f32,
+}
+
+/// The root assist: a bounded wrench on the pelvis towards the target root. Always reported.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssistConfig {
+    /// Horizontal stiffness, body weights per metre; default 13.6 (10 kN/m at 75 kg). Damping is critical for the body mass.
+    pub horizontal_stiffness_bw_per_m: f32,
+    /// Cap of the horizontal force, body weights; default 0.544 (400 N at 75 kg).
+    pub horizontal_limit_bw: f32,
+    /// Vertical stiffness, damping and cap as a share of the horizontal ones; default 0.1. Near 1
+    /// the assist carries the weight that the feet should.
+    pub vertical_share: f32,
+    /// Angular stiffness, body weights × metre per radian; default 4.08 (3 kN·m/rad at 75 kg).
+    pub angular_stiffness_bw_m_per_rad: f32,
+    /// Angular damping as a multiple of the stiffness, seconds; default 0.1.
+    pub angular_damping_s: f32,
+    /// Cap of the torque, body weights × metre; default 0.272 (200 N·m at 75 kg).
+    pub angular_limit_bw_m: f32,
+}
+
+/// Bounds of a credible state; beyond them the last good state is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuardConfig {
+    /// Largest speed of the root, m/s; default 30.
+    pub max_root_speed_m_s: f32,
+    /// Largest rate of any joint, rad/s; default 400.
+    pub max_joint_rate_rad_s: f32,
+    /// How far below the lowest ground the root may be, metres; default 2.
+    pub max_fall_below_ground_m: f32,
+}
+
+impl Drive {
+    const fn new(stiffness_nm_per_rad: f32, torque_limit_nm: f32) -> Self {
+        Self { stiffness_nm_per_rad, torque_limit_nm }
+    }
+}
+
+impl Default for DynamicConfig {
+    fn default() -> Self {
+        Self {
+            mass_kg: 75.0,
+            frame_rate_hz: 60.0,
+            steps_per_frame: 1,
+            contact_sweeps: 4,
+            gravity_m_s2: 9.81,
+            friction: 0.9,
+            contact: ContactConfig {
+                frequency_hz: 60.0,
+                damping_ratio: 10.0,
+                prediction_m: 0.02,
+                fast_body_prediction_m: 0.3,
+                border_m: 4.0,
+            },
+            drives: DriveConfig {
+                damping_s: 0.1,
+                passive_damping_s: 0.002,
+                hip: Drive::new(1000.0, 350.0),
+                knee: Drive::new(1000.0, 350.0),
+                ankle: Drive::new(800.0, 250.0),
+                toe: Drive::new(60.0, 60.0),
+                spine: Drive::new(2000.0, 400.0),
+                neck: Drive::new(200.0, 60.0),
+                head: Drive::new(200.0, 60.0),
+                clavicle: Drive::new(800.0, 200.0),
+                shoulder: Drive::new(800.0, 150.0),
+                elbow: Drive::new(600.0, 100.0),
+                wrist: Drive::new(60.0, 30.0),
+            },
+            limits: LimitConfig { enabled: true, stiffness_nm_per_rad: 3000.0, damping_s: 0.05 },
+            assist: AssistConfig {
+                horizontal_stiffness_bw_per_m: 13.6,
+                horizontal_limit_bw: 0.544,
+                vertical_share: 0.1,
+                angular_stiffness_bw_m_per_rad: 4.08,
+                angular_damping_s: 0.1,
+                angular_limit_bw_m: 0.272,
+            },
+            guard: GuardConfig {
+                max_root_speed_m_s: 30.0,
+                max_joint_rate_rad_s: 400.0,
+                max_fall_below_ground_m: 2.0,
+            },
+        }
+    }
+}
+
+impl DynamicConfig {
+    /// Reads a config; every field has to be there, unknown ones are refused.
+    ///
+    /// # Errors
+    /// [`PhysicsError::ConfigSyntax`] with line and column, [`PhysicsError::BadConfig`] with the field out of range.
+    pub fn from_toml(text: &str) -> Result<Self, PhysicsError> {
+        let config: Self =
+            toml::from_str(text).map_err(|e| PhysicsError::ConfigSyntax { message: e.to_string() })?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`PhysicsError::BadConfig`] with the first field out of range.
+    pub fn validate(&self) -> Result<(), PhysicsError> {
+        let between = |field, value: f32, low: f32, high: f32, rule| {
+            if value >= low && value <= high {
+                Ok(())
+            } else {
+                Err(PhysicsError::BadConfig { field, value: f64::from(value), rule })
+            }
+        };
+        let positive = "above 0 and at most 1e6";
+        let share = "0 or more and at most 1e6";
+        between("mass_kg", self.mass_kg, 5.0, 500.0, "between 5 and 500 kg")?;
+        between("frame_rate_hz", self.frame_rate_hz, 20.0, 1000.0, "between 20 and 1000 Hz")?;
+        between("steps_per_frame", self.steps_per_frame as f32, 1.0, 16.0, "between 1 and 16")?;
+        between("contact_sweeps", self.contact_sweeps as f32, 1.0, 64.0, "between 1 and 64")?;
+        between("gravity_m_s2", self.gravity_m_s2, 0.0, 100.0, "between 0 and 100 m/s²")?;
+        between("friction", self.friction, 0.0, 10.0, "between 0 and 10")?;
+        let contact = &self.contact;
+        between("contact.frequency_hz", contact.frequency_hz, 1.0, 1e6, "between 1 Hz and 1 MHz")?;
+        between("contact.damping_ratio", contact.damping_ratio, 0.01, 1e3, "between 0.01 and 1000")?;
+        between("contact.prediction_m", contact.prediction_m, 1e-4, 1.0, "between 0.0001 and 1 m")?;
+        between(
+            "contact.fast_body_prediction_m",
+            contact.fast_body_prediction_m,
+            0.0,
+            10.0,
+            "between 0 and 10 m",
+        )?;
+        between("contact.border_m", contact.border_m, 0.0, 100.0, "between 0 and 100 m")?;
+        between("drives.damping_s", self.drives.damping_s, 0.0, 10.0, "between 0 and 10 s")?;
+        between(
+            "drives.passive_damping_s",
+            self.drives.passive_damping_s,
+            1e-5,
+            10.0,
+            "between 1e-5 and 10 s",
+        )?;
+        for (stiffness, limit, drive) in self.drives.named() {
+            between(stiffness, drive.stiffness_nm_per_rad, 1e-3, 1e6, positive)?;
+            between(limit, drive.torque_limit_nm, 1e-3, 1e6, positive)?;
+        }
+        between("limits.stiffness_nm_per_rad", self.limits.stiffness_nm_per_rad, 0.0, 1e6, share)?;
+        between("limits.damping_s", self.limits.damping_s, 0.0, 10.0, "between 0 and 10 s")?;
+        let assist = &self.assist;
+        between(
+            "assist.horizontal_stiffness_bw_per_m",
+            assist.horizontal_stiffness_bw_per_m,
+            0.0,
+            1e6,
+            share,
+        )?;
+        between("assist.horizontal_limit_bw", assist.horizontal_limit_bw, 0.0, 1e6, share)?;
+        between("assist.vertical_share", assist.vertical_share, 0.0, 1e6, share)?;
+        between(
+            "assist.angular_stiffness_bw_m_per_rad",
+            assist.angular_stiffness_bw_m_per_rad,
+            0.0,
+            1e6,
+            share,
+        )?;
+        between("assist.angular_damping_s", assist.angular_damping_s, 0.0, 10.0, "between 0 and 10 s")?;
+        between("assist.angular_limit_bw_m", assist.angular_limit_bw_m, 0.0, 1e6, share)?;
+        let guard = &self.guard;
+        between(
+            "guard.max_root_speed_m_s",
+            guard.max_root_speed_m_s,
+            1e-3,
+            300.0,
+            "above 0 and at most 300 m/s",
+        )?;
+        between(
+            "guard.max_joint_rate_rad_s",
+            guard.max_joint_rate_rad_s,
+            1e-3,
+            1e4,
+            "above 0 and at most 10000 rad/s",
+        )?;
+        between(
+            "guard.max_fall_below_ground_m",
+            guard.max_fall_below_ground_m,
+            0.0,
+            1e3,
+            "between 0 and 1000 m",
+        )
+    }
+
+    /// Body weight, newtons.
+    pub fn body_weight_n(&self) -> f32 {
+        self.mass_kg * self.gravity_m_s2
+    }
+}
+
+impl DriveConfig {
+    fn named(&self) -> [(&'static str, &'static str, Drive); 11] {
+        macro_rules! rows {
+            ($($group:ident),*) => {
+                [$((
+                    concat!("drives.", stringify!($group), ".stiffness_nm_per_rad"),
+                    concat!("drives.", stringify!($group), ".torque_limit_nm"),
+                    self.$group,
+                )),*]
+            };
+        }
+        rows!(hip, knee, ankle, toe, spine, neck, head, clavicle, shoulder, elbow, wrist)
+    }
+}

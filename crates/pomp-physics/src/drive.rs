@@ -1,0 +1,320 @@
+//! Implicit springs that hold every joint on its target, and the root assist, which is one more spring.
+//!
+//! Rapier's multibody puts a spring of stiffness k and damping d on the diagonal of its mass matrix (h² k + h d), which is backward Euler:
+//! the torque over a step of length h is k (rest − q − h v⁺) − d v⁺ with the velocity v⁺ at its *end*, contact impulses included. With
+//!
+//!   rest = q + (k_a e_a + k_p e_p + (d_a + h k_a) ω_t) / (k_a + k_p)
+//!
+//! that is the PD law τ = k_a (e_a + h (ω_t − v⁺)) + d_a (ω_t − v⁺) towards the moving target, plus the passive part. Since v⁺ is known
+//! after the step, so is the torque that acted, exactly; a step whose torques exceed a limit is taken again with softer drives.
+
+use crate::limit::JointLimit;
+use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, LimitConfig, PoseVelocity};
+use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::rotation::log;
+use pomp_motion::{Pose, humanoid};
+
+/// Mass for which the configured gains hold, kg.
+const REFERENCE_MASS_KG: f32 = 75.0;
+
+/// A spring towards a moving target plus a passive one, on three axes of the multibody.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spring {
+    /// Active stiffness and damping per axis.
+    pub(crate) stiffness: Vec3,
+    pub(crate) damping: Vec3,
+    /// Error of the active part at the start of the step, and the target's velocity.
+    pub(crate) error: Vec3,
+    pub(crate) target_velocity: Vec3,
+    /// Passive stiffness, damping and error.
+    pub(crate) passive_stiffness: f32,
+    pub(crate) passive_damping: f32,
+    pub(crate) passive_error: Vec3,
+}
+
+impl Spring {
+    /// Total stiffness, distance of the rest point from the present coordinate, and damping, per axis.
+    pub(crate) fn combined(&self, h: f32) -> (Vec3, Vec3, Vec3) {
+        let stiffness = self.stiffness + Vec3::splat(self.passive_stiffness);
+        let pull = self.stiffness * self.error
+            + self.passive_error * self.passive_stiffness
+            + (self.damping + self.stiffness * h) * self.target_velocity;
+        let damping = self.damping + Vec3::splat(self.passive_damping);
+        let shift = Vec3::select(
+            stiffness.cmpgt(Vec3::splat(1e-9)),
+            pull / stiffness.max(Vec3::splat(1e-9)),
+            Vec3::ZERO,
+        );
+        (stiffness, shift, damping)
+    }
+
+    /// Force or torque of the active part over a step that ended with velocity `after`.
+    pub(crate) fn active(&self, h: f32, after: Vec3) -> Vec3 {
+        let slip = self.target_velocity - after;
+        self.stiffness * (self.error + slip * h) + self.damping * slip
+    }
+
+    fn scaled(&self, scale: Vec3) -> Self {
+        Self { stiffness: self.stiffness * scale, damping: self.damping * scale, ..*self }
+    }
+}
+
+/// All springs of one step at full strength, with their limits.
+#[derive(Clone, Debug)]
+pub(crate) struct DrivePlan {
+    /// Root translation (world axes).
+    assist_force: Spring,
+    /// Root rotation (world axes).
+    assist_torque: Spring,
+    horizontal_limit: f32,
+    vertical_limit: f32,
+    torque_limit: f32,
+    /// Joints from 1; entry 0 is unused.
+    joints: Vec<Spring>,
+    joint_limits: Vec<f32>,
+    scale: Scale,
+}
+
+/// By how much each bounded drive is softened.
+#[derive(Clone, Debug)]
+struct Scale {
+    horizontal: f32,
+    vertical: f32,
+    torque: f32,
+    joints: Vec<f32>,
+}
+
+/// What the drives did in a step.
+#[derive(Clone, Debug)]
+pub(crate) struct DriveOutcome {
+    pub(crate) assist_force: Vec3,
+    pub(crate) assist_torque: Vec3,
+    pub(crate) joint_torque: Vec<Vec3>,
+    /// A limit was exceeded by more than the tolerance.
+    pub(crate) exceeded: bool,
+}
+
+/// A torque may exceed its limit by this share before the step is taken again.
+const TOLERANCE: f32 = 1.01;
+/// Softening aims below the limit, since a softer drive lets the velocity error grow.
+const AIM: f32 = 0.99;
+
+/// Gains, limits and scales of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Drives {
+    drives: Vec<Drive>,
+    passive_damping: Vec<f32>,
+    damping_s: f32,
+    limits: Vec<Option<JointLimit>>,
+    limit_config: LimitConfig,
+    assist: AssistConfig,
+    mass_kg: f32,
+    body_weight_n: f32,
+}
+
+/// State that the springs act on.
+pub(crate) struct DriveState<'a> {
+    pub(crate) root_position: Vec3,
+    pub(crate) local_rotations: &'a [Quat],
+}
+
+impl Drives {
+    pub(crate) fn new(config: &DynamicConfig, limits: Vec<Option<JointLimit>>) -> Self {
+        let ratio = config.mass_kg / REFERENCE_MASS_KG;
+        let drives: Vec<Drive> = (0..humanoid::JOINTS)
+            .map(|joint| {
+                let drive = drive_of_joint(&config.drives, joint);
+                Drive {
+                    stiffness_nm_per_rad: drive.stiffness_nm_per_rad * ratio,
+                    torque_limit_nm: drive.torque_limit_nm * ratio,
+                }
+            })
+            .collect();
+        let passive_damping =
+            drives.iter().map(|d| d.stiffness_nm_per_rad * config.drives.passive_damping_s).collect();
+        let limit_config =
+            LimitConfig { stiffness_nm_per_rad: config.limits.stiffness_nm_per_rad * ratio, ..config.limits };
+        Self {
+            drives,
+            passive_damping,
+            damping_s: config.drives.damping_s,
+            limits,
+            limit_config,
+            assist: config.assist,
+            mass_kg: config.mass_kg,
+            body_weight_n: config.body_weight_n(),
+        }
+    }
+
+    /// The target rotation that a joint can take.
+    fn allowed(&self, joint: usize, rotation: Quat) -> Quat {
+        match self.limits[joint] {
+            Some(limit) if self.limit_config.enabled => limit.clamp(rotation),
+            _ => rotation,
+        }
+    }
+
+    /// Springs for one step of length `h` from `target` (at the start of the step) with velocity `velocity`.
+    pub(crate) fn plan(
+        &self,
+        state: &DriveState<'_>,
+        target: &Pose,
+        velocity: &PoseVelocity,
+        scales: (f32, f32),
+        h: f32,
+    ) -> DrivePlan {
+        let (strength, assist) = scales;
+        let mut joints = vec![Spring::default(); self.drives.len()];
+        let mut joint_limits = vec![f32::INFINITY; self.drives.len()];
+        for i in 1..self.drives.len() {
+            let current = state.local_rotations[i];
+            let wanted = self.allowed(i, target.local_rotations[i]);
+            let drive = self.drives[i];
+            let stiffness = drive.stiffness_nm_per_rad * strength;
+            // A target held at its limit does not move.
+            let free = wanted == target.local_rotations[i];
+            let back = log(self.allowed(i, current) * current.inverse());
+            let beyond = back.length_squared() > 1e-8;
+            let (limit_stiffness, limit_damping) = if beyond {
+                let k = self.limit_config.stiffness_nm_per_rad;
+                (k, k * self.limit_config.damping_s)
+            } else {
+                (0.0, 0.0)
+            };
+            joints[i] = Spring {
+                stiffness: Vec3::splat(stiffness),
+                damping: Vec3::splat(stiffness * self.damping_s),
+                error: log(wanted * current.inverse()),
+                target_velocity: if free { velocity.angular[i] } else { Vec3::ZERO },
+                passive_stiffness: limit_stiffness,
+                passive_damping: self.passive_damping[i] + limit_damping,
+                passive_error: back,
+            };
+            joint_limits[i] = drive.torque_limit_nm * strength;
+        }
+        let weight = self.body_weight_n * assist;
+        let linear = self.assist.horizontal_stiffness_bw_per_m * self.body_weight_n;
+        let critical = 2.0 * (linear * self.mass_kg).sqrt();
+        let per_axis = Vec3::new(1.0, self.assist.vertical_share, 1.0) * assist;
+        let angular = self.assist.angular_stiffness_bw_m_per_rad * weight;
+        let current = state.local_rotations[0];
+        let assist_force = Spring {
+            stiffness: per_axis * linear,
+            damping: per_axis * critical,
+            error: target.root_position - state.root_position,
+            target_velocity: velocity.root_linear,
+            ..Spring::default()
+        };
+        let assist_torque = Spring {
+            stiffness: Vec3::splat(angular),
+            damping: Vec3::splat(angular * self.assist.angular_damping_s),
+            error: log(target.local_rotations[0] * current.inverse()),
+            target_velocity: velocity.angular[0],
+            ..Spring::default()
+        };
+        let mut plan = DrivePlan {
+            assist_force,
+            assist_torque,
+            horizontal_limit: self.assist.horizontal_limit_bw * weight,
+            vertical_limit: self.assist.horizontal_limit_bw * self.assist.vertical_share * weight,
+            torque_limit: self.assist.angular_limit_bw_m * weight,
+            joints,
+            joint_limits,
+            scale: Scale {
+                horizontal: 1.0,
+                vertical: 1.0,
+                torque: 1.0,
+                joints: vec![1.0; self.drives.len()],
+            },
+        };
+        plan.soften_for_static_errors(h);
+        plan
+    }
+}
+
+impl DrivePlan {
+    /// First guess of the scales from the elastic part alone, which is a lower bound of the drives' efforts for a body at rest
+    /// relative to its target; it saves most of the second attempts of a body far from its target.
+    fn soften_for_static_errors(&mut self, _h: f32) {
+        let first = |limit: f32, effort: f32| if effort > limit { limit / effort } else { 1.0 };
+        let force = self.assist_force.stiffness * self.assist_force.error;
+        self.scale.horizontal = first(self.horizontal_limit, horizontal(force).length());
+        self.scale.vertical = first(self.vertical_limit, force.y.abs());
+        self.scale.torque =
+            first(self.torque_limit, (self.assist_torque.stiffness * self.assist_torque.error).length());
+        for i in 1..self.joints.len() {
+            let effort = (self.joints[i].stiffness * self.joints[i].error).length();
+            self.scale.joints[i] = first(self.joint_limits[i], effort);
+        }
+    }
+
+    /// The root's springs for translation and rotation, as softened.
+    pub(crate) fn root(&self) -> (Spring, Spring) {
+        let s = &self.scale;
+        (
+            self.assist_force.scaled(Vec3::new(s.horizontal, s.vertical, s.horizontal)),
+            self.assist_torque.scaled(Vec3::splat(s.torque)),
+        )
+    }
+
+    /// The spring of joint `i`, as softened.
+    pub(crate) fn joint(&self, i: usize) -> Spring {
+        self.joints[i].scaled(Vec3::splat(self.scale.joints[i]))
+    }
+
+    /// Efforts of a step that ended with these generalised velocities (root linear, then angular per joint).
+    pub(crate) fn outcome(&self, h: f32, root_linear: Vec3, angular: &[Vec3]) -> DriveOutcome {
+        let (force, torque) = self.root();
+        let assist_force = force.active(h, root_linear);
+        let assist_torque = torque.active(h, angular[0]);
+        let joint_torque: Vec<Vec3> = (0..self.joints.len())
+            .map(|i| if i == 0 { Vec3::ZERO } else { self.joint(i).active(h, angular[i]) })
+            .collect();
+        let exceeded = horizontal(assist_force).length() > self.horizontal_limit * TOLERANCE
+            || assist_force.y.abs() > self.vertical_limit * TOLERANCE
+            || assist_torque.length() > self.torque_limit * TOLERANCE
+            || joint_torque.iter().zip(&self.joint_limits).any(|(t, limit)| t.length() > limit * TOLERANCE);
+        DriveOutcome { assist_force, assist_torque, joint_torque, exceeded }
+    }
+
+    /// Softens what exceeded its limit.
+    pub(crate) fn soften(&mut self, outcome: &DriveOutcome) {
+        let soften = |scale: &mut f32, limit: f32, effort: f32| {
+            if effort > limit {
+                *scale *= AIM * limit / effort;
+            }
+        };
+        soften(&mut self.scale.horizontal, self.horizontal_limit, horizontal(outcome.assist_force).length());
+        soften(&mut self.scale.vertical, self.vertical_limit, outcome.assist_force.y.abs());
+        soften(&mut self.scale.torque, self.torque_limit, outcome.assist_torque.length());
+        for (i, torque) in outcome.joint_torque.iter().enumerate() {
+            soften(&mut self.scale.joints[i], self.joint_limits[i], torque.length());
+        }
+    }
+
+    /// Number of joints that run softened.
+    pub(crate) fn saturated_joints(&self) -> usize {
+        self.scale.joints.iter().filter(|s| **s < 1.0).count()
+    }
+}
+
+fn horizontal(v: Vec3) -> Vec3 {
+    Vec3::new(v.x, 0.0, v.z)
+}
+
+fn drive_of_joint(drives: &DriveConfig, joint: usize) -> Drive {
+    match joint {
+        1 | 5 => drives.hip,
+        2 | 6 => drives.knee,
+        3 | 7 => drives.ankle,
+        4 | 8 => drives.toe,
+        12 => drives.neck,
+        13 => drives.head,
+        14 | 18 => drives.clavicle,
+        15 | 19 => drives.shoulder,
+        16 | 20 => drives.elbow,
+        17 | 21 => drives.wrist,
+        // The root has no drive; its entry is never read.
+        _ => drives.spine,
+    }
+}

@@ -1,0 +1,89 @@
+use thiserror::Error;
+
+/// What the dynamic module refuses.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PhysicsError {
+    /// A setting outside its range.
+    #[error("physics config: {field} is {value}; it must be {rule}")]
+    BadConfig {
+        /// Dotted name of the setting.
+        field: &'static str,
+        /// The value found.
+        value: f64,
+        /// What is allowed.
+        rule: &'static str,
+    },
+    /// A config file that is no valid TOML of [`crate::DynamicConfig`].
+    #[error("physics config: {message}")]
+    ConfigSyntax {
+        /// The parser's message, with line and column.
+        message: String,
+    },
+    /// A skeleton that does not have the joints of the project skeleton.
+    #[error("joint {joint}: the ragdoll needs \"{expected}\" there, the skeleton has {found}")]
+    UnsupportedSkeleton {
+        /// Joint index, from 0.
+        joint: usize,
+        /// The name (and parent) wanted.
+        expected: String,
+        /// What is there instead.
+        found: String,
+    },
+    /// A bone without a usable length.
+    #[error("joint {joint} (\"{name}\"): its bone is {length_m} m long; it must be between 0.001 m and 5 m")]
+    BadBone {
+        /// Joint index, from 0.
+        joint: usize,
+        /// Joint name.
+        name: String,
+        /// Length of the offset, metres.
+        length_m: f32,
+    },
+    /// Terrain that cannot be a collider.
+    #[error("terrain: {reason}")]
+    BadTerrain {
+        /// What is wrong, with the row and column where there is one.
+        reason: String,
+    },
+    /// A NaN or an infinity in an input.
+    #[error("{what} is not finite; a physics step takes finite numbers only")]
+    NotFinite {
+        /// The input, with the joint or push index and its name.
+        what: String,
+    },
+    /// An input of the wrong size.
+    #[error("{what}: expected {expected}, found {found}")]
+    SizeMismatch {
+        /// The input.
+        what: &'static str,
+        /// Size wanted.
+        expected: usize,
+        /// Size found.
+        found: usize,
+    },
+    /// A push on a body that does not exist.
+    #[error("push {push} is on body {body}; there are {bodies} bodies")]
+    NoSuchBody {
+        /// Index of the push in its list, from 0.
+        push: usize,
+        /// The body asked for.
+        body: usize,
+        /// Number of bodies, B.
+        bodies: usize,
+    },
+    /// A snapshot of another ragdoll or terrain, or bytes that are no snapshot.
+    #[error("snapshot: {reason}")]
+    BadSnapshot {
+        /// What does not fit.
+        reason: String,
+    },
+    /// The engine refused to build the ragdoll.
+    #[error("the engine refused joint {joint} (\"{name}\")")]
+    Engine {
+        /// Joint index, from 0.
+        joint: usize,
+        /// Joint name.
+        name: String,
+    },
+}
