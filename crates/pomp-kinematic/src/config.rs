@@ -1,0 +1,200 @@
+use serde::{Deserialize, Serialize};
+
+use crate::error::KinematicError;
+use crate::schedule::DiffusionSchedule;
+
+/// Where the gate's input, the phase codes over the window, lies in x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateInput {
+    /// First feature of the phase block.
+    pub start: usize,
+    /// Number of features of the phase block.
+    pub len: usize,
+}
+
+/// The nonlinearity of every hidden layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// x for x > 0, eˣ − 1 below: what PFNN, MANN and their successors use.
+    Elu,
+    /// x · σ(x): smooth, and the cheaper one to train here.
+    Silu,
+}
+
+/// What the decoder is told about the character's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conditioning {
+    /// The orthonormal w_k alone, as in the paper. The length of an expert's output, and its share along
+    /// earlier experts, do not reach the decoder.
+    Experts,
+    /// w_k and x itself: an ablation of what orthonormalisation hides (ours).
+    ExpertsAndState,
+}
+
+/// How the decoder's last layer becomes ẑ_0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prediction {
+    /// The last layer is ẑ_0.
+    Clean,
+    /// ẑ_0 = √ᾱ_n y_n + √(1−ᾱ_n) F: the last layer F is minus the "velocity" of progressive distillation
+    /// (Salimans & Ho, ICLR 2022). The best linear guess for unit-variance data comes for free, so little
+    /// noise means little error; at n = N it is the same as [`Prediction::Clean`].
+    Velocity,
+}
+
+/// The sizes and choices of a kinematic module (`method.md` §3).
+///
+/// Every field is required in a file; [`KinematicConfig::compact`] and [`KinematicConfig::paper`] are the
+/// two presets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KinematicConfig {
+    /// Features of x. Comes from the feature layout.
+    pub input_size: usize,
+    /// Features of y. Comes from the feature layout.
+    pub output_size: usize,
+    /// The phase block of x, which alone decides the blend.
+    pub gate_input: GateInput,
+    /// Number of experts K; the paper has 8. More experts cost decoder rows in training and in the loop.
+    pub experts: usize,
+    /// Hidden widths of every expert. The first layer, `input_size` × K × width, is most of the weights.
+    pub expert_hidden: Vec<usize>,
+    /// Length D of an expert's output; the paper has 1024. Must hold K orthogonal directions.
+    pub condition_size: usize,
+    /// Hidden widths of the gate.
+    pub gate_hidden: Vec<usize>,
+    /// Hidden widths of the shared decoder, at least one. Neighbours of equal width are residual.
+    pub decoder_hidden: Vec<usize>,
+    /// Training steps N of the diffusion. Fewer steps mean fewer Γ to estimate, more a finer choice of τ.
+    pub diffusion_steps: usize,
+    /// Length of the sinusoidal code of n, even.
+    pub time_embedding: usize,
+    /// The nonlinearity of every hidden layer.
+    pub activation: Activation,
+    /// What the decoder is conditioned on. The paper: experts alone.
+    pub conditioning: Conditioning,
+    /// How the decoder's last layer is read.
+    pub prediction: Prediction,
+    /// ε of Gram-Schmidt, in (0, 1), relative to the expert's own length: an expert whose independent share
+    /// is below ε of its length is shrunk instead of normalised. Too small amplifies rounding into a
+    /// direction that is not orthogonal (below 1e-3 in f32), too large shortens useful experts.
+    pub independence: f64,
+    /// Share of the experts' hidden units silenced in training, in [0, 1). 0 turns it off.
+    pub expert_dropout: f64,
+}
+
+impl KinematicConfig {
+    /// A module that trains on two CPU cores: about 2.2 M weights at x = 660, y = 480.
+    pub fn compact(input_size: usize, output_size: usize, gate_input: GateInput) -> Self {
+        Self {
+            input_size,
+            output_size,
+            gate_input,
+            experts: 8,
+            expert_hidden: vec![192],
+            condition_size: 192,
+            gate_hidden: vec![64],
+            decoder_hidden: vec![512, 512],
+            diffusion_steps: 50,
+            time_embedding: 32,
+            activation: Activation::Silu,
+            conditioning: Conditioning::Experts,
+            prediction: Prediction::Velocity,
+            independence: 1e-2,
+            expert_dropout: 0.0,
+        }
+    }
+
+    /// The paper's sizes where they are known (eight experts, D = 1024); the hidden widths are ours.
+    pub fn paper(input_size: usize, output_size: usize, gate_input: GateInput) -> Self {
+        Self {
+            expert_hidden: vec![512, 512],
+            condition_size: 1024,
+            gate_hidden: vec![128, 128],
+            decoder_hidden: vec![1024, 1024, 1024],
+            diffusion_steps: 100,
+            time_embedding: 64,
+            ..Self::compact(input_size, output_size, gate_input)
+        }
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`KinematicError::BadConfig`] with the first field that is wrong.
+    pub fn validate(&self) -> Result<(), KinematicError> {
+        let positive = [
+            ("input_size", self.input_size),
+            ("output_size", self.output_size),
+            ("gate_input.len", self.gate_input.len),
+            ("experts", self.experts),
+            ("condition_size", self.condition_size),
+            ("decoder_hidden.len", self.decoder_hidden.len()),
+            ("diffusion_steps", self.diffusion_steps),
+            ("time_embedding", self.time_embedding),
+        ];
+        for (field, value) in positive {
+            require(value > 0, field, value, "it must be at least 1")?;
+        }
+        let widths = [
+            ("expert_hidden", &self.expert_hidden),
+            ("gate_hidden", &self.gate_hidden),
+            ("decoder_hidden", &self.decoder_hidden),
+        ];
+        for (field, value) in widths {
+            require(!value.contains(&0), field, format!("{value:?}"), "every width must be at least 1")?;
+        }
+        let gate_end = self.gate_input.start.saturating_add(self.gate_input.len);
+        require(
+            gate_end <= self.input_size,
+            "gate_input",
+            format!("{}..{gate_end}", self.gate_input.start),
+            &format!("x has only {} features", self.input_size),
+        )?;
+        require(
+            self.experts <= self.condition_size,
+            "experts",
+            self.experts,
+            &format!("only {} directions of that length are orthogonal", self.condition_size),
+        )?;
+        let even = self.time_embedding.is_multiple_of(2);
+        require(even, "time_embedding", self.time_embedding, "it must be even: pairs of sine and cosine")?;
+        require(
+            self.independence > 0.0 && self.independence < 1.0,
+            "independence",
+            self.independence,
+            "it must lie in (0, 1)",
+        )?;
+        require(
+            (0.0..1.0).contains(&self.expert_dropout),
+            "expert_dropout",
+            self.expert_dropout,
+            "it must lie in [0, 1)",
+        )
+    }
+
+    /// The cosine schedule of [`Self::diffusion_steps`] steps.
+    ///
+    /// # Errors
+    /// [`KinematicError::BadConfig`] when there is no step.
+    pub fn schedule(&self) -> Result<DiffusionSchedule, KinematicError> {
+        DiffusionSchedule::cosine(self.diffusion_steps)
+    }
+}
+
+/// [`KinematicError::BadConfig`] unless `holds`.
+pub(crate) fn require(
+    holds: bool,
+    field: &'static str,
+    value: impl ToString,
+    requirement: &str,
+) -> Result<(), KinematicError> {
+    if holds {
+        return Ok(());
+    }
+    Err(KinematicError::BadConfig { field, value: value.to_string(), requirement: requirement.to_owned() })
+}

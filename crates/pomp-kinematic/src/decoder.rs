@@ -1,0 +1,177 @@
+use burn::module::Module;
+use burn::nn::Linear;
+use burn::tensor::{Device, Tensor, TensorData};
+use rand_chacha::ChaCha8Rng;
+
+use crate::config::{Conditioning, KinematicConfig, Prediction};
+use crate::encoder::Encoding;
+use crate::error::KinematicError;
+use crate::schedule::DiffusionSchedule;
+use crate::seeded;
+
+/// The part of the decoder's first layer that does not change over the denoising steps, with the blend.
+#[derive(Clone, Debug)]
+pub struct DecoderContext {
+    /// Share of the condition (and of x, if configured): `[K, B, H]`.
+    share: Tensor<3>,
+    /// α as `[K, B, 1]`.
+    gates: Tensor<3>,
+}
+
+/// The network shared by the experts, D(y_n, w_k, n) → z_k, and the blend Σ_k α_k z_k (`method.md` §3).
+///
+/// The first layer is a sum of shares: of y_n and of n once per sample, of w_k once per expert and frame. The
+/// last layer is linear and Σ α_k = 1, so blending before it is the same as after it, at an eighth of the cost.
+#[derive(Module, Debug)]
+pub struct DiffusionDecoder {
+    /// Share of y_n, with the first layer's bias.
+    pub noisy_input: Linear,
+    /// Share of w_k.
+    pub condition_input: Linear,
+    /// Share of the code of n.
+    pub time_input: Linear,
+    /// Share of x, for [`Conditioning::ExpertsAndState`].
+    pub state_input: Option<Linear>,
+    /// Layers between the first and the last; residual where the widths agree.
+    pub hidden: Vec<Linear>,
+    /// The last layer.
+    pub output: Linear,
+    #[module(skip)]
+    config: KinematicConfig,
+    #[module(skip)]
+    schedule: DiffusionSchedule,
+}
+
+/// The last layer starts near zero, so that an untrained module begins at the best linear guess.
+const OUTPUT_GAIN: f64 = 0.1;
+
+impl DiffusionDecoder {
+    /// A decoder with weights drawn from `rng`.
+    ///
+    /// # Errors
+    /// [`KinematicError::BadConfig`].
+    pub fn new(
+        config: &KinematicConfig,
+        device: &Device,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self, KinematicError> {
+        config.validate()?;
+        let schedule = config.schedule()?;
+        let first = config.decoder_hidden[0];
+        // Each share is given an equal part of the first layer's variance.
+        let shares = match config.conditioning {
+            Conditioning::Experts => 3.0f64,
+            Conditioning::ExpertsAndState => 4.0,
+        };
+        let part = shares.sqrt().recip();
+        let noisy_input = seeded::linear(config.output_size, first, part, device, rng);
+        let condition_input = seeded::linear_without_bias(config.condition_size, first, part, device, rng);
+        // A sinusoidal code has mean square 1/2.
+        let time_part = part * std::f64::consts::SQRT_2;
+        let time_input = seeded::linear_without_bias(config.time_embedding, first, time_part, device, rng);
+        let state_input = match config.conditioning {
+            Conditioning::Experts => None,
+            Conditioning::ExpertsAndState => {
+                Some(seeded::linear_without_bias(config.input_size, first, part, device, rng))
+            }
+        };
+        let gain = config.activation.gain();
+        let mut hidden = Vec::new();
+        for pair in config.decoder_hidden.windows(2) {
+            hidden.push(seeded::linear(pair[0], pair[1], gain, device, rng));
+        }
+        let last = config.decoder_hidden[config.decoder_hidden.len() - 1];
+        let output = seeded::linear(last, config.output_size, OUTPUT_GAIN, device, rng);
+        let config = config.clone();
+        Ok(Self { noisy_input, condition_input, time_input, state_input, hidden, output, config, schedule })
+    }
+
+    /// ᾱ_n of the steps this decoder was made for.
+    pub fn schedule(&self) -> &DiffusionSchedule {
+        &self.schedule
+    }
+
+    /// Computes what stays the same over the denoising steps of one frame. `x` is `[B, X]`.
+    pub fn context(&self, encoding: Encoding, x: &Tensor<2>) -> DecoderContext {
+        let [experts, batch, size] = encoding.conditions.dims();
+        let rows = encoding.conditions.reshape([experts * batch, size]);
+        let width = self.config.decoder_hidden[0];
+        let mut share = self.condition_input.forward(rows).reshape([experts, batch, width]);
+        if let Some(state_input) = &self.state_input {
+            share = share + state_input.forward(x.clone()).unsqueeze::<3>();
+        }
+        let gates = encoding.gates.swap_dims(0, 1).unsqueeze_dim::<3>(2);
+        DecoderContext { share, gates }
+    }
+
+    /// ŷ_0 = Σ_k α_k D(y_n, w_k, n): `[B, Y]` from y_n, `[B, Y]`, and one step n in 1..=N per sample.
+    ///
+    /// # Panics
+    /// When a step lies outside 1..=N, or the rows disagree in number.
+    pub fn forward(&self, context: &DecoderContext, noisy: Tensor<2>, steps: &[usize]) -> Tensor<2> {
+        let hidden = self.hidden_rows(context, &noisy, steps);
+        let [_, batch, width] = hidden.dims();
+        let blend = (hidden * context.gates.clone()).sum_dim(0).reshape([batch, width]);
+        self.read_out(self.output.forward(blend), noisy, steps)
+    }
+
+    /// z_k = D(y_n, w_k, n) of every expert: `[K, B, Y]`, K times the cost of [`Self::forward`]'s last layer.
+    ///
+    /// # Panics
+    /// As [`Self::forward`].
+    pub fn forward_each(&self, context: &DecoderContext, noisy: &Tensor<2>, steps: &[usize]) -> Tensor<3> {
+        let hidden = self.hidden_rows(context, noisy, steps);
+        let [experts, batch, width] = hidden.dims();
+        let rows = self.output.forward(hidden.reshape([experts * batch, width]));
+        let noisy_rows = noisy.clone().repeat_dim(0, experts);
+        let steps_rows = steps.repeat(experts);
+        self.read_out(rows, noisy_rows, &steps_rows).reshape([experts, batch, self.config.output_size])
+    }
+
+    fn hidden_rows(&self, context: &DecoderContext, noisy: &Tensor<2>, steps: &[usize]) -> Tensor<3> {
+        let [experts, batch, _] = context.share.dims();
+        assert_eq!(noisy.dims(), [batch, self.config.output_size], "y_n has one row per encoded sample");
+        assert_eq!(steps.len(), batch, "every sample has its step n");
+        let codes: Vec<f32> = steps.iter().flat_map(|&n| self.time_code(n)).collect();
+        let codes = TensorData::new(codes, [batch, self.config.time_embedding]);
+        let codes = Tensor::<2>::from_data(codes, &noisy.device());
+        let common = self.noisy_input.forward(noisy.clone()) + self.time_input.forward(codes);
+        let first = context.share.clone() + common.unsqueeze::<3>();
+        let width = self.config.decoder_hidden[0];
+        let mut hidden = self.config.activation.forward(first).reshape([experts * batch, width]);
+        for layer in &self.hidden {
+            let next = self.config.activation.forward(layer.forward(hidden.clone()));
+            hidden = if next.dims() == hidden.dims() { hidden + next } else { next };
+        }
+        let width = hidden.dims()[1];
+        hidden.reshape([experts, batch, width])
+    }
+
+    /// The code of step n: sines, then cosines, of n at geometrically spaced frequencies.
+    ///
+    /// # Panics
+    /// When `n` lies outside 1..=N.
+    pub fn time_code(&self, n: usize) -> Vec<f32> {
+        let steps = self.schedule.steps();
+        assert!((1..=steps).contains(&n), "step {n} lies outside 1..={steps}");
+        let half = self.config.time_embedding / 2;
+        let time = 1000.0 * n as f64 / steps as f64;
+        let angle = |i: usize| time * 10_000f64.powf(-(i as f64) / half as f64);
+        let sines = (0..half).map(|i| angle(i).sin() as f32);
+        sines.chain((0..half).map(|i| angle(i).cos() as f32)).collect()
+    }
+
+    fn read_out(&self, last: Tensor<2>, noisy: Tensor<2>, steps: &[usize]) -> Tensor<2> {
+        match self.config.prediction {
+            Prediction::Clean => last,
+            Prediction::Velocity => {
+                let column = |values: Vec<f32>| {
+                    Tensor::<2>::from_data(TensorData::new(values, [steps.len(), 1]), &noisy.device())
+                };
+                let signal = column(steps.iter().map(|&n| self.schedule.signal(n) as f32).collect());
+                let noise = column(steps.iter().map(|&n| self.schedule.noise(n) as f32).collect());
+                noisy * signal + last * noise
+            }
+        }
+    }
+}
