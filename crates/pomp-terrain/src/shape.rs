@@ -169,7 +169,6 @@ impl Shape {
             }
         };
         match self {
-            Self::Flat {} => Ok(()),
             Self::Slope { angle_deg, heading_deg } => {
                 within("angle_deg", *angle_deg, -60.0, 60.0)?;
                 within("heading_deg", *heading_deg, -360.0, 360.0)
@@ -209,7 +208,7 @@ impl Shape {
                 field: "path of shape \"file\"".to_owned(),
                 reason: "is empty; give the name of a .png or .npz file".to_owned(),
             }),
-            Self::File { .. } => Ok(()),
+            Self::Flat {} | Self::File { .. } => Ok(()),
         }
     }
 }

@@ -35,8 +35,8 @@ pub struct TerrainSpec {
 
 /// A level disc of height 0 around the origin, blended smoothly into the terrain.
 ///
-/// Inside `radius_m` the ground is 0. From there to `radius_m` + `blend_m` the shape (less its height at the
-/// origin) fades in with a smoothstep.
+/// Inside `radius_m` the ground is 0. From there to `radius_m` + `blend_m` the shape, less its own height at
+/// the origin, fades in with a smoothstep; beyond, the whole terrain is lower by that height.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartArea {

@@ -136,7 +136,11 @@ fn write_beside(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(io("write", path))?;
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private by default; a terrain is as readable as any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut beside = builder.tempfile_in(folder).map_err(io("write", path))?;
     {
         let mut writer = BufWriter::new(beside.as_file_mut());
         write(&mut writer).and_then(|()| writer.flush()).map_err(io("write", path))?;
