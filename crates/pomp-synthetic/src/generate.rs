@@ -152,7 +152,9 @@ fn feet(planner: &StepPlanner, body: &Body, jumps: &[Jump], times: &[f32]) -> [F
             side,
             thigh_m: body.lengths.thigh,
             shank_m: body.lengths.shank,
-            hip_height_m: body.lengths.rest_height + body.lengths.left_hip.y - planner.style.drop_m,
+            hip_height_m: body.lengths.rest_height + body.lengths.left_hip.y
+                - planner.style.drop_m
+                - planner.style.sag_m,
             shape: body.foot,
         };
         let stances = &stances[side as usize];

@@ -9,8 +9,8 @@ use pomp_motion::glam::{Quat, Vec3};
 use pomp_terrain::HeightMap;
 use std::f32::consts::{PI, TAU};
 
-/// Longest use of the leg, share of its length: the knee keeps 7° of flexion, as in quiet standing.
-const REACH: f32 = 0.998;
+/// Longest use of the leg, share of its length: the knee keeps 9.6° of flexion, as in quiet standing.
+const REACH: f32 = 0.9965;
 
 /// Lengths that the pelvis and the legs need, metres.
 #[derive(Clone, Copy)]
@@ -109,7 +109,7 @@ impl PelvisModel<'_> {
         }
         let excess: Vec<f32> =
             (0..times.len()).map(|i| self.excess(feet, i, positions[i], rotations[i])).collect();
-        let radius = frames(if self.style.ballistic { 0.06 } else { 0.11 });
+        let radius = frames(if self.style.ballistic { 0.05 } else { 0.055 });
         let lowering = smooth_above(&excess, radius.max(1));
         for (position, by) in positions.iter_mut().zip(&lowering) {
             position.y -= by;
