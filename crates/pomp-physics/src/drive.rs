@@ -146,6 +146,13 @@ impl Drives {
         }
     }
 
+    /// The target pose with every joint within its limits.
+    pub(crate) fn allowed_pose(&self, pose: &Pose) -> Pose {
+        let local_rotations =
+            pose.local_rotations.iter().enumerate().map(|(i, q)| self.allowed(i, q.normalize())).collect();
+        Pose { root_position: pose.root_position, local_rotations }
+    }
+
     /// The target rotation that a joint can take.
     fn allowed(&self, joint: usize, rotation: Quat) -> Quat {
         match self.limits[joint] {
@@ -154,25 +161,22 @@ impl Drives {
         }
     }
 
-    /// Springs for one step of length `h` from `target` (at the start of the step) with velocity `velocity`.
+    /// Springs for one step from `target`, an allowed pose at the start of the step, with velocity `velocity`.
+    /// `scales` are strength and assist.
     pub(crate) fn plan(
         &self,
         state: &DriveState<'_>,
         target: &Pose,
         velocity: &PoseVelocity,
         scales: (f32, f32),
-        h: f32,
     ) -> DrivePlan {
         let (strength, assist) = scales;
         let mut joints = vec![Spring::default(); self.drives.len()];
         let mut joint_limits = vec![f32::INFINITY; self.drives.len()];
         for i in 1..self.drives.len() {
             let current = state.local_rotations[i];
-            let wanted = self.allowed(i, target.local_rotations[i]);
             let drive = self.drives[i];
             let stiffness = drive.stiffness_nm_per_rad * strength;
-            // A target held at its limit does not move.
-            let free = wanted == target.local_rotations[i];
             let back = log(self.allowed(i, current) * current.inverse());
             let beyond = back.length_squared() > 1e-8;
             let (limit_stiffness, limit_damping) = if beyond {
@@ -184,8 +188,8 @@ impl Drives {
             joints[i] = Spring {
                 stiffness: Vec3::splat(stiffness),
                 damping: Vec3::splat(stiffness * self.damping_s),
-                error: log(wanted * current.inverse()),
-                target_velocity: if free { velocity.angular[i] } else { Vec3::ZERO },
+                error: log(target.local_rotations[i] * current.inverse()),
+                target_velocity: velocity.angular[i],
                 passive_stiffness: limit_stiffness,
                 passive_damping: self.passive_damping[i] + limit_damping,
                 passive_error: back,
@@ -227,7 +231,7 @@ impl Drives {
                 joints: vec![1.0; self.drives.len()],
             },
         };
-        plan.soften_for_static_errors(h);
+        plan.soften_for_static_errors();
         plan
     }
 }
@@ -235,7 +239,7 @@ impl Drives {
 impl DrivePlan {
     /// First guess of the scales from the elastic part alone, which is a lower bound of the drives' efforts for a body at rest
     /// relative to its target; it saves most of the second attempts of a body far from its target.
-    fn soften_for_static_errors(&mut self, _h: f32) {
+    fn soften_for_static_errors(&mut self) {
         let first = |limit: f32, effort: f32| if effort > limit { limit / effort } else { 1.0 };
         let force = self.assist_force.stiffness * self.assist_force.error;
         self.scale.horizontal = first(self.horizontal_limit, horizontal(force).length());

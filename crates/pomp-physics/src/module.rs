@@ -179,7 +179,8 @@ impl DynamicModule {
         self.check_pose("target at the end of the frame", to)?;
         self.check_pushes(pushes)?;
         let frame_s = self.frame_s();
-        let velocity = PoseVelocity::between(from, to, frame_s);
+        let (from, to) = (self.drives.allowed_pose(from), self.drives.allowed_pose(to));
+        let velocity = PoseVelocity::between(&from, &to, frame_s);
         let steps = self.config.steps_per_frame;
         let mut totals = Totals {
             contact_impulse: vec![Vec3::ZERO; self.names.len()],
@@ -191,7 +192,7 @@ impl DynamicModule {
         let before = self.world.motion();
         self.world.begin_frame();
         for k in 0..steps {
-            let target = if k == 0 { from.clone() } else { from.lerp(to, k as f32 / steps as f32) };
+            let target = if k == 0 { from.clone() } else { from.lerp(&to, k as f32 / steps as f32) };
             if let Err(reason) = self.substep(&target, &velocity, pushes, &mut totals) {
                 return Ok(self.recover(&before, reason));
             }
@@ -224,7 +225,7 @@ impl DynamicModule {
         let state =
             DriveState { root_position: start.pose.positions[0], local_rotations: &start.local_rotations };
         let scales = (self.controls.strength_scale, self.controls.assist_scale);
-        let mut plan = self.drives.plan(&state, target, velocity, scales, h);
+        let mut plan = self.drives.plan(&state, target, velocity, scales);
         let base = self.world.state.clone();
         let mut attempt = 1;
         let outcome = loop {

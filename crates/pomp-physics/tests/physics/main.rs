@@ -1,5 +1,7 @@
 //! Laws that the dynamic module obeys, with a control beside each treatment.
 
+mod control;
+mod laws;
 mod measure;
-#[allow(dead_code, reason = "shared by test modules that come and go")]
+mod rejects;
 mod support;
