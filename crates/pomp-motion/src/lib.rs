@@ -39,6 +39,7 @@ mod frame_table;
 mod gait;
 mod pose;
 mod recording;
+pub mod retarget;
 mod root_frame;
 pub mod rotation;
 mod skeleton;

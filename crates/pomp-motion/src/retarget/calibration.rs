@@ -1,0 +1,187 @@
+use super::rig_map::frame;
+use super::{MatchReport, RetargetError, RigMap};
+use crate::{GlobalPose, JointIndex, Skeleton, SourceMotion, humanoid};
+use glam::{Mat3, Quat, Vec3};
+
+/// Per project joint the constant rotation from its T-pose frame to the frame of its source joint, so that
+/// world rotation of the project joint = world rotation of the source joint × this. `None` for joints that
+/// the source lacks.
+pub(super) type Calibration = [Option<Quat>; humanoid::JOINTS];
+
+/// Joints with a bone of their own: the direction to the child fixes two of three angles exactly.
+const BONES: [(JointIndex, JointIndex); 10] = [
+    (humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG),
+    (humanoid::LEFT_LEG, humanoid::LEFT_FOOT),
+    (humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG),
+    (humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT),
+    (humanoid::LEFT_SHOULDER, humanoid::LEFT_ARM),
+    (humanoid::LEFT_ARM, humanoid::LEFT_FORE_ARM),
+    (humanoid::LEFT_FORE_ARM, humanoid::LEFT_HAND),
+    (humanoid::RIGHT_SHOULDER, humanoid::RIGHT_ARM),
+    (humanoid::RIGHT_ARM, humanoid::RIGHT_FORE_ARM),
+    (humanoid::RIGHT_FORE_ARM, humanoid::RIGHT_HAND),
+];
+
+/// Finds the calibration from the axes of the rig map or, for joints without, from a standing rest pose.
+///
+/// The rest pose counts with all rotations identity: every source joint frame is then aligned with the file's
+/// axes. Whatever the arms do there, the smallest rotation from the T-pose bone to the rest bone keeps the
+/// hinge of the elbow: arms down about the forward axis, arms forward about the vertical.
+pub(super) fn calibrate(
+    source: &SourceMotion,
+    rig: &RigMap,
+    joints: &MatchReport,
+) -> Result<Calibration, RetargetError> {
+    let rest = Rest { pose: source.rest_pose(), source, joints };
+    let body = rest.body();
+    let project = Skeleton::humanoid(1.0);
+    let mut calibration: Calibration = [None; humanoid::JOINTS];
+    for index in (0..humanoid::JOINTS).map(JointIndex).filter(|&j| joints.source_joints[j.0].is_some()) {
+        let general = match (rig.axes.get(&index), &body) {
+            (Some(axes), _) => axes.source_from_t_pose(),
+            (None, Ok(body)) => rest.joint_frame(index, *body, &project),
+            (None, Err(reason)) => {
+                return Err(RetargetError::RestPoseNotStanding {
+                    clip: source.name.clone(),
+                    rig: rig.name.clone(),
+                    joint: project.joints()[index.0].name.clone(),
+                    reason: reason.clone(),
+                });
+            }
+        };
+        calibration[index.0] = Some(general);
+    }
+    for (joint, child) in BONES {
+        if let (Some(general), Some(bone)) = (calibration[joint.0], rest.bone(joint, child)) {
+            calibration[joint.0] = Some(swung(general, project.joints()[child.0].offset, bone));
+        }
+    }
+    for (hand, fore_arm) in
+        [(humanoid::LEFT_HAND, humanoid::LEFT_FORE_ARM), (humanoid::RIGHT_HAND, humanoid::RIGHT_FORE_ARM)]
+    {
+        if calibration[hand.0].is_some() && !rig.axes.contains_key(&hand) && calibration[fore_arm.0].is_some()
+        {
+            calibration[hand.0] = calibration[fore_arm.0];
+        }
+    }
+    for foot in [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
+        let pitch = Quat::from_rotation_x(rig.sole_pitch_degrees.to_radians());
+        calibration[foot.0] = calibration[foot.0].map(|q| q * pitch);
+    }
+    Ok(calibration)
+}
+
+/// `general` turned as little as possible so that it takes the project's bone to the source's.
+fn swung(general: Quat, project_bone: Vec3, source_bone: Vec3) -> Quat {
+    let now = general * project_bone.normalize();
+    (Quat::from_rotation_arc(now, source_bone.normalize()) * general).normalize()
+}
+
+struct Rest<'a> {
+    pose: GlobalPose,
+    source: &'a SourceMotion,
+    joints: &'a MatchReport,
+}
+
+impl Rest<'_> {
+    fn at(&self, joint: JointIndex) -> Option<Vec3> {
+        self.joints.source_joints[joint.0].map(|j| self.pose.positions[j.0])
+    }
+
+    fn middle(&self, left: JointIndex, right: JointIndex) -> Option<Vec3> {
+        Some((self.at(left)? + self.at(right)?) * 0.5)
+    }
+
+    /// Vector between two mapped joints; `None` when they coincide.
+    fn bone(&self, joint: JointIndex, child: JointIndex) -> Option<Vec3> {
+        let bone = self.at(child)? - self.at(joint)?;
+        (bone.length() > 1e-4 * self.leg_length()).then_some(bone)
+    }
+
+    fn leg_length(&self) -> f32 {
+        let hip = self.at(humanoid::LEFT_UP_LEG).unwrap_or_default();
+        let knee = self.at(humanoid::LEFT_LEG).unwrap_or_default();
+        let ankle = self.at(humanoid::LEFT_FOOT).unwrap_or_default();
+        hip.distance(knee) + knee.distance(ankle)
+    }
+
+    /// Rotation from the project's T-pose axes to the body's axes at rest, or why the rest pose is no standing pose.
+    fn body(&self) -> Result<Quat, String> {
+        let hips = self.middle(humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG).unwrap_or_default();
+        let ankles = self.middle(humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT).unwrap_or_default();
+        let raw_up = hips - ankles;
+        if raw_up.length() < 0.5 * self.leg_length() {
+            return Err("the legs point in opposite directions or are folded".to_owned());
+        }
+        let up = snapped(raw_up.normalize(), 30.0);
+        for (hip, ankle) in
+            [(humanoid::LEFT_UP_LEG, humanoid::LEFT_FOOT), (humanoid::RIGHT_UP_LEG, humanoid::RIGHT_FOOT)]
+        {
+            if self.bone(hip, ankle).is_none_or(|leg| leg.normalize().dot(-up) < 0.7) {
+                return Err("the legs do not point the same way".to_owned());
+            }
+        }
+        let across = self.at(humanoid::LEFT_UP_LEG).unwrap_or_default()
+            - self.at(humanoid::RIGHT_UP_LEG).unwrap_or_default();
+        let left = (across - up * across.dot(up)).try_normalize().ok_or("the hip joints coincide")?;
+        let left = snapped(left, 10.0);
+        let forward = left.cross(up).normalize();
+        if let Some(shoulders) = self.middle(humanoid::LEFT_ARM, humanoid::RIGHT_ARM)
+            && (shoulders - hips).dot(up) <= 0.0
+        {
+            return Err("the shoulders are not above the hips".to_owned());
+        }
+        for foot in [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
+            if self.foot_direction(foot).is_some_and(|toes| toes.dot(forward) <= 0.0) {
+                return Err("the toes point backwards, or left and right are swapped".to_owned());
+            }
+        }
+        Ok(Quat::from_mat3(&Mat3::from_cols(forward.cross(up) * -1.0, up, forward)).normalize())
+    }
+
+    /// From the ankle to the toe joint, or to the end of the foot where there is no toe joint.
+    fn foot_direction(&self, foot: JointIndex) -> Option<Vec3> {
+        let toe = JointIndex(foot.0 + 1);
+        let to_toe = self.bone(foot, toe).or_else(|| {
+            let foot_source = self.joints.source_joints[foot.0]?;
+            self.source.end_sites.iter().find(|(joint, _)| *joint == foot_source).map(|(_, offset)| *offset)
+        })?;
+        to_toe.try_normalize()
+    }
+
+    /// Frame of a joint at rest, in the file's axes, before its bone is swung into place.
+    fn joint_frame(&self, joint: JointIndex, body: Quat, project: &Skeleton) -> Quat {
+        match joint {
+            humanoid::SPINE | humanoid::SPINE1 | humanoid::SPINE2 => {
+                let torso = self
+                    .middle(humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG)
+                    .zip(self.middle(humanoid::LEFT_ARM, humanoid::RIGHT_ARM))
+                    .map(|(hips, shoulders)| shoulders - hips);
+                torso.map_or(body, |torso| swung(body, Vec3::Y, torso))
+            }
+            humanoid::NECK => self
+                .bone(joint, humanoid::HEAD)
+                .map_or(body, |bone| swung(body, project.joints()[humanoid::HEAD.0].offset, bone)),
+            humanoid::LEFT_FOOT | humanoid::LEFT_TOE => self.foot_frame(humanoid::LEFT_FOOT, body),
+            humanoid::RIGHT_FOOT | humanoid::RIGHT_TOE => self.foot_frame(humanoid::RIGHT_FOOT, body),
+            _ => body,
+        }
+    }
+
+    /// A flat foot below its shin: rolled with the shin (CMU's legs are spread at rest, and so are the soles),
+    /// turned towards the toes, not pitched.
+    fn foot_frame(&self, foot: JointIndex, body: Quat) -> Quat {
+        let shin = self.bone(JointIndex(foot.0 - 1), foot).map_or(body * Vec3::NEG_Y, Vec3::normalize);
+        let left = body * Vec3::X;
+        let hinge = (left - shin * shin.dot(left)).normalize_or(left);
+        let body_up = body * Vec3::Y;
+        let up = (body_up - hinge * hinge.dot(body_up)).normalize_or(body_up);
+        frame(up, self.foot_direction(foot).unwrap_or(hinge.cross(up)))
+    }
+}
+
+/// The coordinate axis that `direction` is within `degrees` of, else `direction` itself.
+fn snapped(direction: Vec3, degrees: f32) -> Vec3 {
+    let axes = [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z];
+    axes.into_iter().find(|axis| axis.dot(direction) > degrees.to_radians().cos()).unwrap_or(direction)
+}

@@ -1,0 +1,36 @@
+//! From any humanoid skeleton onto the project skeleton.
+//!
+//! A [`RigMap`] says which source joint plays which project joint; [`RigLibrary`] holds the built-in maps and
+//! chooses by joint names. [`SourceFrame`] finds the unit and the up axis. [`retarget()`] does the rest:
+//!
+//! 1. *Calibration*: per joint one constant rotation that takes the project's T-pose frame to the source
+//!    joint's frame, from the directions of the bones at rest, or from axes that the rig map states where
+//!    the rest pose means nothing.
+//! 2. *Rotations*: the source's world rotations times the calibration, so that every bone points where the
+//!    source's bone points, whatever joints lie between.
+//! 3. *Positions*: the middle of the hip joints follows the source scaled by the ratio of leg lengths; two-bone
+//!    inverse kinematics puts the ankles exactly on the scaled source ankles (planted feet slide no more than
+//!    in the source) and the wrists on the source's wrists relative to the shoulder.
+//! 4. *Ground*: one constant height brings the lowest planted sole to y = 0.
+//!
+//! The result is a [`crate::Clip`] and a [`RetargetReport`] with everything found, missing and measured.
+
+mod calibration;
+mod error;
+mod options;
+mod proportions;
+mod report;
+mod rig_library;
+mod rig_map;
+mod solve;
+mod source_frame;
+mod source_pose;
+mod two_bone_ik;
+
+pub use error::RetargetError;
+pub use options::{Proportions, RetargetOptions, WristTarget};
+pub use report::{JointError, RetargetReport, Retargeted};
+pub use rig_library::RigLibrary;
+pub use rig_map::{JointAxes, MatchReport, RigMap};
+pub use solve::retarget;
+pub use source_frame::{LengthUnit, SourceFrame, UpAxis};

@@ -1,0 +1,51 @@
+use super::{LengthUnit, UpAxis};
+use serde::{Deserialize, Serialize};
+
+/// Whose bone lengths the result has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proportions {
+    /// [`crate::Skeleton::humanoid`] of `height_m`: the same bones for every clip.
+    Project {
+        /// Body height, metres.
+        height_m: f32,
+    },
+    /// The subject's own bone lengths, made symmetric, in the project's topology and T-pose.
+    Source,
+}
+
+/// Where inverse kinematics puts the wrists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WristTarget {
+    /// The source's wrist relative to its shoulder, scaled by the ratio of arm lengths: a straight arm stays straight.
+    LimbScaled,
+    /// The source's wrist in the world, scaled like the feet: hands on the ground stay there, but an arm whose
+    /// shoulder lies elsewhere bends.
+    BodyScaled,
+}
+
+/// How to retarget.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetargetOptions {
+    /// Bone lengths of the result; default: the project's at 1.75 m.
+    pub proportions: Proportions,
+    /// What the wrists follow; default: [`WristTarget::LimbScaled`].
+    pub wrist_target: WristTarget,
+    /// Unit of the file; `None` (default) finds it from the leg length.
+    pub unit: Option<LengthUnit>,
+    /// Up axis of the file; `None` (default) finds it from where the feet are below the hips.
+    pub up_axis: Option<UpAxis>,
+}
+
+impl Default for RetargetOptions {
+    fn default() -> Self {
+        Self {
+            proportions: Proportions::Project { height_m: 1.75 },
+            wrist_target: WristTarget::LimbScaled,
+            unit: None,
+            up_axis: None,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+use super::{MatchReport, RetargetError, RigMap};
+use crate::Skeleton;
+use std::path::Path;
+
+/// The known rig maps.
+#[derive(Clone, Debug)]
+pub struct RigLibrary {
+    rigs: Vec<RigMap>,
+}
+
+macro_rules! builtin {
+    ($($file:literal),* $(,)?) => {
+        [$(($file, include_str!(concat!("../../../../configs/rigs/", $file, ".toml")))),*]
+    };
+}
+
+const BUILTIN: [(&str, &str); 9] = builtin!(
+    "cmu",
+    "daz43",
+    "iclone100",
+    "opensim16",
+    "deepmimic15",
+    "bandai22",
+    "lafan1",
+    "mixamo",
+    "smpl24"
+);
+
+impl RigLibrary {
+    /// The maps that come with the project: CMU (converted and native), Daz, iClone, OpenSim, DeepMimic,
+    /// Bandai Namco, LaFAN1, Mixamo, SMPL.
+    pub fn builtin() -> Self {
+        let rigs = BUILTIN
+            .iter()
+            .map(|(name, text)| RigMap::from_toml(text, name).expect("built-in rig maps are tested to parse"))
+            .collect();
+        Self { rigs }
+    }
+
+    /// Adds a map of one's own, which wins against built-in maps that fit as well.
+    ///
+    /// # Errors
+    /// When the file cannot be read or parsed.
+    pub fn with_file(self, path: &Path) -> Result<Self, RetargetError> {
+        Ok(self.with_rig(RigMap::from_file(path)?))
+    }
+
+    /// Adds a map in front; see [`Self::with_file`].
+    pub fn with_rig(mut self, rig: RigMap) -> Self {
+        self.rigs.insert(0, rig);
+        self
+    }
+
+    /// All maps, in the order of preference.
+    pub fn rigs(&self) -> &[RigMap] {
+        &self.rigs
+    }
+
+    /// The map of this name.
+    pub fn get(&self, name: &str) -> Option<&RigMap> {
+        self.rigs.iter().find(|rig| rig.name == name)
+    }
+
+    /// The map that finds the most project joints in a skeleton; the first among equals.
+    ///
+    /// # Errors
+    /// [`RetargetError::NoRig`] with the closest maps and what they miss.
+    pub fn choose(&self, skeleton: &Skeleton) -> Result<(&RigMap, MatchReport), RetargetError> {
+        let mut best: Option<(&RigMap, MatchReport)> = None;
+        let mut misses: Vec<(usize, String)> = Vec::new();
+        for rig in &self.rigs {
+            match rig.match_skeleton(skeleton) {
+                Ok(report) => {
+                    if best.as_ref().is_none_or(|(_, other)| report.found() > other.found()) {
+                        best = Some((rig, report));
+                    }
+                }
+                Err(RetargetError::RigDoesNotFit { rig, missing }) => {
+                    misses.push((missing.len(), format!("\"{rig}\" misses {}", missing.join(", "))));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        best.ok_or_else(|| {
+            misses.sort_by_key(|(count, _)| *count);
+            let closest = misses.into_iter().take(3).map(|(_, text)| text).collect();
+            RetargetError::NoRig { joints: skeleton.len(), closest }
+        })
+    }
+}

@@ -1,0 +1,308 @@
+use super::calibration::calibrate;
+use super::proportions::{Lengths, sole_heights, subject_skeleton};
+use super::report::{JointError, RetargetReport, Retargeted};
+use super::source_pose::{SourcePose, completed, placed};
+use super::two_bone_ik::{Limb, LimbShape, reach};
+use super::{Proportions, RetargetError, RetargetOptions, RigMap, SourceFrame, WristTarget};
+use crate::{Clip, GlobalPose, JointIndex, Skeleton, SourceMotion, humanoid};
+use glam::{Quat, Vec3};
+use std::sync::Arc;
+
+/// Brings a source motion onto the project skeleton.
+///
+/// Joints that the source lacks stay at rest with a warning; the frame rate stays. See the [module](super)
+/// for the method.
+///
+/// # Errors
+/// When the rig map does not fit, the unit cannot be told, the rest pose gives no axes, or the motion breaks
+/// the rules of [`SourceMotion::validate`].
+pub fn retarget(
+    source: &SourceMotion,
+    rig: &RigMap,
+    options: &RetargetOptions,
+) -> Result<Retargeted, RetargetError> {
+    source.validate()?;
+    let joints = rig.match_skeleton(&source.skeleton)?;
+    let source_frame = SourceFrame::detect(source, &joints, options)?;
+    let calibration = calibrate(source, rig, &joints)?;
+    let poses: Vec<SourcePose> = (0..source.frames())
+        .map(|frame| SourcePose::of_frame(source, frame, &joints, &source_frame, &calibration))
+        .collect();
+    let skeleton = match options.proportions {
+        Proportions::Project { height_m } => Skeleton::humanoid(height_m),
+        Proportions::Source => subject_skeleton(&poses)?,
+    };
+    let solver = Solver::new(&skeleton, &poses, options.wrist_target);
+    let mut solved: Vec<GlobalPose> = poses.iter().map(|pose| solver.solve(pose)).collect();
+    let joint_errors = solver.errors(&poses, &solved);
+    let ground_offset_m = -lowest_planted_sole(&skeleton, &solved, source.frame_rate_hz);
+    for pose in &mut solved {
+        for position in &mut pose.positions {
+            position.y += ground_offset_m;
+        }
+    }
+    let mut warnings = Vec::new();
+    if !joints.missing.is_empty() {
+        warnings.push(format!("the source has no {}: they stay at rest", joints.missing.join(", ")));
+    }
+    warnings.extend(solver.warnings(&poses, &solved, ground_offset_m));
+    let report = RetargetReport {
+        rig: rig.name.clone(),
+        source_frame,
+        scale: solver.scale,
+        ground_offset_m,
+        missing: joints.missing,
+        warnings,
+        joint_errors,
+    };
+    let local = solved.iter().map(|pose| pose.to_local(&skeleton)).collect();
+    let clip = Clip::new(source.name.clone(), Arc::new(skeleton), source.frame_rate_hz, local)?;
+    Ok(Retargeted { clip, report })
+}
+
+type Joints<T> = [T; humanoid::JOINTS];
+
+/// First joint of a leg or arm; the two that follow in the skeleton are its knee and ankle or elbow and wrist.
+const LEGS: [JointIndex; 2] = [humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG];
+const ARMS: [JointIndex; 2] = [humanoid::LEFT_ARM, humanoid::RIGHT_ARM];
+/// The correction that brings the shoulders over the source's shoulders turns the spine by at most this much, radians.
+const MAX_SPINE_CORRECTION: f32 = 0.4;
+/// The pelvis gives way by at most this much to let the feet reach the ground, metres.
+const MAX_PELVIS_SHIFT_M: f32 = 0.06;
+
+struct Solver<'a> {
+    skeleton: &'a Skeleton,
+    wrist_target: WristTarget,
+    /// Project over source lengths: legs and path, width between the hip joints, torso, shoulders, arms.
+    scale: f32,
+    hip_width: f32,
+    torso: f32,
+    shoulder_width: f32,
+    arm: f32,
+}
+
+impl<'a> Solver<'a> {
+    fn new(skeleton: &'a Skeleton, poses: &[SourcePose], wrist_target: WristTarget) -> Self {
+        let (from, to) = (Lengths::of_poses(poses), Lengths::of_skeleton(skeleton));
+        let scale = to.leg / from.leg;
+        let ratio = |to: Option<f32>, from: Option<f32>| {
+            to.zip(from).filter(|(_, from)| *from > 1e-3).map_or(scale, |(to, from)| to / from)
+        };
+        Self {
+            skeleton,
+            wrist_target,
+            scale,
+            hip_width: ratio(Some(to.hip_width), Some(from.hip_width)),
+            torso: ratio(to.torso, from.torso),
+            shoulder_width: ratio(to.shoulder_width, from.shoulder_width),
+            arm: ratio(to.arm, from.arm),
+        }
+    }
+
+    fn offset(&self, joint: JointIndex) -> Vec3 {
+        self.skeleton.joints()[joint.0].offset
+    }
+
+    fn solve(&self, source: &SourcePose) -> GlobalPose {
+        let mut given = source.rotations;
+        self.turn_spine(&mut given, source);
+        let rotations = completed(&given, self.skeleton);
+        let hip_centre = (self.offset(LEGS[0]) + self.offset(LEGS[1])) * 0.5;
+        let root = source.hip_centre() * self.scale - rotations[0] * hip_centre;
+        let root = root + self.pelvis_shift(root, rotations[0], source);
+        let positions = placed(root, &rotations, self.skeleton);
+        for hip in LEGS {
+            let [knee, ankle] = [1, 2].map(|i| source.known(JointIndex(hip.0 + i)));
+            let knee_hint = positions[hip.0] + (knee - source.known(hip)) * self.scale;
+            self.bend(
+                &mut given,
+                &rotations,
+                hip,
+                [positions[hip.0], ankle * self.scale, knee_hint],
+                Vec3::Z,
+            );
+        }
+        for shoulder in ARMS {
+            let joints = [0, 1, 2].map(|i| source.positions[shoulder.0 + i]);
+            let [Some(shoulder_at), Some(elbow), Some(wrist)] = joints else { continue };
+            let at = positions[shoulder.0];
+            let target = match self.wrist_target {
+                WristTarget::LimbScaled => at + (wrist - shoulder_at) * self.arm,
+                WristTarget::BodyScaled => wrist * self.scale,
+            };
+            let elbow_hint = at + (elbow - shoulder_at) * self.arm;
+            self.bend(&mut given, &rotations, shoulder, [at, target, elbow_hint], Vec3::NEG_Z);
+        }
+        let rotations = completed(&given, self.skeleton);
+        let positions = placed(root, &rotations, self.skeleton);
+        GlobalPose { positions: positions.to_vec(), rotations: rotations.to_vec() }
+    }
+
+    /// Turns the spine so that the middle of the shoulders lies in the source's direction from the hips: spines
+    /// with other joints in other places bend to the same posture.
+    fn turn_spine(&self, given: &mut Joints<Option<Quat>>, source: &SourcePose) {
+        let Some(shoulders) = source.shoulder_centre() else { return };
+        let wanted = (shoulders - source.hip_centre()).normalize_or(Vec3::Y);
+        for _ in 0..2 {
+            let rotations = completed(given, self.skeleton);
+            let positions = placed(Vec3::ZERO, &rotations, self.skeleton);
+            let middle = |pair: [JointIndex; 2]| (positions[pair[0].0] + positions[pair[1].0]) * 0.5;
+            let now = (middle(ARMS) - middle(LEGS)).normalize_or(Vec3::Y);
+            let (axis, angle) = Quat::from_rotation_arc(now, wanted).to_axis_angle();
+            let turn = Quat::from_axis_angle(axis, angle.min(MAX_SPINE_CORRECTION));
+            for joint in [humanoid::SPINE, humanoid::SPINE1, humanoid::SPINE2] {
+                given[joint.0] = Some((turn * rotations[joint.0]).normalize());
+            }
+        }
+    }
+
+    /// How far the pelvis gives way so that both ankles are within reach: with other hip widths a straight leg
+    /// is a little too short.
+    fn pelvis_shift(&self, root: Vec3, pelvis: Quat, source: &SourcePose) -> Vec3 {
+        let mut shift = Vec3::ZERO;
+        for _ in 0..4 {
+            for hip in LEGS {
+                let length: f32 = [1, 2].iter().map(|i| self.offset(JointIndex(hip.0 + i)).length()).sum();
+                let leg = source.known(JointIndex(hip.0 + 2)) * self.scale
+                    - (root + shift + pelvis * self.offset(hip));
+                let excess = leg.length() - 0.9995 * length;
+                if excess > 0.0 {
+                    shift += leg.normalize() * excess;
+                }
+            }
+        }
+        shift.clamp_length_max(MAX_PELVIS_SHIFT_M)
+    }
+
+    /// Two-bone inverse kinematics of a limb that the source has: from `root` to `target`, middle joint near `hint`.
+    fn bend(
+        &self,
+        given: &mut Joints<Option<Quat>>,
+        rotations: &Joints<Quat>,
+        upper: JointIndex,
+        [root, target, hint]: [Vec3; 3],
+        bend_local: Vec3,
+    ) {
+        let (lower, end) = (JointIndex(upper.0 + 1), JointIndex(upper.0 + 2));
+        let shape = LimbShape { upper_bone: self.offset(lower), lower_bone: self.offset(end), bend_local };
+        let pose = Limb { upper_rotation: rotations[upper.0], lower_rotation: rotations[lower.0] };
+        let limb = reach(root, target, hint, pose, &shape);
+        given[upper.0] = Some(limb.upper_rotation);
+        given[lower.0] = Some(limb.lower_rotation);
+    }
+
+    /// Where the joints would be if every limb were scaled by its own ratio.
+    fn limb_scaled(&self, source: &SourcePose) -> Joints<Option<Vec3>> {
+        let mut scaled = source.positions.map(|p| p.map(|p| p * self.scale));
+        let hips = source.hip_centre();
+        for hip in LEGS {
+            scaled[hip.0] = Some(hips * self.scale + (source.known(hip) - hips) * self.hip_width);
+        }
+        let Some(shoulders) = source.shoulder_centre() else { return scaled };
+        let centre = hips * self.scale + (shoulders - hips) * self.torso;
+        for shoulder in ARMS {
+            let Some(from) = source.positions[shoulder.0] else { continue };
+            let to = centre + (from - shoulders) * self.shoulder_width;
+            for joint in (shoulder.0..shoulder.0 + 3).map(JointIndex) {
+                scaled[joint.0] = source.positions[joint.0].map(|p| to + (p - from) * self.arm);
+            }
+        }
+        scaled
+    }
+
+    fn errors(&self, poses: &[SourcePose], solved: &[GlobalPose]) -> Vec<JointError> {
+        let mut limb_scaled_sum = [0.0_f32; humanoid::JOINTS];
+        let mut scaled_sum = [0.0_f32; humanoid::JOINTS];
+        for (source, pose) in poses.iter().zip(solved) {
+            let limb_scaled = self.limb_scaled(source);
+            for i in 0..humanoid::JOINTS {
+                if let (Some(from), Some(limb)) = (source.positions[i], limb_scaled[i]) {
+                    scaled_sum[i] += pose.positions[i].distance(from * self.scale);
+                    limb_scaled_sum[i] += pose.positions[i].distance(limb);
+                }
+            }
+        }
+        let count = poses.len() as f32;
+        [LEGS[0], LEGS[1], ARMS[0], ARMS[1]]
+            .iter()
+            .flat_map(|first| first.0..first.0 + 3)
+            .filter(|&i| poses[0].positions[i].is_some())
+            .map(|i| JointError {
+                joint: self.skeleton.joints()[i].name.clone(),
+                scaled_m: scaled_sum[i] / count,
+                limb_scaled_m: limb_scaled_sum[i] / count,
+            })
+            .collect()
+    }
+
+    fn warnings(&self, poses: &[SourcePose], solved: &[GlobalPose], ground_offset: f32) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let missed = poses
+            .iter()
+            .zip(solved)
+            .filter(|(source, pose)| {
+                LEGS.iter().any(|hip| {
+                    let ankle = JointIndex(hip.0 + 2);
+                    let wanted = source.known(ankle) * self.scale + Vec3::Y * ground_offset;
+                    pose.positions[ankle.0].distance(wanted) > 0.01
+                })
+            })
+            .count();
+        if missed > 0 {
+            warnings.push(format!(
+                "in {missed} of {} frames an ankle is out of reach by more than 1 cm",
+                poses.len()
+            ));
+        }
+        let facing: f32 = solved
+            .iter()
+            .map(|pose| {
+                let forward = pose.rotations[0] * Vec3::Z;
+                [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT]
+                    .iter()
+                    .map(|foot| (pose.rotations[foot.0] * Vec3::Z).dot(forward))
+                    .sum::<f32>()
+            })
+            .sum();
+        if facing < 0.0 {
+            warnings.push(
+                "the feet point backwards as seen from the pelvis: left and right are swapped or the rig map's axes are wrong"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+/// Height of the lowest ground that the feet stand on: a low percentile of the soles that rest, metres.
+fn lowest_planted_sole(skeleton: &Skeleton, poses: &[GlobalPose], frame_rate_hz: f32) -> f32 {
+    const RESTING_SPEED: f32 = 0.3;
+    const PERCENTILE: f32 = 0.1;
+    let (ankle_height, toe_height) = sole_heights(skeleton);
+    let points = [
+        (humanoid::LEFT_FOOT, ankle_height),
+        (humanoid::LEFT_TOE, toe_height),
+        (humanoid::RIGHT_FOOT, ankle_height),
+        (humanoid::RIGHT_TOE, toe_height),
+    ];
+    let mut resting = Vec::new();
+    let mut all = Vec::with_capacity(poses.len());
+    for (frame, pose) in poses.iter().enumerate() {
+        let (before, after) = (frame.saturating_sub(1), (frame + 1).min(poses.len() - 1));
+        let seconds = (after - before).max(1) as f32 / frame_rate_hz;
+        let mut lowest = f32::INFINITY;
+        for (joint, height) in points {
+            let sole = pose.positions[joint.0].y - height;
+            lowest = lowest.min(sole);
+            let way = poses[after].positions[joint.0].distance(poses[before].positions[joint.0]);
+            if way / seconds < RESTING_SPEED {
+                resting.push(sole);
+            }
+        }
+        all.push(lowest);
+    }
+    // A clip in which nothing rests (flight, a slide) has only its lowest points to go by.
+    let samples = if resting.len() * 10 >= poses.len() { &mut resting } else { &mut all };
+    samples.sort_by(f32::total_cmp);
+    samples[((samples.len() - 1) as f32 * PERCENTILE) as usize]
+}

@@ -1,0 +1,175 @@
+use super::{MatchReport, RetargetError, RetargetOptions};
+use crate::{GlobalPose, JointIndex, SourceMotion, humanoid};
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Unit of length of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LengthUnit {
+    /// 1 m.
+    Metre,
+    /// 0.01 m.
+    Centimetre,
+    /// 0.001 m.
+    Millimetre,
+    /// 0.0254 m.
+    Inch,
+    /// CMU's scaled inch: 0.0254 / 0.45 m = 5.6444 cm.
+    CmuUnit,
+}
+
+impl LengthUnit {
+    const ALL: [Self; 5] = [Self::Metre, Self::Centimetre, Self::Millimetre, Self::Inch, Self::CmuUnit];
+
+    /// Length of the unit, metres.
+    pub fn metres(self) -> f32 {
+        match self {
+            Self::Metre => 1.0,
+            Self::Centimetre => 0.01,
+            Self::Millimetre => 0.001,
+            Self::Inch => 0.0254,
+            Self::CmuUnit => 0.0254 / 0.45,
+        }
+    }
+
+    /// Name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Metre => "metres",
+            Self::Centimetre => "centimetres",
+            Self::Millimetre => "millimetres",
+            Self::Inch => "inches",
+            Self::CmuUnit => "CMU units of 5.6444 cm",
+        }
+    }
+}
+
+/// Axis of a file that points to the sky.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpAxis {
+    /// +Y, as in this project.
+    Y,
+    /// +Z.
+    Z,
+}
+
+impl UpAxis {
+    /// Rotation from the file's world to a world with Y up.
+    pub fn world_from_file(self) -> Quat {
+        match self {
+            Self::Y => Quat::IDENTITY,
+            Self::Z => Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2),
+        }
+    }
+}
+
+/// Unit and up axis of a source motion, with the reasons for them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceFrame {
+    /// Unit of length.
+    pub unit: LengthUnit,
+    /// Why this unit.
+    pub unit_reason: String,
+    /// Up axis.
+    pub up_axis: UpAxis,
+    /// Why this axis.
+    pub up_axis_reason: String,
+    /// Thigh plus shin, mean of both sides, metres.
+    pub leg_length_m: f32,
+}
+
+/// Length of thigh plus shin of adults and children from about six years on, metres.
+const HUMAN_LEG_M: std::ops::Range<f32> = 0.55..1.10;
+/// Mean height component of the direction from feet to hips from which the up axis counts as seen.
+const CLEARLY_UP: f32 = 0.5;
+
+impl SourceFrame {
+    /// Takes unit and up axis from the options or finds them from the legs.
+    ///
+    /// # Errors
+    /// [`RetargetError::UnknownUnit`] when the legs are human in no unit and the options do not state one.
+    pub fn detect(
+        source: &SourceMotion,
+        joints: &MatchReport,
+        options: &RetargetOptions,
+    ) -> Result<Self, RetargetError> {
+        let stride = source.frames().div_ceil(200);
+        let poses: Vec<GlobalPose> =
+            (0..source.frames()).step_by(stride).map(|frame| source.global_pose(frame)).collect();
+        let leg_length = mean_leg_length(&poses, joints);
+        let (unit, unit_reason) = match options.unit {
+            Some(unit) => (unit, "stated by the caller".to_owned()),
+            None => find_unit(leg_length)
+                .ok_or_else(|| RetargetError::UnknownUnit { clip: source.name.clone(), leg_length })?,
+        };
+        let (up_axis, up_axis_reason) = match options.up_axis {
+            Some(axis) => (axis, "stated by the caller".to_owned()),
+            None => find_up_axis(&poses, joints),
+        };
+        Ok(Self { unit, unit_reason, up_axis, up_axis_reason, leg_length_m: leg_length * unit.metres() })
+    }
+}
+
+fn find_unit(leg_length: f32) -> Option<(LengthUnit, String)> {
+    let unit =
+        LengthUnit::ALL.into_iter().find(|unit| HUMAN_LEG_M.contains(&(leg_length * unit.metres())))?;
+    let reason = format!(
+        "thigh and shin are {leg_length:.3} file units, a leg of {:.2} m in {}",
+        leg_length * unit.metres(),
+        unit.name()
+    );
+    Some((unit, reason))
+}
+
+fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport) -> (UpAxis, String) {
+    let at = |pose: &GlobalPose, joint| pose.positions[source(joints, joint).0];
+    let mean = poses
+        .iter()
+        .map(|pose| {
+            let hips = at(pose, humanoid::LEFT_UP_LEG) + at(pose, humanoid::RIGHT_UP_LEG);
+            let ankles = at(pose, humanoid::LEFT_FOOT) + at(pose, humanoid::RIGHT_FOOT);
+            (hips - ankles).normalize_or_zero()
+        })
+        .sum::<Vec3>()
+        / poses.len() as f32;
+    let seen = |axis, letter: char, share: f32| {
+        (axis, format!("the hips are above the feet along {letter} (mean component {share:.2})"))
+    };
+    if mean.z > CLEARLY_UP && mean.z > 1.5 * mean.y.abs() {
+        seen(UpAxis::Z, 'Z', mean.z)
+    } else if mean.y > CLEARLY_UP {
+        seen(UpAxis::Y, 'Y', mean.y)
+    } else {
+        let reason = format!(
+            "the body does not stand in this clip (mean hip-above-foot direction {mean:.2}): taken as Y"
+        );
+        (UpAxis::Y, reason)
+    }
+}
+
+fn source(joints: &MatchReport, joint: JointIndex) -> JointIndex {
+    joints.source_joints[joint.0].expect("a rig map that fits has hips, thighs, shins and feet")
+}
+
+/// Thigh plus shin, mean over both sides and the poses, file units.
+fn mean_leg_length(poses: &[GlobalPose], joints: &MatchReport) -> f32 {
+    let chains = [
+        [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT],
+        [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT],
+    ];
+    let total: f32 = poses
+        .iter()
+        .map(|pose| {
+            chains
+                .iter()
+                .map(|chain| {
+                    let [hip, knee, ankle] = chain.map(|joint| pose.positions[source(joints, joint).0]);
+                    hip.distance(knee) + knee.distance(ankle)
+                })
+                .sum::<f32>()
+        })
+        .sum();
+    total / (2 * poses.len()) as f32
+}
