@@ -1,5 +1,7 @@
 //! Terrains survive their files, and broken files are refused with a remedy.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may panic and say what they measured")]
+
 use pomp_terrain::file::{load_spec, parse_spec, save_spec};
 use pomp_terrain::{HeightMap, PRESET_NAMES, Shape, TerrainSpec, generate, load, preset, save};
 use std::fs;

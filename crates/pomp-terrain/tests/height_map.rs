@@ -1,5 +1,7 @@
 //! The height map answers the surface it was made of, inside and outside.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may panic and say what they measured")]
+
 use pomp_motion::{FrameTable, TerrainGrid};
 use pomp_terrain::{HeightMap, TerrainError};
 use proptest::prelude::*;
