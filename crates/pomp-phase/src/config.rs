@@ -1,0 +1,100 @@
+use crate::{PhaseError, WindowConfig};
+use serde::{Deserialize, Serialize};
+
+/// How amplitude and frequency are read from a latent curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spectrum {
+    /// The plain Fourier transform of DeepPhase (eq. 2-3). Exact for whole numbers of periods per window; in between,
+    /// leakage into high bins pulls the mean frequency up.
+    Plain,
+    /// The curve is faded out towards both ends of the window first (ours): what leaks falls with the sixth
+    /// power of the distance in bins, so the mean frequency of any sinusoid above 1 Hz is right within 1 %.
+    #[default]
+    Hann,
+}
+
+/// Sizes of the periodic autoencoder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodicAutoencoderConfig {
+    /// Joints J of the skeleton; the input has 3J rows.
+    pub joints: usize,
+    /// Phase channels C, 5 by default: enough for two-legged motion, 8 to 10 for dance or many styles. Too few mix
+    /// motions of different timing, too many leave little to be shared.
+    pub channels: usize,
+    /// Channels between the two convolutions, J by default.
+    pub intermediate: usize,
+    /// Taps of every convolution, odd, 121 by default: the whole window.
+    pub kernel: usize,
+    /// The window.
+    pub window: WindowConfig,
+    /// How amplitude and frequency are read.
+    pub spectrum: Spectrum,
+}
+
+impl PeriodicAutoencoderConfig {
+    /// The sizes of DeepPhase for a skeleton of J joints.
+    pub fn new(joints: usize) -> Self {
+        Self {
+            joints,
+            channels: 5,
+            intermediate: joints,
+            kernel: 121,
+            window: WindowConfig::default(),
+            spectrum: Spectrum::default(),
+        }
+    }
+
+    /// # Errors
+    /// [`PhaseError::BadConfig`] names the field.
+    pub fn validate(&self) -> Result<(), PhaseError> {
+        self.window.validate()?;
+        for (field, value) in
+            [("joints", self.joints), ("channels", self.channels), ("intermediate", self.intermediate)]
+        {
+            if value == 0 {
+                return Err(PhaseError::BadConfig {
+                    field,
+                    value: "0".to_owned(),
+                    rule: "at least one is needed",
+                });
+            }
+        }
+        if self.kernel.is_multiple_of(2) {
+            return Err(PhaseError::BadConfig {
+                field: "kernel",
+                value: self.kernel.to_string(),
+                rule: "a centred kernel has an odd number of taps",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// How the autoencoders are trained (DeepPhase §3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseTrainingConfig {
+    /// Step size of AdamW, 1e-4 by default. Larger ones learn faster and phases jitter more.
+    pub learning_rate: f64,
+    /// Decoupled weight decay, 1e-4 by default.
+    pub weight_decay: f32,
+    /// Windows per step, 32 by default.
+    pub batch_size: usize,
+    /// Passes over the windows, 30 by default.
+    pub epochs: usize,
+}
+
+impl Default for PhaseTrainingConfig {
+    fn default() -> Self {
+        Self { learning_rate: 1e-4, weight_decay: 1e-4, batch_size: 32, epochs: 30 }
+    }
+}
+
+impl PhaseTrainingConfig {
+    /// AdamW with the configured decay and the usual momenta; the learning rate is given to each step.
+    pub fn optimizer(&self) -> burn::optim::ModuleOptimizer {
+        burn::optim::AdamWConfig::new().with_weight_decay(self.weight_decay).with_epsilon(1e-8).init()
+    }
+}

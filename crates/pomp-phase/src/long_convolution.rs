@@ -1,0 +1,180 @@
+use crate::initial_weights::InitialWeights;
+use crate::spectral_tables::{ConvolutionTables, Table};
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// A convolution over time with zero padding whose kernel is about as long as the signal.
+///
+/// Equal to a `conv1d` of stride 1 with "same" padding, computed as products per frequency: for 121 frames and
+/// 121 taps that takes an eighth of the arithmetic. Signals are `[T, N, channels]` (time first), because then every
+/// transform is one plain matrix product.
+#[derive(Module, Debug)]
+pub(crate) struct LongConvolution {
+    /// `[out, in, taps]`, the layout of `conv1d`.
+    weight: Param<Tensor<3>>,
+    /// `[out]`.
+    bias: Param<Tensor<1>>,
+    signal_table: Tensor<2>,
+    kernel_table: Tensor<2>,
+    synthesis_table: Tensor<2>,
+    frequencies: usize,
+}
+
+/// A kernel per frequency: what [`LongConvolution::apply`] multiplies by, worth keeping when weights do not change.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelSpectrum {
+    /// `[F, in, 2 out]`: what the cosine part contributes to both parts of the product.
+    of_cosine: Tensor<3>,
+    /// `[F, in, 2 out]`: the same of the sine part.
+    of_sine: Tensor<3>,
+    /// `[1, 1, out]`.
+    bias: Tensor<3>,
+}
+
+impl LongConvolution {
+    pub(crate) fn new(
+        frames: usize,
+        taps: usize,
+        inputs: usize,
+        outputs: usize,
+        weights: &mut InitialWeights,
+    ) -> Self {
+        let tables = ConvolutionTables::new(frames, taps);
+        let fan_in = inputs * taps;
+        Self {
+            weight: weights.uniform([outputs, inputs, taps], fan_in),
+            bias: weights.uniform([outputs], fan_in),
+            signal_table: constant(&tables.signal, weights.device()),
+            kernel_table: constant(&tables.kernel, weights.device()),
+            synthesis_table: constant(&tables.synthesis, weights.device()),
+            frequencies: tables.frequencies,
+        }
+    }
+
+    /// The kernel's spectrum, differentiable in the weights.
+    pub(crate) fn kernel_spectrum(&self) -> KernelSpectrum {
+        let [outputs, inputs, taps] = self.weight.dims();
+        let f = self.frequencies;
+        let weight = self.weight.val().permute([2, 1, 0]).reshape([taps, inputs * outputs]);
+        let spectrum = self.kernel_table.clone().matmul(weight);
+        let cosine = spectrum.clone().narrow(0, 0, f).reshape([f, inputs, outputs]);
+        let sine = spectrum.narrow(0, f, f).reshape([f, inputs, outputs]);
+        KernelSpectrum {
+            of_cosine: Tensor::cat(vec![cosine.clone(), sine.clone()], 2),
+            of_sine: Tensor::cat(vec![sine.neg(), cosine], 2),
+            bias: self.bias.val().reshape([1, 1, outputs]),
+        }
+    }
+
+    /// `[T, N, in]` → `[T, N, out]` with a kernel prepared by [`Self::kernel_spectrum`].
+    pub(crate) fn apply(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Tensor<3> {
+        let [frames, windows, inputs] = input.dims();
+        let [_, _, outputs] = kernel.bias.dims();
+        let f = self.frequencies;
+        let spectrum = self.signal_table.clone().matmul(input.reshape([frames, windows * inputs]));
+        let cosine = spectrum.clone().narrow(0, 0, f).reshape([f, windows, inputs]);
+        let sine = spectrum.narrow(0, f, f).reshape([f, windows, inputs]);
+        let product = cosine.matmul(kernel.of_cosine.clone()) + sine.matmul(kernel.of_sine.clone());
+        let part = |at: usize| product.clone().narrow(2, at, outputs).reshape([f, windows * outputs]);
+        let product = Tensor::cat(vec![part(0), part(outputs)], 0);
+        let output = self.synthesis_table.clone().matmul(product);
+        output.reshape([frames, windows, outputs]) + kernel.bias.clone()
+    }
+}
+
+pub(crate) fn constant(table: &Table, device: &Device) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(table.values.clone(), [table.rows, table.columns]), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::module::conv1d;
+    use burn::tensor::ops::ConvOptions;
+    use std::time::Instant;
+
+    fn noise(seed: u64, shape: [usize; 3], device: &Device) -> Tensor<3> {
+        InitialWeights::new(seed, device).uniform(shape, 1).val().detach()
+    }
+
+    fn direct(layer: &LongConvolution, input: Tensor<3>) -> Tensor<3> {
+        let [_, _, taps] = layer.weight.dims();
+        let options = ConvOptions::new([1], [taps / 2], [1], 1);
+        conv1d(input, layer.weight.val(), Some(layer.bias.val()), options)
+    }
+
+    fn fourier(layer: &LongConvolution, input: Tensor<3>) -> Tensor<3> {
+        layer.apply(input.permute([2, 0, 1]), &layer.kernel_spectrum()).permute([1, 2, 0])
+    }
+
+    fn largest_difference<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
+        (a - b).abs().max().into_scalar()
+    }
+
+    #[test]
+    fn the_products_per_frequency_equal_the_direct_convolution_and_so_do_the_gradients() {
+        let device = Device::flex().autodiff();
+        for (frames, taps, inputs, outputs) in
+            [(121, 121, 6, 4), (121, 61, 3, 5), (64, 31, 2, 3), (40, 41, 2, 2)]
+        {
+            let layer =
+                LongConvolution::new(frames, taps, inputs, outputs, &mut InitialWeights::new(1, &device));
+            let weighting = noise(3, [2, outputs, frames], &device);
+            let run = |convolve: &dyn Fn(&LongConvolution, Tensor<3>) -> Tensor<3>| {
+                let input = noise(2, [2, inputs, frames], &device).require_grad();
+                let output = convolve(&layer, input.clone());
+                let gradients = (output.clone() * weighting.clone()).sum().backward();
+                (
+                    output.detach().without_autodiff(),
+                    input.grad(&gradients).expect("the input needs a gradient"),
+                    layer.weight.val().grad(&gradients).expect("the weight needs a gradient"),
+                    layer.bias.val().grad(&gradients).expect("the bias needs a gradient"),
+                )
+            };
+            let (expected, found) = (run(&direct), run(&fourier));
+            let differences = [
+                largest_difference(expected.0, found.0),
+                largest_difference(expected.1, found.1),
+                largest_difference(expected.2, found.2),
+                largest_difference(expected.3, found.3),
+            ];
+            println!("{frames} frames, {taps} taps: output and gradients differ by {differences:.1?}");
+            assert!(differences.iter().all(|difference| *difference < 1e-4), "{differences:?}");
+        }
+    }
+
+    /// A measurement, not a check: run it with `--ignored --nocapture` on a quiet machine.
+    #[test]
+    #[ignore = "measures time"]
+    fn measure_the_ratio_of_direct_to_fourier_convolution() {
+        let device = Device::flex().autodiff();
+        for (inputs, outputs) in [(66, 22), (22, 5), (5, 22), (22, 66)] {
+            let layer = LongConvolution::new(121, 121, inputs, outputs, &mut InitialWeights::new(1, &device));
+            for windows in [1, 32, 256] {
+                let seconds = |convolve: &dyn Fn(&LongConvolution, Tensor<3>) -> Tensor<3>, train: bool| {
+                    let repeats = if windows == 256 { 2 } else { 5 };
+                    let mut best = f64::INFINITY;
+                    for _ in 0..repeats {
+                        let input = noise(2, [windows, inputs, 121], &device).require_grad();
+                        let start = Instant::now();
+                        let output = convolve(&layer, input).sum();
+                        if train {
+                            std::hint::black_box(output.backward());
+                        } else {
+                            std::hint::black_box(output.into_data());
+                        }
+                        best = best.min(start.elapsed().as_secs_f64());
+                    }
+                    1e3 * best
+                };
+                let (forward, forward_direct) = (seconds(&fourier, false), seconds(&direct, false));
+                let (both, both_direct) = (seconds(&fourier, true), seconds(&direct, true));
+                println!(
+                    "{inputs:>2} to {outputs:>2}, batch {windows:>3}: forward {forward:.1} ms, direct {forward_direct:.1}; \
+                     with backward {both:.1} ms, direct {both_direct:.1} ({:.1} times)",
+                    both_direct / both
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+use crate::manifold::expect_size;
+use crate::{PhaseError, VelocityWindow, WindowConfig};
+use pomp_motion::FrameTable;
+use pomp_motion::glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// How the window of the aligned encoder is put together around frame i: simulated velocities up to i, "artificial
+/// simulated" ones for the near future, target velocities for the rest (POMP, aligned PAE).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StitchConfig {
+    /// Frames after i that are extrapolated from the simulation; 20 by default. Fewer hide the simulation's
+    /// state from the encoder, more put guesses in the place of targets.
+    pub near_frames: usize,
+    /// Time constant with which the last acceleration dies away, seconds; 0.1 by default (ours). The velocity
+    /// settles at v + a·decay, so long constants let a contact's jolt run away.
+    pub decay_s: f32,
+    /// Longest acceleration that is extrapolated, m/s²; 30 by default (ours). Longer ones, the jolts of
+    /// contacts, are shortened to it.
+    pub max_acceleration: f32,
+}
+
+impl Default for StitchConfig {
+    fn default() -> Self {
+        Self { near_frames: 20, decay_s: 0.1, max_acceleration: 30.0 }
+    }
+}
+
+impl StitchConfig {
+    /// # Errors
+    /// [`PhaseError::BadConfig`].
+    pub fn validate(&self, window: &WindowConfig) -> Result<(), PhaseError> {
+        window.validate()?;
+        if self.near_frames > window.radius_frames {
+            return Err(PhaseError::BadConfig {
+                field: "stitch.near_frames",
+                value: self.near_frames.to_string(),
+                rule: "the near future lies within the window",
+            });
+        }
+        for (field, value) in
+            [("stitch.decay_s", self.decay_s), ("stitch.max_acceleration", self.max_acceleration)]
+        {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(PhaseError::BadConfig {
+                    field,
+                    value: value.to_string(),
+                    rule: "it is positive",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames of target velocities that a window takes: 40 by default, for i+21 … i+60.
+    pub fn far_frames(&self, window: &WindowConfig) -> usize {
+        window.radius_frames - self.near_frames
+    }
+
+    /// Extrapolated velocity `ahead` frames after the last simulated one:
+    /// v + a·τ (1 − exp(−t/τ)), t = ahead / rate, |a| at most [`Self::max_acceleration`]. It differs from v by
+    /// no more than τ·max_acceleration, however far ahead.
+    pub fn near_velocity(
+        &self,
+        velocity: Vec3,
+        acceleration: Vec3,
+        ahead: usize,
+        frame_rate_hz: f32,
+    ) -> Vec3 {
+        let time_s = ahead as f32 / frame_rate_hz;
+        let acceleration = acceleration.clamp_length_max(self.max_acceleration);
+        velocity + acceleration * (self.decay_s * (1.0 - (-time_s / self.decay_s).exp()))
+    }
+
+    /// The stitched window around frame i.
+    ///
+    /// `past` holds simulated velocities of i−radius … i (61 frames), `far` target velocities of
+    /// i+near+1 … i+radius (40 frames), `[frames, J]` in m/s, each frame in its own root frame. The last
+    /// acceleration is the difference of the last two simulated frames. At the start of a run, the
+    /// caller repeats its first frame to fill `past`.
+    ///
+    /// # Errors
+    /// [`PhaseError::SizeMismatch`]; [`PhaseError::NotFinite`] with the frame of the window as row.
+    pub fn stitch(
+        &self,
+        window: &WindowConfig,
+        past: &FrameTable<Vec3>,
+        far: &FrameTable<Vec3>,
+    ) -> Result<VelocityWindow, PhaseError> {
+        let radius = window.radius_frames;
+        expect_size("simulated frames of a stitched window", radius + 1, past.frames())?;
+        expect_size("target frames of a stitched window", self.far_frames(window), far.frames())?;
+        expect_size("joints of the target velocities", past.columns(), far.columns())?;
+        let (before, last) = (&past[radius - 1], &past[radius]);
+        let mut near = FrameTable::with_columns(past.columns());
+        for ahead in 1..=self.near_frames {
+            let row: Vec<Vec3> = before
+                .iter()
+                .zip(last)
+                .map(|(&before, &last)| {
+                    let acceleration = (last - before) * window.frame_rate_hz;
+                    self.near_velocity(last, acceleration, ahead, window.frame_rate_hz)
+                })
+                .collect();
+            near.push(&row);
+        }
+        let near_end = radius + self.near_frames;
+        VelocityWindow::from_frames(past.columns(), window.frames(), |index| {
+            if index <= radius {
+                &past[index]
+            } else if index <= near_end {
+                &near[index - radius - 1]
+            } else {
+                &far[index - near_end - 1]
+            }
+        })
+    }
+}
