@@ -12,7 +12,9 @@ const PALETTE_SAMPLES: usize = 16;
 const BATCH: usize = 32;
 /// A pixel keeps the colour that it has when the best one would be no better than this, in squared 8-bit steps:
 /// shades that move by less than the eye sees neither flicker nor take space.
-const KEEP_ERROR: i32 = 30;
+const KEEP_ERROR: i32 = 64;
+/// The same for the colour of the pixel to the left.
+const RUN_ERROR: i32 = 40;
 
 /// Writes an endless animation of the recording as a GIF.
 ///
@@ -81,26 +83,29 @@ fn palette_of(
 /// Palette indices of a picture, transparent where what is shown may stay.
 fn change(shown: &mut Option<Vec<u8>>, image: &Image, quantizer: &Quantizer, transparent: u8) -> Vec<u8> {
     let colors = image.rgba().chunks_exact(4).map(|p| [p[0], p[1], p[2]]);
-    match shown {
-        None => {
-            let indices: Vec<u8> = colors.map(|color| quantizer.index(color)).collect();
-            *shown = Some(indices.clone());
-            indices
-        }
-        Some(shown) => shown
-            .iter_mut()
-            .zip(colors)
-            .map(|(old, color)| {
-                let best = quantizer.index(color);
-                if best == *old || quantizer.error(*old, color) <= quantizer.error(best, color) + KEEP_ERROR {
-                    transparent
-                } else {
-                    *old = best;
-                    best
-                }
-            })
-            .collect(),
-    }
+    let Some(shown) = shown else {
+        let indices: Vec<u8> = colors.map(|color| quantizer.index(color)).collect();
+        *shown = Some(indices.clone());
+        return indices;
+    };
+    let mut last = transparent;
+    shown
+        .iter_mut()
+        .zip(colors)
+        .map(|(old, color)| {
+            let best = quantizer.index(color);
+            let error = quantizer.error(best, color);
+            if best == *old || quantizer.error(*old, color) <= error + KEEP_ERROR {
+                return transparent;
+            }
+            // The neighbour's colour, where it is nearly as good, makes longer runs.
+            if last == transparent || quantizer.error(last, color) > error + RUN_ERROR {
+                last = best;
+            }
+            *old = last;
+            last
+        })
+        .collect()
 }
 
 /// Cuts away the transparent border and compresses.

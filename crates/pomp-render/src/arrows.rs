@@ -10,7 +10,7 @@ pub(crate) const GRAVITY: f32 = 9.806_65;
 /// Length of a contact arrow, metres per body weight.
 const METRES_PER_WEIGHT: f32 = 0.55;
 /// Contacts below this share of the body weight are not drawn.
-const LEAST_WEIGHTS: f32 = 0.04;
+const LEAST_WEIGHTS: f32 = 0.05;
 /// Length of a push arrow: this for the smallest push, and more by the impulse per body mass.
 const PUSH_LENGTH_M: [f32; 2] = [0.35, 0.35];
 
@@ -83,7 +83,7 @@ pub(crate) fn contact_arrows(
             let material = Material { albedo: palette.contact, gloss: 0.2, alpha: 0.92, visor: None };
             Some(Arrow {
                 volumes: arrow(start, tip, 0.016, material),
-                label: format!("{:.1}", weights.length()),
+                label: format!("{:.1} BW", weights.length()),
                 label_at: tip + weights.normalize_or(Vec3::Y) * 0.07,
             })
         })

@@ -2,6 +2,7 @@ use crate::Image;
 use crate::camera::Camera;
 use crate::color::encode;
 use crate::image::mix;
+use crate::shadow::smoothstep;
 use crate::volume::{Material, Volume};
 use glam::{Vec2, Vec3};
 
@@ -70,7 +71,7 @@ impl Canvas {
             let triangle = [projected[0], projected[i], projected[i + 1]];
             fill_triangle(self.size, triangle.map(|v| (v, 0.0)), |index, near, _| {
                 // Bands lie on the ground: a small bias keeps them above it.
-                if near * 1.004 > self.nearness[index] {
+                if near * 1.012 > self.nearness[index] {
                     layer.put(index, rgb, alpha.max(layer.rgba[index][3]));
                 }
             });
@@ -150,6 +151,18 @@ impl Layer {
         });
     }
 
+    /// Takes away what `canvas` hides, and fades what lies within a hand's breadth of its surface: a figure of
+    /// glass then shows where it differs from the solid one.
+    pub(crate) fn fade_near(&mut self, canvas: &Canvas) {
+        for index in self.touched.clone() {
+            if self.nearness[index] > 0.0 && canvas.nearness[index] > 0.0 {
+                let gap_m = 1.0 / canvas.nearness[index] - 1.0 / self.nearness[index];
+                let alpha = &mut self.rgba[index][3];
+                *alpha = (f32::from(*alpha) * smoothstep(0.03, 0.10, gap_m)) as u8;
+            }
+        }
+    }
+
     /// Draws volumes as of tinted glass: faint in the middle, strong at the rim.
     pub(crate) fn draw_glass(&mut self, camera: &Camera, volumes: &[Volume], behind: &Canvas) {
         trace(camera, self.size, volumes, |index, near, volume, normal, ray| {
@@ -175,13 +188,15 @@ fn trace(
     let depth = |v: &Volume| ((v.a + v.b) * 0.5 - camera.eye).dot(camera.forward);
     order.sort_by(|a, b| depth(a).total_cmp(&depth(b)));
     for volume in order {
-        let Some([left, top, right, bottom]) = volume.bounds(camera, size) else { continue };
+        let Some(outline) = volume.outline(camera) else { continue };
+        let Some([left, top, right, bottom]) = outline.bounds(size) else { continue };
         let seen = volume.seen_from(camera.eye);
         let step = camera.right / camera.focal;
         for y in top..bottom {
-            let start = camera.ray(left as f32 + 0.5, y as f32 + 0.5);
-            for x in left..right {
-                let ray = start + step * (x - left) as f32;
+            let Some([from, to]) = outline.row(y as f32 + 0.5, [left, right]) else { continue };
+            let start = camera.ray(from as f32 + 0.5, y as f32 + 0.5);
+            for x in from..to {
+                let ray = start + step * (x - from) as f32;
                 if let Some((depth, normal)) = seen.hit(ray) {
                     visit(y * size[0] + x, 1.0 / depth, volume, normal, ray);
                 }

@@ -8,7 +8,9 @@ use pomp_motion::TerrainGrid;
 /// Distance from the focus at which the ground begins to fade and is gone, metres.
 const FADE_M: [f32; 2] = [4.5, 11.0];
 /// Grid line spacing, half width (metres) and strength.
-const LINES: [(f32, f32, f32); 2] = [(1.0, 0.014, 1.0), (0.25, 0.005, 0.45)];
+const LINES: [(f32, f32, f32); 2] = [(1.0, 0.013, 1.0), (0.5, 0.006, 0.4)];
+/// Least difference of sunlight between a face and its corners that is drawn as an edge.
+const CREASE: f32 = 0.12;
 
 /// The ground: a height field, held constant beyond its border, or level at 0.
 pub(crate) enum Ground<'a> {
@@ -80,10 +82,14 @@ impl<'a> Ground<'a> {
                     let color = encode(self.shade(view, [px, py], mean(near), mean(light), sky));
                     samples.iter().for_each(|&i| canvas.color[i] = color);
                 } else {
+                    // A jump in depth is the edge of a step or a hill: a thin dark line makes it visible.
+                    let edge = if low > 0.97 * high { 0.0 } else { 0.4 };
                     for i in samples {
                         let (px, py) = ((i % canvas.size[0]) as f32 + 0.5, (i / canvas.size[0]) as f32 + 0.5);
                         canvas.color[i] = if canvas.nearness[i] > 0.0 {
-                            encode(self.shade(view, [px, py], canvas.nearness[i], sunlight[i], sky))
+                            let lit = self.shade(view, [px, py], canvas.nearness[i], sunlight[i], sky);
+                            let near_focus = 1.0 - smoothstep(8.0, 16.0, 1.0 / canvas.nearness[i]);
+                            encode(lit.lerp(view.palette.shadow, edge * near_focus))
                         } else {
                             sky_color
                         };
@@ -103,41 +109,49 @@ impl<'a> Ground<'a> {
         };
         let (first_column, columns) = range(view.focus.x, origin[0]);
         let (first_row, rows) = range(view.focus.z, origin[1]);
-        let at = |row: usize, column: usize| {
+        let screen = canvas.size.map(|n| n as f32);
+        let vertex = |row: usize, column: usize| {
             let x = origin[0] + (first_column + column as i64) as f32 * step;
             let z = origin[1] + (first_row + row as i64) as f32 * step;
-            (x, z)
+            let away = Vec2::new(x - view.focus.x, z - view.focus.z).length();
+            if away > FADE_M[1] + step {
+                return None;
+            }
+            let at = Vec3::new(x, self.height(x, z), z);
+            let projected = view.camera.project(at)?;
+            let seen = |v: f32, limit: f32| v > -0.3 * limit && v < 1.3 * limit;
+            let sunlight = if seen(projected.x, screen[0]) && seen(projected.y, screen[1]) {
+                let slope_x = self.height(x - step, z) - self.height(x + step, z);
+                let slope_z = self.height(x, z - step) - self.height(x, z + step);
+                Vec3::new(slope_x, 2.0 * step, slope_z).normalize().dot(view.to_sun)
+            } else {
+                view.to_sun.y
+            };
+            Some(Vertex { at, projected, sunlight })
         };
-        let vertex = |row: usize, column: usize| {
-            let (x, z) = at(row, column);
-            let projected = view.camera.project(Vec3::new(x, self.height(x, z), z))?;
-            let normal = Vec3::new(
-                self.height(x - step, z) - self.height(x + step, z),
-                2.0 * step,
-                self.height(x, z - step) - self.height(x, z + step),
-            )
-            .normalize();
-            Some((projected, normal.dot(view.to_sun)))
-        };
-        let [width, height] = canvas.size.map(|n| n as f32);
-        let mut above: Vec<Option<(Vec3, f32)>> = (0..columns).map(|column| vertex(0, column)).collect();
+        let mut above: Vec<Option<Vertex>> = (0..columns).map(|column| vertex(0, column)).collect();
         for row in 1..rows {
-            let below: Vec<Option<(Vec3, f32)>> = (0..columns).map(|column| vertex(row, column)).collect();
+            let below: Vec<Option<Vertex>> = (0..columns).map(|column| vertex(row, column)).collect();
             for column in 1..columns {
                 let (Some(a), Some(b), Some(c), Some(d)) =
                     (above[column - 1], above[column], below[column], below[column - 1])
                 else {
                     continue;
                 };
-                let off = |f: &dyn Fn(Vec3) -> bool| [a, b, c, d].iter().all(|v| f(v.0));
+                let corners = [a, b, c, d];
+                let off = |beyond: &dyn Fn(Vec3) -> bool| corners.iter().all(|v| beyond(v.projected));
                 if off(&|v| v.x < 0.0)
-                    || off(&|v| v.x > width)
+                    || off(&|v| v.x > screen[0])
                     || off(&|v| v.y < 0.0)
-                    || off(&|v| v.y > height)
+                    || off(&|v| v.y > screen[1])
                 {
                     continue;
                 }
-                for triangle in [[a, b, c], [a, c, d]] {
+                // Smooth slopes take their light from the corners, edges of steps from the face.
+                let face = (d.at - b.at).cross(c.at - a.at).normalize().dot(view.to_sun);
+                let smooth = corners.iter().all(|v| (v.sunlight - face).abs() < CREASE);
+                let lit = corners.map(|v| (v.projected, if smooth { v.sunlight } else { face }));
+                for triangle in [[lit[0], lit[1], lit[2]], [lit[0], lit[2], lit[3]]] {
                     fill_triangle(canvas.size, triangle, |index, near, light| {
                         if near > canvas.nearness[index] {
                             canvas.nearness[index] = near;
@@ -164,7 +178,7 @@ impl<'a> Ground<'a> {
         let mut albedo = match self {
             Self::Level => palette.ground,
             Self::Grid { low, high, .. } => {
-                let level = ((point.y - view.focus.y) / (high - low).max(1.0) * 1.6).clamp(-1.0, 1.0);
+                let level = ((2.0 * point.y - low - high) / (high - low).max(1.5)).clamp(-1.0, 1.0);
                 let towards = if level > 0.0 { palette.ground_high } else { palette.ground_low };
                 palette.ground.lerp(towards, level.abs())
             }
@@ -181,7 +195,9 @@ impl<'a> Ground<'a> {
                 spacing,
                 half_width,
             ));
-            albedo = albedo.lerp(palette.grid, line * strength);
+            // Lines too dense to follow only shimmer.
+            let density = footprint.max_element() / spacing;
+            albedo = albedo.lerp(palette.grid, line * strength * (1.0 - smoothstep(0.07, 0.14, density)));
         }
         let sun = (sunlight / view.to_sun.y).clamp(0.0, 1.25);
         let lit = albedo * (0.45 + 0.55 * sun);
@@ -189,6 +205,14 @@ impl<'a> Ground<'a> {
         let shade = 1.0 - (1.0 - shade) * (1.0 - 0.30 * view.sky_shadow.cover(point));
         lit.lerp(palette.shadow, shade).lerp(sky, fade)
     }
+}
+
+/// A point of the mesh: in the world, on the screen, and its share of the sun.
+#[derive(Clone, Copy)]
+struct Vertex {
+    at: Vec3,
+    projected: Vec3,
+    sunlight: f32,
 }
 
 /// What the ground is drawn with.

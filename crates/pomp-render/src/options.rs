@@ -60,7 +60,7 @@ impl Default for CameraOptions {
         Self {
             azimuth: Azimuth::Travel(0.9),
             elevation_rad: 0.26,
-            distance_heights: 3.1,
+            distance_heights: 2.6,
             field_of_view_rad: 0.56,
             smoothing_s: 0.35,
         }

@@ -59,14 +59,22 @@ impl StatusLine {
     }
 }
 
-/// Writes labels centred at their places, in pixels.
+/// Writes labels to the right of their places, in pixels; one that would cover another goes below it.
 pub(crate) fn labels(image: &mut Image, labels: &[([f32; 2], String)], color: [u8; 3], halo: [u8; 3]) {
-    let face = if image.height() >= 240 { Face::Bold } else { Face::Small };
+    let face = if image.height() >= 240 { Face::Regular } else { Face::Small };
+    let mut taken: Vec<[i32; 4]> = Vec::new();
     for ([x, y], text) in labels {
         let [width, height] = face.size(text);
-        let clamp =
-            |v: f32, size: i32, limit: u32| (v as i32 - size / 2).clamp(2, (limit as i32 - size - 2).max(2));
-        let at = [clamp(*x, width, image.width()), clamp(*y, height, image.height())];
+        let clamp = |v: i32, size: i32, limit: u32| v.clamp(2, (limit as i32 - size - 2).max(2));
+        let left = clamp(*x as i32 + 7, width, image.width());
+        let mut top = *y as i32 - height / 2;
+        while let Some(other) =
+            taken.iter().find(|t| left < t[2] && t[0] < left + width && top < t[3] && t[1] < top + height)
+        {
+            top = other[3];
+        }
+        taken.push([left, top, left + width, top + height]);
+        let at = [left, clamp(top, height, image.height())];
         draw_outlined(image, at, text, face, color, halo);
     }
 }

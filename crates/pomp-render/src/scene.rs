@@ -145,9 +145,10 @@ impl<'a> Renderer<'a> {
         let mut glass = Layer::new(size);
         glass.draw_glass(&camera, &ghost, &canvas);
         canvas.draw_volumes(&camera, &body, &light);
+        glass.fade_near(&canvas);
         canvas.composite(&glass);
         let (contacts, pushes) = self.arrows(panel, frame);
-        for arrows in [&contacts, &pushes] {
+        for arrows in [&contacts, &pushes].into_iter().filter(|arrows| !arrows.is_empty()) {
             let mut layer = Layer::new(size);
             let volumes: Vec<Volume> =
                 arrows.iter().flat_map(|arrow| arrow.volumes.iter().copied()).collect();

@@ -1,5 +1,5 @@
 use crate::camera::Camera;
-use glam::{Mat3, Vec3};
+use glam::{Mat3, Vec2, Vec3};
 
 /// What a volume looks like.
 #[derive(Clone, Copy, Debug)]
@@ -73,22 +73,58 @@ impl Volume {
         }
     }
 
-    /// Samples that the volume can cover, [left, top, right, bottom) on a screen of `size`; `None` when off screen.
-    pub(crate) fn bounds(&self, camera: &Camera, size: [usize; 2]) -> Option<[usize; 4]> {
-        let (mut low, mut high) = ([f32::MAX; 2], [f32::MIN; 2]);
-        for (centre, radius) in [(self.a, self.radius_a), (self.b, self.radius_b)] {
+    /// Two discs whose hull covers the volume on the screen; `None` when part of it is behind the camera.
+    pub(crate) fn outline(&self, camera: &Camera) -> Option<Outline> {
+        let disc = |centre: Vec3, radius: f32| {
             let p = camera.project(centre)?;
-            // A ball of radius r at depth z covers at most r / (z - r) of slope around its centre.
+            // A ball of radius r at depth z covers at most r / (z - r) of slope around its centre, and a little
+            // more where the view is oblique.
             let reach = camera.focal * radius / (1.0 / p.z - radius).max(0.05) * 1.1 + 1.0;
-            for (axis, at) in [p.x, p.y].into_iter().enumerate() {
-                low[axis] = low[axis].min(at - reach);
-                high[axis] = high[axis].max(at + reach);
-            }
-        }
+            Some((Vec2::new(p.x, p.y), reach))
+        };
+        let (a, reach_a) = disc(self.a, self.radius_a)?;
+        let (b, reach_b) = disc(self.b, self.radius_b)?;
+        Some(Outline { a, b, reach: reach_a.max(reach_b) })
+    }
+}
+
+/// All points of the screen within `reach` of a segment, in samples.
+pub(crate) struct Outline {
+    a: Vec2,
+    b: Vec2,
+    reach: f32,
+}
+
+impl Outline {
+    /// [left, top, right, bottom) on a screen of `size`; `None` when off screen.
+    pub(crate) fn bounds(&self, size: [usize; 2]) -> Option<[usize; 4]> {
+        let (low, high) = (self.a.min(self.b) - self.reach, self.a.max(self.b) + self.reach);
         let clip = |v: f32, limit: usize| v.clamp(0.0, limit as f32) as usize;
         let bounds =
-            [clip(low[0], size[0]), clip(low[1], size[1]), clip(high[0], size[0]), clip(high[1], size[1])];
+            [clip(low.x, size[0]), clip(low.y, size[1]), clip(high.x, size[0]), clip(high.y, size[1])];
         (bounds[0] < bounds[2] && bounds[1] < bounds[3]).then_some(bounds)
+    }
+
+    /// Columns within `limits` that the outline covers at height `y`.
+    pub(crate) fn row(&self, y: f32, limits: [usize; 2]) -> Option<[usize; 2]> {
+        let (mut low, mut high) = (f32::MAX, f32::MIN);
+        let mut reach_to = |x: f32| (low, high) = (low.min(x), high.max(x));
+        for centre in [self.a, self.b] {
+            let square = self.reach * self.reach - (y - centre.y).powi(2);
+            if square >= 0.0 {
+                reach_to(centre.x - square.sqrt());
+                reach_to(centre.x + square.sqrt());
+            }
+        }
+        let side = (self.b - self.a).perp().normalize_or_zero() * self.reach;
+        for (from, to) in [(self.a - side, self.b - side), (self.a + side, self.b + side)] {
+            if (from.y <= y) != (to.y <= y) {
+                reach_to(from.x + (to.x - from.x) * (y - from.y) / (to.y - from.y));
+            }
+        }
+        let clip = |x: f32| x.clamp(limits[0] as f32, limits[1] as f32) as usize;
+        let columns = [clip(low), clip(high + 1.0)];
+        (columns[0] < columns[1]).then_some(columns)
     }
 }
 
