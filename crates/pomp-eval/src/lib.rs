@@ -1,1 +1,48 @@
 //! Metrics over recorded rollouts and clips.
+//!
+//! [`evaluate`] measures one [`Track`] of a recording on its terrain and gives [`Metrics`]; [`Summary`] is the mean and
+//! 95 % interval over several recordings; [`Comparison`] prints summaries side by side, such as generated motion
+//! against the mocap it learned from. All three serialise, and print as aligned tables with units.
+//!
+//! ```
+//! use pomp_eval::{Comparison, Summary, Track, evaluate};
+//! use pomp_motion::{Clip, Pose, Recording, Skeleton};
+//! use pomp_terrain::HeightMap;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let skeleton = std::sync::Arc::new(Skeleton::humanoid(1.75));
+//! let statue = Clip::new("statue", skeleton.clone(), 60.0, vec![Pose::rest(&skeleton); 120])?;
+//! let metrics = evaluate(&Recording::of_clip(&statue), &HeightMap::flat(10.0, 0.5)?, Track::Character)?;
+//! assert_eq!(metrics.joint_rotation_deg_s, Some(0.0));
+//! assert_eq!(metrics.falls, Some(0.0));
+//! assert_eq!(metrics.assist_force_mean_n, None);
+//! let table = Comparison::new().with("statue", Summary::of(&[metrics])?);
+//! assert!(table.to_string().contains("jerk_mean_m_s3"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it does not do
+//!
+//! It sees recordings, never the simulator or the networks, so they cannot flatter it. It sets no pass marks: what is
+//! good is what mocap scores.
+
+mod command;
+mod error;
+mod evaluate;
+mod falls;
+mod feet;
+mod forces;
+mod metrics;
+mod smoothness;
+mod statistics;
+mod summary;
+mod table;
+mod track;
+
+pub use error::EvalError;
+pub use evaluate::evaluate;
+pub use metrics::{Better, MetricInfo, Metrics};
+pub use smoothness::HIGH_JERK_M_S3;
+pub use summary::{Estimate, Summary, SummaryRow};
+pub use table::Comparison;
+pub use track::Track;

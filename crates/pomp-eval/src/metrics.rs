@@ -1,0 +1,132 @@
+use serde::Serialize;
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Smaller is better.
+    Lower,
+    /// Larger is better.
+    Higher,
+    /// Neither: to be compared with the data.
+    AsData,
+}
+
+/// Name, unit and direction of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MetricInfo {
+    /// Field of [`Metrics`].
+    pub name: &'static str,
+    /// Unit, as printed; empty for counts and ratios.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident: $unit:literal, $better:ident;)*) => {
+        /// What was measured on one track of one recording.
+        ///
+        /// `None` is "does not apply": no such track, no contact labelled, too few frames. It prints as "–" and is
+        /// `null` in JSON. Each field states unit, definition and source.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        pub struct Metrics {
+            $($(#[$doc])* pub $name: Option<f64>,)*
+        }
+
+        impl Metrics {
+            /// All metrics, in the order of the fields.
+            pub const INFO: &'static [MetricInfo] =
+                &[$(MetricInfo { name: stringify!($name), unit: $unit, better: Better::$better },)*];
+
+            /// Values in the order of [`Self::INFO`].
+            pub fn values(&self) -> Vec<Option<f64>> {
+                vec![$(self.$name,)*]
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Frames divided by the frame rate, s.
+    duration_s: "s", AsData;
+
+    /// Foot sliding, cm per frame of 1/60 s: mean of v·(2 − 2^(h/H)) over both ends of both soles in the frames where
+    /// the end is lower than H = 2.5 cm; v is its horizontal speed, h its height over the ground, not below 0.
+    /// The weighting of MANN (Zhang et al. 2018). Needs no labels, so swinging feet close to the ground
+    /// count too: compare with mocap.
+    foot_sliding_cm_per_frame: "cm/frame", Lower;
+    /// Horizontal speed of the ends of the soles while they are labelled in contact, mean, cm/s.
+    contact_slide_cm_s: "cm/s", Lower;
+    /// The same speed over the largest horizontal speed of that end in the recording, mean over frames in contact:
+    /// the v/v_max of DeepPhase (Starke et al. 2022).
+    contact_speed_ratio: "", Lower;
+
+    /// Depth of the deepest end of a sole under the ground, mean over all frames, mm.
+    penetration_mean_mm: "mm", Lower;
+    /// 95th percentile of that depth over all frames, mm.
+    penetration_p95_mm: "mm", Lower;
+    /// Height of the lowest end of a sole over the ground in frames with any contact labelled, mean, mm.
+    float_mean_mm: "mm", Lower;
+    /// 95th percentile of that height, mm.
+    float_p95_mm: "mm", Lower;
+
+    /// Size of the third difference of joint positions over time, mean over joints and frames, m/s³.
+    jerk_mean_m_s3: "m/s³", Lower;
+    /// Percentage of frames in which the jerk of any joint exceeds [`crate::HIGH_JERK_M_S3`], after the high-jerk
+    /// frames of PARC (Xu et al. 2025); the threshold is this project's.
+    high_jerk_percent: "%", Lower;
+    /// Angle by which a joint turns against its parent (the root against the world) per second, mean over joints and
+    /// frames, deg/s. The liveliness of DeepPhase; times the number of joints it is the sum.
+    joint_rotation_deg_s: "deg/s", AsData;
+    /// Horizontal speed of the pelvis, mean, m/s.
+    root_speed_m_s: "m/s", AsData;
+
+    /// Horizontal distance from the pelvis to the commanded root position of the same frame, mean, m.
+    path_error_mean_m: "m", Lower;
+    /// 95th percentile of that distance, m.
+    path_error_p95_m: "m", Lower;
+    /// Angle between the pelvis's heading and the commanded one, mean, degrees.
+    heading_error_deg: "deg", Lower;
+    /// Difference between the horizontal speed of the pelvis and the commanded speed, mean of its size, m/s.
+    speed_error_m_s: "m/s", Lower;
+
+    /// Force of the root assist, mean of its size, N.
+    assist_force_mean_n: "N", Lower;
+    /// Largest force of the root assist, N.
+    assist_force_peak_n: "N", Lower;
+    /// Mean force of the root assist over body weight.
+    assist_force_mean_bw: "BW", Lower;
+    /// Largest force of the root assist over body weight.
+    assist_force_peak_bw: "BW", Lower;
+    /// Torque of the root assist, mean of its size, N·m.
+    assist_torque_mean_nm: "N·m", Lower;
+    /// Largest torque of the root assist, N·m.
+    assist_torque_peak_nm: "N·m", Lower;
+    /// Share of body weight that the assist carries: Σ F_y Δt / (m g T).
+    assist_vertical_share: "", Lower;
+    /// Impulse closure Σ J_y / (m g T): vertical contact impulse over the impulse of gravity. 1 for a motion that
+    /// begins and ends with the same vertical speed and is carried by the ground alone.
+    contact_impulse_closure: "", AsData;
+    /// Largest vertical contact force, summed over bodies and averaged over a frame, over body weight.
+    contact_force_peak_bw: "BW", AsData;
+    /// Share of frames in which the left foot is in contact.
+    duty_factor_left: "", AsData;
+    /// Share of frames in which the right foot is in contact.
+    duty_factor_right: "", AsData;
+
+    /// Time not fallen, s. Fallen is: pelvis lower than 55 % of its standing height over the ground, or the line from
+    /// pelvis to neck tilted more than 60°, for more than 0.3 s without a break.
+    upright_s: "s", Higher;
+    /// Time until the first fall, s; absent when there is none.
+    first_fall_s: "s", Higher;
+    /// Number of falls; stands of less than 0.3 s between two do not separate them.
+    falls: "", Lower;
+    /// Falls that are followed by at least 0.5 s upright.
+    falls_recovered: "", Higher;
+
+    /// Median wall time of a frame, ms.
+    frame_time_p50_ms: "ms", Lower;
+    /// 99th percentile of the wall time of a frame, ms.
+    frame_time_p99_ms: "ms", Lower;
+}
