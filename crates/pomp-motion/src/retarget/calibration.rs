@@ -8,16 +8,15 @@ use glam::{Mat3, Quat, Vec3};
 /// the source lacks.
 pub(super) type Calibration = [Option<Quat>; humanoid::JOINTS];
 
-/// Joints with a bone of their own: the direction to the child fixes two of three angles exactly.
-const BONES: [(JointIndex, JointIndex); 10] = [
+/// Joints whose bone means the same in every skeleton: the direction to the child fixes two of three angles
+/// exactly. Not the collar bones: some skeletons hang them from the chest, some from the neck.
+const BONES: [(JointIndex, JointIndex); 8] = [
     (humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG),
     (humanoid::LEFT_LEG, humanoid::LEFT_FOOT),
     (humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG),
     (humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT),
-    (humanoid::LEFT_SHOULDER, humanoid::LEFT_ARM),
     (humanoid::LEFT_ARM, humanoid::LEFT_FORE_ARM),
     (humanoid::LEFT_FORE_ARM, humanoid::LEFT_HAND),
-    (humanoid::RIGHT_SHOULDER, humanoid::RIGHT_ARM),
     (humanoid::RIGHT_ARM, humanoid::RIGHT_FORE_ARM),
     (humanoid::RIGHT_FORE_ARM, humanoid::RIGHT_HAND),
 ];
@@ -64,11 +63,17 @@ pub(super) fn calibrate(
             calibration[hand.0] = calibration[fore_arm.0];
         }
     }
-    for foot in [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
-        let pitch = Quat::from_rotation_x(rig.sole_pitch_degrees.to_radians());
-        calibration[foot.0] = calibration[foot.0].map(|q| q * pitch);
+    let pitch = Quat::from_rotation_x(rig.sole_pitch_degrees.to_radians());
+    for joint in [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE] {
+        calibration[joint.0] = calibration[joint.0].map(|q| q * pitch);
     }
     Ok(calibration)
+}
+
+/// Up in the file's axes as the rest pose has it, when that is a standing pose.
+pub(super) fn rest_up(source: &SourceMotion, joints: &MatchReport) -> Option<Vec3> {
+    let rest = Rest { pose: source.rest_pose(), source, joints };
+    rest.body().ok().map(|body| body * Vec3::Y)
 }
 
 /// `general` turned as little as possible so that it takes the project's bone to the source's.
@@ -136,7 +141,7 @@ impl Rest<'_> {
                 return Err("the toes point backwards, or left and right are swapped".to_owned());
             }
         }
-        Ok(Quat::from_mat3(&Mat3::from_cols(forward.cross(up) * -1.0, up, forward)).normalize())
+        Ok(Quat::from_mat3(&Mat3::from_cols(up.cross(forward), up, forward)).normalize())
     }
 
     /// From the ankle to the toe joint, or to the end of the foot where there is no toe joint.

@@ -17,6 +17,7 @@
 
 mod calibration;
 mod error;
+mod ground;
 mod options;
 mod proportions;
 mod report;

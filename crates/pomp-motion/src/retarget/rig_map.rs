@@ -35,7 +35,7 @@ pub struct RigMap {
     pub optional: Vec<JointIndex>,
     /// Axes of source joints, where the rest pose does not tell them.
     pub axes: BTreeMap<JointIndex, JointAxes>,
-    /// Turns the foot about its left axis, toes down when positive, so that the sole is level where the
+    /// Turns foot and toes about their left axis, toes down when positive, so that the sole is level where the
     /// source stands flat. Degrees, 0 when the foot is flat at rest.
     pub sole_pitch_degrees: f32,
 }

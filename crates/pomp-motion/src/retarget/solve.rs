@@ -1,5 +1,6 @@
 use super::calibration::calibrate;
-use super::proportions::{Lengths, sole_heights, subject_skeleton};
+use super::ground::lowest_ground;
+use super::proportions::{Lengths, subject_skeleton};
 use super::report::{JointError, RetargetReport, Retargeted};
 use super::source_pose::{SourcePose, completed, placed};
 use super::two_bone_ik::{Limb, LimbShape, reach};
@@ -35,7 +36,7 @@ pub fn retarget(
     let solver = Solver::new(&skeleton, &poses, options.wrist_target);
     let mut solved: Vec<GlobalPose> = poses.iter().map(|pose| solver.solve(pose)).collect();
     let joint_errors = solver.errors(&poses, &solved);
-    let ground_offset_m = -lowest_planted_sole(&skeleton, &solved, source.frame_rate_hz);
+    let ground_offset_m = -lowest_ground(&skeleton, &solved, source.frame_rate_hz);
     for pose in &mut solved {
         for position in &mut pose.positions {
             position.y += ground_offset_m;
@@ -67,6 +68,8 @@ const LEGS: [JointIndex; 2] = [humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG];
 const ARMS: [JointIndex; 2] = [humanoid::LEFT_ARM, humanoid::RIGHT_ARM];
 /// The correction that brings the shoulders over the source's shoulders turns the spine by at most this much, radians.
 const MAX_SPINE_CORRECTION: f32 = 0.4;
+/// The collar bones turn by at most this much to bring the shoulders to their places, radians.
+const MAX_COLLAR_CORRECTION: f32 = 0.7;
 /// The pelvis gives way by at most this much to let the feet reach the ground, metres.
 const MAX_PELVIS_SHIFT_M: f32 = 0.06;
 
@@ -105,7 +108,7 @@ impl<'a> Solver<'a> {
 
     fn solve(&self, source: &SourcePose) -> GlobalPose {
         let mut given = source.rotations;
-        self.turn_spine(&mut given, source);
+        self.place_shoulders(&mut given, source);
         let rotations = completed(&given, self.skeleton);
         let hip_centre = (self.offset(LEGS[0]) + self.offset(LEGS[1])) * 0.5;
         let root = source.hip_centre() * self.scale - rotations[0] * hip_centre;
@@ -138,20 +141,35 @@ impl<'a> Solver<'a> {
         GlobalPose { positions: positions.to_vec(), rotations: rotations.to_vec() }
     }
 
-    /// Turns the spine so that the middle of the shoulders lies in the source's direction from the hips: spines
-    /// with other joints in other places bend to the same posture.
-    fn turn_spine(&self, given: &mut Joints<Option<Quat>>, source: &SourcePose) {
+    /// Turns the spine so that the middle of the shoulders lies in the source's direction from the hips (spines
+    /// with other joints in other places bend to the same posture), then the collar bones so that the arms begin
+    /// where the source's do.
+    fn place_shoulders(&self, given: &mut Joints<Option<Quat>>, source: &SourcePose) {
         let Some(shoulders) = source.shoulder_centre() else { return };
-        let wanted = (shoulders - source.hip_centre()).normalize_or(Vec3::Y);
+        let from_hips = shoulders - source.hip_centre();
+        let wanted = from_hips.normalize_or(Vec3::Y);
+        let middle = |at: &Joints<Vec3>, pair: [JointIndex; 2]| (at[pair[0].0] + at[pair[1].0]) * 0.5;
         for _ in 0..2 {
             let rotations = completed(given, self.skeleton);
             let positions = placed(Vec3::ZERO, &rotations, self.skeleton);
-            let middle = |pair: [JointIndex; 2]| (positions[pair[0].0] + positions[pair[1].0]) * 0.5;
-            let now = (middle(ARMS) - middle(LEGS)).normalize_or(Vec3::Y);
-            let (axis, angle) = Quat::from_rotation_arc(now, wanted).to_axis_angle();
-            let turn = Quat::from_axis_angle(axis, angle.min(MAX_SPINE_CORRECTION));
+            let now = (middle(&positions, ARMS) - middle(&positions, LEGS)).normalize_or(Vec3::Y);
+            let turn = limited_arc(now, wanted, MAX_SPINE_CORRECTION);
             for joint in [humanoid::SPINE, humanoid::SPINE1, humanoid::SPINE2] {
                 given[joint.0] = Some((turn * rotations[joint.0]).normalize());
+            }
+        }
+        let rotations = completed(given, self.skeleton);
+        let positions = placed(Vec3::ZERO, &rotations, self.skeleton);
+        let centre = middle(&positions, LEGS) + from_hips * self.torso;
+        for (collar, arm) in
+            [(humanoid::LEFT_SHOULDER, humanoid::LEFT_ARM), (humanoid::RIGHT_SHOULDER, humanoid::RIGHT_ARM)]
+        {
+            let Some(shoulder) = source.positions[arm.0] else { continue };
+            let target = centre + (shoulder - shoulders) * self.shoulder_width - positions[collar.0];
+            let now = rotations[collar.0] * self.offset(arm);
+            if let (Some(now), Some(target)) = (now.try_normalize(), target.try_normalize()) {
+                let turn = limited_arc(now, target, MAX_COLLAR_CORRECTION);
+                given[collar.0] = Some((turn * rotations[collar.0]).normalize());
             }
         }
     }
@@ -274,35 +292,8 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Height of the lowest ground that the feet stand on: a low percentile of the soles that rest, metres.
-fn lowest_planted_sole(skeleton: &Skeleton, poses: &[GlobalPose], frame_rate_hz: f32) -> f32 {
-    const RESTING_SPEED: f32 = 0.3;
-    const PERCENTILE: f32 = 0.1;
-    let (ankle_height, toe_height) = sole_heights(skeleton);
-    let points = [
-        (humanoid::LEFT_FOOT, ankle_height),
-        (humanoid::LEFT_TOE, toe_height),
-        (humanoid::RIGHT_FOOT, ankle_height),
-        (humanoid::RIGHT_TOE, toe_height),
-    ];
-    let mut resting = Vec::new();
-    let mut all = Vec::with_capacity(poses.len());
-    for (frame, pose) in poses.iter().enumerate() {
-        let (before, after) = (frame.saturating_sub(1), (frame + 1).min(poses.len() - 1));
-        let seconds = (after - before).max(1) as f32 / frame_rate_hz;
-        let mut lowest = f32::INFINITY;
-        for (joint, height) in points {
-            let sole = pose.positions[joint.0].y - height;
-            lowest = lowest.min(sole);
-            let way = poses[after].positions[joint.0].distance(poses[before].positions[joint.0]);
-            if way / seconds < RESTING_SPEED {
-                resting.push(sole);
-            }
-        }
-        all.push(lowest);
-    }
-    // A clip in which nothing rests (flight, a slide) has only its lowest points to go by.
-    let samples = if resting.len() * 10 >= poses.len() { &mut resting } else { &mut all };
-    samples.sort_by(f32::total_cmp);
-    samples[((samples.len() - 1) as f32 * PERCENTILE) as usize]
+/// The smallest rotation from one unit vector to another, cut off at `limit` radians.
+fn limited_arc(from: Vec3, to: Vec3, limit: f32) -> Quat {
+    let (axis, angle) = Quat::from_rotation_arc(from, to).to_axis_angle();
+    Quat::from_axis_angle(axis, angle.min(limit))
 }

@@ -1,3 +1,4 @@
+use super::calibration::rest_up;
 use super::{MatchReport, RetargetError, RetargetOptions};
 use crate::{GlobalPose, JointIndex, SourceMotion, humanoid};
 use glam::{Quat, Vec3};
@@ -106,7 +107,7 @@ impl SourceFrame {
         };
         let (up_axis, up_axis_reason) = match options.up_axis {
             Some(axis) => (axis, "stated by the caller".to_owned()),
-            None => find_up_axis(&poses, joints),
+            None => find_up_axis(&poses, joints, rest_up(source, joints)),
         };
         Ok(Self { unit, unit_reason, up_axis, up_axis_reason, leg_length_m: leg_length * unit.metres() })
     }
@@ -123,7 +124,9 @@ fn find_unit(leg_length: f32) -> Option<(LengthUnit, String)> {
     Some((unit, reason))
 }
 
-fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport) -> (UpAxis, String) {
+/// The axis along which the hips are above the feet, unless a standing rest pose contradicts: a body that
+/// crawls along Z in a file with Y up has its hips "above" its feet along Z.
+fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport, rest_up: Option<Vec3>) -> (UpAxis, String) {
     let at = |pose: &GlobalPose, joint| pose.positions[source(joints, joint).0];
     let mean = poses
         .iter()
@@ -134,18 +137,35 @@ fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport) -> (UpAxis, String) 
         })
         .sum::<Vec3>()
         / poses.len() as f32;
-    let seen = |axis, letter: char, share: f32| {
-        (axis, format!("the hips are above the feet along {letter} (mean component {share:.2})"))
-    };
-    if mean.z > CLEARLY_UP && mean.z > 1.5 * mean.y.abs() {
-        seen(UpAxis::Z, 'Z', mean.z)
-    } else if mean.y > CLEARLY_UP {
-        seen(UpAxis::Y, 'Y', mean.y)
+    let motion = if mean.y > CLEARLY_UP && mean.y > mean.z.abs() {
+        Some((UpAxis::Y, mean.y))
+    } else if mean.z > CLEARLY_UP && mean.z > 1.5 * mean.y.abs() {
+        Some((UpAxis::Z, mean.z))
     } else {
-        let reason = format!(
-            "the body does not stand in this clip (mean hip-above-foot direction {mean:.2}): taken as Y"
-        );
-        (UpAxis::Y, reason)
+        None
+    };
+    let rest = rest_up.and_then(|up| {
+        [(UpAxis::Y, up.y), (UpAxis::Z, up.z)]
+            .into_iter()
+            .find(|(_, share)| *share > 0.9)
+            .map(|(axis, _)| axis)
+    });
+    match (motion, rest) {
+        (Some((axis, share)), rest) if rest.is_none_or(|rest| rest == axis) || axis == UpAxis::Y => {
+            (axis, format!("the hips are above the feet along {axis:?} (mean component {share:.2})"))
+        }
+        (_, Some(axis)) => (
+            axis,
+            format!(
+                "the rest pose stands along {axis:?}; in the clip the body lies or crawls (mean direction from feet to hips {mean:.2})"
+            ),
+        ),
+        (_, None) => (
+            UpAxis::Y,
+            format!(
+                "neither rest pose nor clip stands (mean direction from feet to hips {mean:.2}): taken as Y"
+            ),
+        ),
     }
 }
 
