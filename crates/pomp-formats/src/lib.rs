@@ -15,9 +15,14 @@
 //! This crate neither retargets nor resamples; it changes units only where an option of a writer says so.
 
 pub mod bvh;
+mod check_clip;
 mod error;
+pub mod glb;
+pub mod npz;
 mod write_atomically;
 
 pub use bvh::{BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh};
 pub use error::FormatError;
+pub use glb::write_glb;
+pub use npz::{read_recording, write_recording};
 pub use write_atomically::write_atomically;

@@ -1,3 +1,4 @@
+use crate::check_clip::check_clip;
 use crate::{FormatError, write_atomically};
 use glam::{DQuat, EulerRot, Quat, Vec3};
 use pomp_motion::{Clip, JointIndex};
@@ -83,13 +84,14 @@ fn text(clip: &Clip, options: &BvhWriteOptions, file: &str) -> Result<String, Fo
     if !options.end_site_fraction.is_finite() {
         return Err(cannot(format!("end_site_fraction is {}", options.end_site_fraction)));
     }
+    check_clip(clip, file)?;
     for joint in clip.skeleton.joints() {
         let name = &joint.name;
         if name.is_empty() || name.trim_ascii() != name || name.contains(['\n', '\r', '{']) {
             return Err(cannot(format!("BVH cannot hold the joint name {name:?}; rename the joint")));
         }
     }
-    let order = children_first_order(clip);
+    let order = depth_first_order(clip);
     let mut out = String::new();
     hierarchy(&mut out, clip, options, &order);
     motion(&mut out, clip, options, &order);
@@ -97,7 +99,7 @@ fn text(clip: &Clip, options: &BvhWriteOptions, file: &str) -> Result<String, Fo
 }
 
 /// Joints in depth-first order, which BVH needs and a [`pomp_motion::Skeleton`] does not promise.
-fn children_first_order(clip: &Clip) -> Vec<usize> {
+fn depth_first_order(clip: &Clip) -> Vec<usize> {
     let joints = clip.skeleton.joints();
     let mut children = vec![Vec::new(); joints.len()];
     for (index, joint) in joints.iter().enumerate().rev() {

@@ -1,0 +1,70 @@
+//! npz: a [`pomp_motion::Recording`] as named numpy arrays in a zip archive.
+//!
+//! `numpy.load(path)` opens the file; its first six arrays are what AI4AnimationPy loads as a motion. T frames,
+//! J joints, B bodies, K pushes, C phase channels; `float32` unless said; world space, metres, seconds, newtons;
+//! quaternions `x y z w`.
+//!
+//! | array | shape | contents |
+//! |---|---|---|
+//! | `name` | text | name of the clip or rollout |
+//! | `positions`, `quaternions` | `[T,J,3]`, `[T,J,4]` | joints in the world |
+//! | `bone_names`, `parent_names` | `[J]` text | the root's parent is the empty text |
+//! | `framerate` | scalar | frames per second |
+//! | `bone_offsets` | `[J,3]` | rest offset from the parent; when absent, taken from the first frame |
+//! | `root` | `[T,4]` | x, z, yaw, pelvis height |
+//! | `velocities` | `[T,J,3]` | of the joints |
+//! | `gait` | `[T,8]` | weights in the order of [`pomp_motion::Gait::ALL`] |
+//! | `foot_contact` | `[T,4]` bool | left heel, left toe, right heel, right toe |
+//! | `source`, `license`, `config_hash` | text | provenance |
+//! | `terrain_height`, `terrain_origin`, `terrain_cell` | `[N,M]`, `[2]`, scalar | all or none |
+//! | `body_names`, `body_mass`, `contact_impulse`, `sim_positions`, `sim_quaternions`, `sim_velocities`, `assist_force`, `assist_torque` | `[B]` text, `[B]`, `[T,B,3]`, `[T,J,3]`, `[T,J,4]`, `[T,J,3]`, `[T,3]`, `[T,3]` | the physics replay; all or none |
+//! | `phase` | `[T,2C]` | optional |
+//! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z |
+//!
+//! Written files are the same bytes for the same recording: fixed order, fixed time stamps, no compression.
+//! Read files may be compressed, may hold 64-bit floats or integers in place of 32-bit floats, and may hold no
+//! other arrays than these.
+
+mod archive;
+mod npy;
+mod read;
+mod write;
+
+pub use read::read_recording;
+pub use write::write_recording;
+
+/// Arrays of the terrain: all or none.
+const TERRAIN: [&str; 3] = ["terrain_height", "terrain_origin", "terrain_cell"];
+/// Arrays of the physics replay: all or none.
+const SIMULATION: [&str; 8] = [
+    "body_names",
+    "body_mass",
+    "contact_impulse",
+    "sim_positions",
+    "sim_quaternions",
+    "sim_velocities",
+    "assist_force",
+    "assist_torque",
+];
+/// Arrays of a rollout: all or none.
+const GENERATION: [&str; 4] = ["target_positions", "push", "control", "frame_time_us"];
+/// Arrays that every recording has.
+const ALWAYS: [&str; 13] = [
+    "name",
+    "positions",
+    "quaternions",
+    "bone_names",
+    "parent_names",
+    "framerate",
+    "root",
+    "velocities",
+    "gait",
+    "foot_contact",
+    "source",
+    "license",
+    "config_hash",
+];
+/// Arrays that may be missing one by one.
+const OPTIONAL: [&str; 2] = ["bone_offsets", "phase"];
+/// Numbers of a push: time, body, impulse, point.
+const PUSH_COLUMNS: usize = 8;
