@@ -33,10 +33,12 @@
 //! This crate reads no files and knows neither the simulator nor the networks.
 
 mod clip;
+mod contacts;
 mod error;
 pub mod features;
 mod frame_table;
 mod gait;
+mod gait_labels;
 mod pose;
 mod recording;
 pub mod retarget;
@@ -46,9 +48,11 @@ mod skeleton;
 mod source_motion;
 
 pub use clip::Clip;
+pub use contacts::{ContactConfig, foot_contacts, foot_contacts_of_positions};
 pub use error::MotionError;
 pub use frame_table::FrameTable;
 pub use gait::Gait;
+pub use gait_labels::{GaitLabelConfig, gait_labels, gait_labels_of_positions};
 pub use glam;
 pub use pose::{GlobalPose, Pose};
 pub use recording::{GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid};

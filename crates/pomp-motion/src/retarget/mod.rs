@@ -30,6 +30,7 @@ mod two_bone_ik;
 
 pub use error::RetargetError;
 pub use options::{Proportions, RetargetOptions, WristTarget};
+pub(crate) use proportions::{body_height, sole_heights};
 pub use report::{JointError, RetargetReport, Retargeted};
 pub use rig_library::RigLibrary;
 pub use rig_map::{JointAxes, MatchReport, RigMap};
