@@ -1,1 +1,3 @@
 //! Preprocessing: contacts, gaits, terrain reconstruction, physics replay, shards.
+
+pub mod terrain_fit;

@@ -1,0 +1,87 @@
+use super::TerrainFitError;
+use serde::{Deserialize, Serialize};
+
+/// How the ground under a clip is reconstructed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TerrainFitConfig {
+    /// Distance between heights where the ground is not level, metres. Default 0.05; larger blurs risers.
+    pub cell_m: f32,
+    /// Distance between heights of level ground, metres. Default 0.5.
+    pub flat_cell_m: f32,
+    /// Ground beyond every joint position of the clip, metres, at least 3. Default 4.
+    pub margin_m: f32,
+    /// Most heights of a map; a larger one gets a coarser cell, with a warning. Default 600,000.
+    pub max_heights: usize,
+    /// Largest span of a clip, metres; more is refused as a wrong unit. Default 300.
+    pub max_span_m: f32,
+    /// Ground counts as level when planted soles lie within this of their median, metres. Default 0.04, the
+    /// scatter of planted feet in good motion capture; more levels real bumps, less carves noise.
+    pub flat_tolerance_m: f32,
+    /// A stance this far off the median is terrain even in a clip that is otherwise level, metres. Default 0.1.
+    pub step_height_m: f32,
+    /// Share of the planted time that may lie outside the tolerance on level ground. Default 0.2.
+    pub flat_outlier_share: f32,
+    /// Ridge of the radial-basis fit through planted feet, metres. Default 0.05: a single stance that
+    /// contradicts its neighbours is followed by about two thirds. 0 passes through every stance.
+    pub smoothing: f32,
+    /// Heights at the same place that differ by more than this are contradictions, metres. Default 0.08.
+    pub contradiction_m: f32,
+    /// Clips with a larger share of the planted time in contradiction are refused. Default 0.3.
+    pub max_contradiction_share: f32,
+    /// Terrain variants kept besides variant 0, the best patches per gait cycle. Default 4.
+    pub variants: usize,
+    /// Patches tried per gait cycle. Default 96; more finds better fits and takes longer, linearly.
+    pub patches: usize,
+    /// Seed of the patch library. Default 1.
+    pub seed: u64,
+}
+
+impl Default for TerrainFitConfig {
+    fn default() -> Self {
+        Self {
+            cell_m: 0.05,
+            flat_cell_m: 0.5,
+            margin_m: 4.0,
+            max_heights: 600_000,
+            max_span_m: 300.0,
+            flat_tolerance_m: 0.04,
+            step_height_m: 0.1,
+            flat_outlier_share: 0.2,
+            smoothing: 0.05,
+            contradiction_m: 0.08,
+            max_contradiction_share: 0.3,
+            variants: 4,
+            patches: 96,
+            seed: 1,
+        }
+    }
+}
+
+impl TerrainFitConfig {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`TerrainFitError::BadConfig`] with the first field out of range.
+    pub fn validate(&self) -> Result<(), TerrainFitError> {
+        let within = |field, value: f32, low: f32, high: f32, rule| {
+            if value >= low && value <= high {
+                Ok(())
+            } else {
+                Err(TerrainFitError::BadConfig { field, value, rule })
+            }
+        };
+        within("cell_m", self.cell_m, 0.01, 1.0, "between 0.01 and 1 m")?;
+        within("flat_cell_m", self.flat_cell_m, 0.01, 1.0, "between 0.01 and 1 m")?;
+        within("margin_m", self.margin_m, 3.0, 100.0, "between 3 and 100 m")?;
+        within("max_heights", self.max_heights as f32, 1e3, 1.6e7, "between 1,000 and 16,000,000")?;
+        within("max_span_m", self.max_span_m, 1.0, 1e4, "between 1 and 10,000 m")?;
+        within("flat_tolerance_m", self.flat_tolerance_m, 0.0, 1.0, "between 0 and 1 m")?;
+        within("step_height_m", self.step_height_m, 0.0, 1.0, "between 0 and 1 m")?;
+        within("flat_outlier_share", self.flat_outlier_share, 0.0, 0.5, "between 0 and 0.5")?;
+        within("smoothing", self.smoothing, 0.0, 10.0, "between 0 and 10 m")?;
+        within("contradiction_m", self.contradiction_m, 0.0, 10.0, "between 0 and 10 m")?;
+        within("max_contradiction_share", self.max_contradiction_share, 0.0, 1.0, "between 0 and 1")?;
+        within("patches", self.patches as f32, self.variants.max(1) as f32, 1e5, "at least `variants`")
+    }
+}

@@ -1,0 +1,144 @@
+use super::ground::{Ground, GroundKind};
+use super::stance::{Stance, median};
+use super::{FitInput, TerrainFitConfig};
+use glam::Vec2;
+use pomp_terrain::HeightMap;
+use serde::{Deserialize, Serialize};
+
+/// Contact points this close stand at the same place, metres.
+const SAME_PLACE_M: f32 = 0.06;
+/// Contradictions listed one by one; the share counts them all.
+const MOST_LISTED: usize = 20;
+
+/// The same place at two heights.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contradiction {
+    /// World x and z, metres.
+    pub place: [f32; 2],
+    /// The two heights, lower first, metres.
+    pub heights_m: [f32; 2],
+    /// First frames of the two stances.
+    pub frames: [usize; 2],
+}
+
+/// How well the ground fits the clip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitReport {
+    /// Form of the ground.
+    pub ground: GroundKind,
+    /// Median height of the stances, metres.
+    pub level_m: f32,
+    /// Lowest and highest height of the map, metres.
+    pub min_max_m: [f32; 2],
+    /// Stances found, those that carry the body.
+    pub stances: usize,
+    /// Stances left out: a foot held up while the other one stands.
+    pub lifted_stances: usize,
+    /// Median distance of planted soles from the ground, metres.
+    pub planted_median_m: f32,
+    /// 95th percentile of that distance, metres.
+    pub planted_p95_m: f32,
+    /// Share of the sole points in swing that are more than 1 cm inside the ground.
+    pub swing_inside_share: f32,
+    /// Deepest sole point in swing inside the ground, metres.
+    pub swing_deepest_m: f32,
+    /// Places at two heights, the first twenty.
+    pub contradictions: Vec<Contradiction>,
+    /// Share of the planted time in contradiction.
+    pub contradiction_share: f32,
+    /// Cell of the map, metres.
+    pub cell_m: f32,
+    /// Mean error of the patches of this variant over the gait cycles, m²; 0 for variant 0.
+    pub patch_error_m2: f32,
+    /// What a person should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl FitReport {
+    pub(super) fn measured(
+        input: &FitInput,
+        config: &TerrainFitConfig,
+        stances: &[Stance],
+        ground: &Ground,
+        map: &HeightMap,
+    ) -> Self {
+        let (contradictions, contradiction_share) = contradictions(stances, config.contradiction_m);
+        let mut planted = Vec::new();
+        for stance in stances.iter().filter(|stance| stance.bearing) {
+            for frame in stance.frames.clone() {
+                for point in [2 * stance.foot, 2 * stance.foot + 1] {
+                    if input.contacts[frame][point] {
+                        let p = input.soles[frame][point];
+                        planted.push((p.y - map.height(p.x, p.z)).abs());
+                    }
+                }
+            }
+        }
+        let (mut swing, mut inside, mut deepest) = (0usize, 0usize, 0.0f32);
+        for frame in 0..input.frames() {
+            for point in lifted_points(input, frame) {
+                let p = input.soles[frame][point];
+                let depth = map.height(p.x, p.z) - p.y;
+                swing += 1;
+                inside += usize::from(depth > 0.01);
+                deepest = deepest.max(depth);
+            }
+        }
+        planted.sort_by(f32::total_cmp);
+        let (low, high) = map.min_max();
+        Self {
+            ground: ground.kind,
+            level_m: ground.level,
+            min_max_m: [low, high],
+            stances: stances.iter().filter(|s| s.bearing).count(),
+            lifted_stances: stances.iter().filter(|s| !s.bearing).count(),
+            planted_median_m: if planted.is_empty() { 0.0 } else { median(planted.clone()) },
+            planted_p95_m: planted.get(planted.len() * 95 / 100).copied().unwrap_or(0.0),
+            swing_inside_share: inside as f32 / swing.max(1) as f32,
+            swing_deepest_m: deepest,
+            contradictions,
+            contradiction_share,
+            cell_m: map.cell_m(),
+            patch_error_m2: 0.0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Sole points of feet of which neither point touches, upright or not.
+pub(super) fn lifted_points(input: &FitInput, frame: usize) -> impl Iterator<Item = usize> {
+    let contact = input.contacts[frame];
+    (0..4).filter(move |point| !contact[point & 2] && !contact[(point & 2) + 1])
+}
+
+/// Pairs of bearing stances with contact points at the same place and different heights, and the share of the
+/// planted time that belongs to such stances.
+fn contradictions(stances: &[Stance], limit_m: f32) -> (Vec<Contradiction>, f32) {
+    let bearing: Vec<&Stance> = stances.iter().filter(|stance| stance.bearing).collect();
+    let mut found = Vec::new();
+    let mut involved = vec![false; bearing.len()];
+    for i in 0..bearing.len() {
+        for j in i + 1..bearing.len() {
+            let clash = bearing[i].points().find_map(|(place, height): (Vec2, f32)| {
+                let other = bearing[j].points().find(|(other, other_height)| {
+                    other.distance(place) < SAME_PLACE_M && (other_height - height).abs() > limit_m
+                })?;
+                Some((place, height, other.1))
+            });
+            if let Some((place, a, b)) = clash {
+                involved[i] = true;
+                involved[j] = true;
+                if found.len() < MOST_LISTED {
+                    found.push(Contradiction {
+                        place: place.to_array(),
+                        heights_m: [a.min(b), a.max(b)],
+                        frames: [bearing[i].frames.start, bearing[j].frames.start],
+                    });
+                }
+            }
+        }
+    }
+    let total: f32 = bearing.iter().map(|s| s.duration_s).sum();
+    let share: f32 = bearing.iter().zip(&involved).filter(|&(_, &hit)| hit).map(|(s, _)| s.duration_s).sum();
+    (found, if total > 0.0 { share / total } else { 0.0 })
+}
