@@ -12,9 +12,9 @@ const PALETTE_SAMPLES: usize = 16;
 const BATCH: usize = 32;
 /// A pixel keeps the colour that it has when the best one would be no better than this, in squared 8-bit steps:
 /// shades that move by less than the eye sees neither flicker nor take space.
-const KEEP_ERROR: i32 = 64;
+const KEEP_ERROR: i32 = 80;
 /// The same for the colour of the pixel to the left.
-const RUN_ERROR: i32 = 40;
+const RUN_ERROR: i32 = 30;
 
 /// Writes an endless animation of the recording as a GIF.
 ///
@@ -96,7 +96,9 @@ fn change(shown: &mut Option<Vec<u8>>, image: &Image, quantizer: &Quantizer, tra
             let best = quantizer.index(color);
             let error = quantizer.error(best, color);
             if best == *old || quantizer.error(*old, color) <= error + KEEP_ERROR {
-                return transparent;
+                // A pixel that keeps its colour may be written as such, where that goes on with a run.
+                last = if *old == last { last } else { transparent };
+                return last;
             }
             // The neighbour's colour, where it is nearly as good, makes longer runs.
             if last == transparent || quantizer.error(last, color) > error + RUN_ERROR {

@@ -33,26 +33,18 @@ impl Canvas {
     }
 
     /// Draws a translucent band on the ground through `points`, in world space, `alpha` per point.
-    pub(crate) fn draw_ribbon(
-        &mut self,
-        camera: &Camera,
-        points: &[(Vec3, f32)],
-        width_m: f32,
-        rgb: [u8; 3],
-    ) {
-        let mut covered = Layer::new(self.size);
+    pub(crate) fn draw_ribbon(&self, camera: &Camera, points: &[(Vec3, f32)], band: Band, layer: &mut Layer) {
         for pair in points.windows(2) {
             let ((a, alpha_a), (b, alpha_b)) = (pair[0], pair[1]);
             let along = b - a;
             let Some(side) = along.cross(Vec3::Y).try_normalize() else { continue };
-            let side = side * (0.5 * width_m);
+            let side = side * (0.5 * band.width_m);
             // A little longer than the step, so that bends leave no gaps.
-            let end = b + along.normalize_or_zero() * (0.25 * width_m);
+            let end = b + along.normalize_or_zero() * (0.25 * band.width_m);
             let corners = [a - side, a + side, end + side, end - side];
             let alpha = (255.0 * 0.5 * (alpha_a + alpha_b)).clamp(0.0, 255.0) as u8;
-            self.fill_convex(camera, &corners, rgb, alpha, &mut covered);
+            self.fill_convex(camera, &corners, band.rgb, alpha, layer);
         }
-        self.composite(&covered);
     }
 
     /// Fills a convex polygon of the world into `layer` where nothing of the canvas is in front of it.
@@ -78,8 +70,8 @@ impl Canvas {
         }
     }
 
-    /// Mixes a layer over the canvas.
-    pub(crate) fn composite(&mut self, layer: &Layer) {
+    /// Mixes a layer over the canvas and empties it.
+    pub(crate) fn composite(&mut self, layer: &mut Layer) {
         for index in layer.touched.clone() {
             let [r, g, b, alpha] = layer.rgba[index];
             if alpha > 0 {
@@ -88,6 +80,7 @@ impl Canvas {
                 *under = [mix(under[0], r, alpha), mix(under[1], g, alpha), mix(under[2], b, alpha)];
             }
         }
+        layer.clear();
     }
 
     /// Averages the samples of each pixel.
@@ -114,6 +107,31 @@ impl Canvas {
     }
 }
 
+/// Width and colour of a line on the ground.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Band {
+    pub width_m: f32,
+    pub rgb: [u8; 3],
+}
+
+/// The memory that a frame is drawn in; kept from frame to frame, since fresh pages cost more than drawing.
+pub(crate) struct Workspace {
+    pub canvas: Canvas,
+    /// Share of the sun that each sample of the ground gets.
+    pub sunlight: Vec<f32>,
+    /// Empty between two uses.
+    pub layer: Layer,
+    /// The second figure; empty between two uses.
+    pub glass: Layer,
+}
+
+impl Workspace {
+    pub(crate) fn new(size: [usize; 2]) -> Self {
+        let sunlight = vec![0.0; size[0] * size[1]];
+        Self { canvas: Canvas::new(size), sunlight, layer: Layer::new(size), glass: Layer::new(size) }
+    }
+}
+
 /// Translucent samples that are mixed over a canvas at the end.
 pub(crate) struct Layer {
     size: [usize; 2],
@@ -126,6 +144,12 @@ impl Layer {
     pub(crate) fn new(size: [usize; 2]) -> Self {
         let samples = size[0] * size[1];
         Self { size, nearness: vec![0.0; samples], rgba: vec![[0; 4]; samples], touched: samples..samples }
+    }
+
+    fn clear(&mut self) {
+        self.nearness[self.touched.clone()].fill(0.0);
+        self.rgba[self.touched.clone()].fill([0; 4]);
+        self.touched = self.rgba.len()..self.rgba.len();
     }
 
     fn put(&mut self, index: usize, [r, g, b]: [u8; 3], alpha: u8) {

@@ -57,10 +57,10 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Draws sky and ground around `focus` on an empty canvas.
-    pub(crate) fn draw(&self, canvas: &mut Canvas, view: &GroundView) {
-        let mut sunlight = vec![0.0f32; canvas.nearness.len()];
-        self.rasterize(canvas, view, &mut sunlight);
+    /// Draws sky and ground over whatever is on the canvas.
+    pub(crate) fn draw(&self, canvas: &mut Canvas, sunlight: &mut [f32], view: &GroundView) {
+        canvas.nearness.fill(0.0);
+        self.rasterize(canvas, view, sunlight);
         let [width, height] = canvas.size.map(|n| n / SAMPLES);
         for y in 0..height {
             let sky_share = (y as f32 + 0.5) / height as f32;

@@ -92,5 +92,6 @@ impl Image {
 }
 
 pub(crate) fn mix(from: u8, to: u8, alpha: f32) -> u8 {
-    (f32::from(from) + (f32::from(to) - f32::from(from)) * alpha).round().clamp(0.0, 255.0) as u8
+    // The cast clips to 0 to 255.
+    (f32::from(from) + (f32::from(to) - f32::from(from)) * alpha + 0.5) as u8
 }

@@ -1,7 +1,7 @@
 use crate::Image;
 
 /// Colours that a GIF palette has room for beside the transparent one.
-const MOST_COLORS: usize = 255;
+const MOST_COLORS: usize = 127;
 /// Bits kept of each channel when colours are counted and looked up.
 const BITS: u32 = 6;
 const KEYS: usize = 1 << (3 * BITS);

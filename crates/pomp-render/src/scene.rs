@@ -1,6 +1,6 @@
 use crate::arrows::{Arrow, BodyPlaces, GRAVITY, PushView, contact_arrows};
 use crate::camera::{Camera, CameraTrack};
-use crate::canvas::{Canvas, Layer, Light, SAMPLES};
+use crate::canvas::{Band, Canvas, Layer, Light, SAMPLES, Workspace};
 use crate::check::check;
 use crate::color::Palette;
 use crate::figure::{Figure, Skin};
@@ -11,6 +11,7 @@ use crate::volume::Volume;
 use crate::{Ghost, Image, RenderError, RenderOptions, Theme, View};
 use glam::{Quat, Vec3};
 use pomp_motion::{FrameTable, Recording};
+use std::sync::{Mutex, PoisonError};
 
 /// A recording made ready to be drawn frame by frame.
 pub struct Renderer<'a> {
@@ -21,6 +22,8 @@ pub struct Renderer<'a> {
     figure: Figure,
     bodies: Option<BodyPlaces>,
     palette: Palette,
+    /// Memory of frames that are done, for the next.
+    spare: Mutex<Vec<Workspace>>,
 }
 
 /// One view of one motion.
@@ -66,7 +69,7 @@ impl<'a> Renderer<'a> {
             })
             .collect();
         let palette = Palette::of(options.theme);
-        Ok(Self { recording, options, panels, ground, figure, bodies, palette })
+        Ok(Self { recording, options, panels, ground, figure, bodies, palette, spare: Mutex::default() })
     }
 
     /// Draws a frame of the recording.
@@ -139,24 +142,24 @@ impl<'a> Renderer<'a> {
             sky_shadow: &ShadowMask::new(&casters, Vec3::Y, sky_edge, ground_y),
         };
 
-        let mut canvas = Canvas::new(size);
-        self.ground.draw(&mut canvas, &view);
-        self.draw_paths(&mut canvas, &camera, positions, frame);
-        let mut glass = Layer::new(size);
-        glass.draw_glass(&camera, &ghost, &canvas);
+        let mut workspace = self.spare().pop().unwrap_or_else(|| Workspace::new(size));
+        let Workspace { canvas, sunlight, layer, glass } = &mut workspace;
+        self.ground.draw(canvas, sunlight, &view);
+        self.draw_paths(canvas, layer, &camera, positions, frame);
+        glass.draw_glass(&camera, &ghost, canvas);
         canvas.draw_volumes(&camera, &body, &light);
-        glass.fade_near(&canvas);
-        canvas.composite(&glass);
+        glass.fade_near(canvas);
+        canvas.composite(glass);
         let (contacts, pushes) = self.arrows(panel, frame);
-        for arrows in [&contacts, &pushes].into_iter().filter(|arrows| !arrows.is_empty()) {
-            let mut layer = Layer::new(size);
+        for arrows in [&contacts, &pushes] {
             let volumes: Vec<Volume> =
                 arrows.iter().flat_map(|arrow| arrow.volumes.iter().copied()).collect();
             layer.draw_volumes(&camera, &volumes, &light);
-            canvas.composite(&layer);
+            canvas.composite(layer);
         }
 
         let mut image = canvas.to_image();
+        self.spare().push(workspace);
         let place = |arrow: &Arrow| {
             let at = camera.project(arrow.label_at)?;
             Some(([at.x / SAMPLES as f32, at.y / SAMPLES as f32], arrow.label.clone()))
@@ -169,6 +172,11 @@ impl<'a> Renderer<'a> {
             line.draw(&mut image, panel.title, &self.palette);
         }
         image
+    }
+
+    /// A panic in another thread leaves whole workspaces or none behind.
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Workspace>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn camera(&self, panel: &Panel, frame: usize, size: [usize; 2]) -> Camera {
@@ -209,7 +217,14 @@ impl<'a> Renderer<'a> {
     }
 
     /// Trail of the root and commanded path, on the ground.
-    fn draw_paths(&self, canvas: &mut Canvas, camera: &Camera, positions: &FrameTable<Vec3>, frame: usize) {
+    fn draw_paths(
+        &self,
+        canvas: &mut Canvas,
+        layer: &mut Layer,
+        camera: &Camera,
+        positions: &FrameTable<Vec3>,
+        frame: usize,
+    ) {
         let (options, rate_hz) = (self.options, self.recording.frame_rate_hz);
         // Ten points a second are enough for a smooth line.
         let stride = ((rate_hz / 12.0).round() as usize).max(1);
@@ -226,15 +241,16 @@ impl<'a> Renderer<'a> {
                     (on_ground(Vec3::new(x, 0.0, z)), (0.9 - 0.4 * ahead.abs()).max(0.0))
                 })
                 .collect();
-            canvas.draw_ribbon(camera, &points, 0.05, self.palette.control);
+            let band = Band { width_m: 0.05, rgb: self.palette.control };
+            canvas.draw_ribbon(camera, &points, band, layer);
+            canvas.composite(layer);
             let [x, z, heading, _] = generation.control[frame];
             let (forward, side) =
                 (Vec3::new(heading.sin(), 0.0, heading.cos()), Vec3::new(heading.cos(), 0.0, -heading.sin()));
             let at = on_ground(Vec3::new(x, 0.0, z)) + Vec3::Y * 0.004;
-            let mut layer = Layer::new(canvas.size);
             let corners = [at + forward * 0.24, at + side * 0.1, at - side * 0.1];
-            canvas.fill_convex(camera, &corners, self.palette.control, 240, &mut layer);
-            canvas.composite(&layer);
+            canvas.fill_convex(camera, &corners, self.palette.control, 240, layer);
+            canvas.composite(layer);
         }
         let length = (options.trail_s * rate_hz).round() as usize;
         if length > 0 {
@@ -245,7 +261,9 @@ impl<'a> Renderer<'a> {
                 .map(|i| (on_ground(positions[i][0]), 0.75 * (1.0 - (frame - i) as f32 / length as f32)))
                 .collect();
             points.dedup_by(|a, b| (a.0 - b.0).length() < 0.01);
-            canvas.draw_ribbon(camera, &points, 0.035, self.palette.trail);
+            let band = Band { width_m: 0.035, rgb: self.palette.trail };
+            canvas.draw_ribbon(camera, &points, band, layer);
+            canvas.composite(layer);
         }
     }
 

@@ -148,9 +148,7 @@ impl SeenVolume {
     /// they count where their s lies between the two end balls. The entry into the union is the least of all.
     pub(crate) fn hit(&self, ray: Vec3) -> Option<(f32, Vec3)> {
         let d = self.shape_from_world * ray;
-        let dd = d.length_squared();
-        let od = self.origin.dot(d);
-        let along = self.axis.dot(d);
+        let (dd, od, along) = (d.length_squared(), self.origin.dot(d), self.axis.dot(d));
         let mut depth = f32::MAX;
         let mut at = 0.0;
         let ball = |half_b: f32, c: f32| {
