@@ -12,6 +12,25 @@
 //! lenient about dialect (case, spacing, braces, names). They never allocate from a number in a header, and
 //! arbitrary bytes are an error, never a panic.
 //!
+//! ```
+//! use pomp_formats::bvh::{BvhWriteOptions, bvh_text};
+//! use pomp_formats::parse_bvh;
+//! use pomp_motion::{Clip, Pose, Skeleton};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let skeleton = Arc::new(Skeleton::humanoid(1.75));
+//! let clip = Clip::new("rest", Arc::clone(&skeleton), 60.0, vec![Pose::rest(&skeleton); 2])?;
+//! let text = bvh_text(&clip, &BvhWriteOptions::default())?;
+//! let file = parse_bvh(text.as_bytes(), "rest")?;
+//! assert_eq!(file.motion.skeleton.len(), 22);
+//! assert!(file.warnings.is_empty());
+//! let error = parse_bvh(text.replace("Frames: 2", "Frames: two").as_bytes(), "rest.bvh").unwrap_err();
+//! assert!(error.to_string().ends_with("expected the number of frames, at \"two\""));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate neither retargets nor resamples; it changes units only where an option of a writer says so.
 
 pub mod bvh;

@@ -1,5 +1,7 @@
 //! What the BVH reader accepts, what it reports and what it refuses, one sentence each.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 use pomp_formats::bvh::{BvhProblem, BvhReadOptions, ChannelType, PositionChannels, parse_bvh_with};
 use pomp_formats::{BvhFile, BvhWarning, FormatError, parse_bvh};
 use pomp_motion::glam::{Quat, Vec3};
@@ -392,4 +394,36 @@ fn a_root_whose_channels_are_displacements_is_put_on_the_ground_and_reported() {
 fn the_message_says_file_line_column_rule_and_token() {
     let error = parse_bvh(changed("2 91 4 0 0 90", "2 91 oops 0").as_bytes(), "walk.bvh").unwrap_err();
     assert_eq!(error.to_string(), "walk.bvh:29:6: not a number (a point is the decimal mark), at \"oops\"");
+}
+
+/// A root above travelling hips, every joint with six channels that hold its offset.
+fn six_channels_everywhere(displacements: bool) -> String {
+    let channels = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation";
+    let mut text = format!("HIERARCHY\nROOT joint_Root\n{{\nOFFSET 0 0 0\n{channels}\n");
+    let offsets = ["-17 93 450", "0 16 0", "9 -48 0", "0 -45 0"];
+    for (joint, offset) in offsets.iter().enumerate() {
+        text.push_str(&format!("JOINT j{joint}\n{{\nOFFSET {offset}\n{channels}\n"));
+    }
+    text.push_str("End Site\n{\nOFFSET 0 0 10\n}\n}\n}\n}\n}\n}\nMOTION\nFrames: 10\nFrame Time: 0.04\n");
+    for frame in 0..10 {
+        text.push_str("0 0 0 0 0 0");
+        let travelled = 100.0 * f64::from(frame);
+        if displacements {
+            text.push_str(&format!(" 0 0 -{travelled} 0 0 0 {}\n", "0 0 0 0 0 0 ".repeat(3)));
+        } else {
+            text.push_str(&format!(" -17 93 {} 0 0 0", 450.0 - travelled));
+            text.push_str(" 0 16 0 0 0 0 9 -48 0 0 0 0 0 -45 0 0 0 0\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn travelling_hips_below_a_still_root_do_not_hide_the_convention_of_the_file() {
+    let replaced = read(&six_channels_everywhere(false));
+    let added = read(&six_channels_everywhere(true));
+    assert_eq!(replaced.motion.poses, added.motion.poses);
+    assert_eq!(replaced.motion.joint_translations, added.motion.joint_translations);
+    assert_eq!(replaced.warnings, []);
+    assert_eq!(added.warnings.len(), 4);
 }

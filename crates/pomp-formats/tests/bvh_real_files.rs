@@ -1,5 +1,7 @@
 //! Every motion-capture file of the project's data parses, and its header says what the reader gives.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 use pomp_formats::{BvhWarning, read_bvh};
 use std::path::{Path, PathBuf};
 

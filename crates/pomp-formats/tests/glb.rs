@@ -1,5 +1,7 @@
 //! GLB files are valid by the `gltf` crate's validation, and the animation they hold is the clip.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{FormatError, write_glb};
 use pomp_motion::glam::{Mat4, Quat, Vec3};

@@ -1,5 +1,7 @@
 //! Whatever the bytes, the readers answer with a value or an error: they neither panic nor hang.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 mod recordings;
 
 use pomp_formats::bvh::bvh_text;
@@ -103,8 +105,14 @@ fn try_npz(bytes: &[u8]) -> bool {
     read_recording(&path).is_ok()
 }
 
+/// A thousand cases of each kind; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(1000), failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(config())]
 
     #[test]
     fn arbitrary_bytes_are_no_bvh(bytes in prop::collection::vec(any::<u8>(), 0..600)) {

@@ -1,5 +1,7 @@
 //! Recordings survive npz, whatever is in them, and numpy reads them.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 mod recordings;
 
 use pomp_formats::{FormatError, read_recording, write_recording};
@@ -99,7 +101,7 @@ fn rejects_a_wrong_shape_with_the_right_one() {
 #[test]
 fn rejects_numbers_that_are_not_finite_with_their_place() {
     let (_folder, path) = written(&plain_recording());
-    let mut values = vec![0.0_f32; 20];
+    let mut values = [0.0_f32; 20];
     values[6] = f32::NAN;
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     edited(&path, "root", Edit::Data("<f4", "(5, 4)", bytes));

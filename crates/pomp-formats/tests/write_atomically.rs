@@ -1,5 +1,7 @@
 //! A file's name never stands for half of its contents.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 use pomp_formats::{FormatError, read_bvh, write_atomically};
 use std::io;
 use std::path::Path;

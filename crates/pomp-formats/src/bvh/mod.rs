@@ -10,9 +10,9 @@
 
 mod header;
 mod motion_block;
+mod position_channels;
 mod problem;
 mod reader;
-mod root_position;
 mod scanner;
 mod warning;
 mod writer;

@@ -1,7 +1,7 @@
 use super::header::{check_header, parse_checked};
 use super::motion_block::{motion_block, motion_header};
+use super::position_channels::translations;
 use super::problem::BvhProblem;
-use super::root_position::translations;
 use super::scanner::{Scanner, Token};
 use super::warning::BvhWarning;
 use crate::FormatError;
@@ -32,8 +32,9 @@ pub struct BvhReadOptions {
 /// How position channels combine with the joint's `OFFSET`. Both conventions are in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PositionChannels {
-    /// For the root: whichever puts the lowest point of the body nearer to y = 0. For other joints:
-    /// displacements when they lie closer to zero than to the offset. The choice is a warning.
+    /// One answer for the file. Where several joints below the root have position channels: displacements
+    /// when most of them lie closer to zero than to their offset. Otherwise whichever puts the lowest point of
+    /// the body nearer to y = 0. The choice for the root, and displacements of any joint, are warnings.
     #[default]
     Detect,
     /// The channels are the position (LaFAN1, Blender).
@@ -109,7 +110,7 @@ fn parse(bytes: &[u8], file: &str, name: &str, options: &BvhReadOptions) -> Resu
         .collect();
     let skeleton = Skeleton::new(joints).map_err(invalid)?;
     let reading = options.position_channels;
-    let (table, others_move) = translations(&checked, &header, &skeleton, &block, reading, &mut warnings);
+    let (table, others_move) = translations(&checked, &header, &block, reading, &mut warnings);
     let poses = table
         .rows()
         .zip(block.rotations.rows())

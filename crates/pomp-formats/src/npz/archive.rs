@@ -7,8 +7,9 @@ use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 use zip::ZipArchive;
 
-/// The most one array may unpack to; a bound against archives that unpack without end.
-const MAX_ARRAY_BYTES: u64 = 1 << 30;
+/// The most a file may unpack to, about ten hours of a rollout; a bound against archives that unpack without
+/// end.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// The arrays of an npz file, by name.
 pub(super) struct Arrays {
@@ -36,6 +37,7 @@ impl Arrays {
             problem("", format!("no npz archive, or one that was cut ({refusal}); write it again"))
         })?;
         let mut arrays = BTreeMap::new();
+        let mut budget = MAX_BYTES;
         for index in 0..zip.len() {
             let unreadable = |array: &str, reason: &dyn std::fmt::Display| {
                 problem(array, format!("cannot be unpacked ({reason}); the file may be damaged"))
@@ -57,13 +59,10 @@ impl Arrays {
             }
             // The size in the header bounds nothing: the buffer grows with what is really unpacked.
             let mut bytes = Vec::new();
-            entry
-                .take(MAX_ARRAY_BYTES + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|refusal| unreadable(name, &refusal))?;
-            if bytes.len() as u64 > MAX_ARRAY_BYTES {
-                return Err(problem(name, format!("more than {MAX_ARRAY_BYTES} bytes; split the recording")));
-            }
+            entry.take(budget + 1).read_to_end(&mut bytes).map_err(|refusal| unreadable(name, &refusal))?;
+            budget = budget.checked_sub(bytes.len() as u64).ok_or_else(|| {
+                problem(name, format!("the file holds more than {MAX_BYTES} bytes; split the recording"))
+            })?;
             let array = NpyArray::parse(bytes).map_err(|reason| problem(name, reason))?;
             if arrays.insert(name.to_owned(), array).is_some() {
                 return Err(problem(name, "it is in the archive twice".to_owned()));
