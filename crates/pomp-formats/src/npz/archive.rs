@@ -7,7 +7,7 @@ use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 use zip::ZipArchive;
 
-/// The most a file may unpack to, about ten hours of a rollout; a bound against archives that unpack without
+/// The most a file may unpack to, about seven hours of a rollout at 60 Hz; a bound against archives that unpack without
 /// end.
 const MAX_BYTES: u64 = 4 << 30;
 
