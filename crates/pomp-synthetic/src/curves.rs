@@ -46,18 +46,36 @@ pub(crate) struct LegCurves {
 impl LegCurves {
     /// Angles at `cycle`, in cycles from initial contact of this leg.
     pub(crate) fn at(&self, cycle: f32) -> LegAngles {
-        LegAngles { hip: self.hip.radians(cycle), knee: self.knee.radians(cycle), ankle: self.ankle.radians(cycle) }
+        LegAngles {
+            hip: self.hip.radians(cycle),
+            knee: self.knee.radians(cycle),
+            ankle: self.ankle.radians(cycle),
+        }
     }
 }
 
 pub(crate) static WALK: LegCurves = LegCurves {
     hip: Series {
         mean: 5.88,
-        harmonics: [(19.52, -3.78), (-3.02, -1.51), (0.06, 0.68), (-0.42, -0.24), (-0.15, 0.28), (0.01, -0.03)],
+        harmonics: [
+            (19.52, -3.78),
+            (-3.02, -1.51),
+            (0.06, 0.68),
+            (-0.42, -0.24),
+            (-0.15, 0.28),
+            (0.01, -0.03),
+        ],
     },
     knee: Series {
         mean: 24.07,
-        harmonics: [(-3.64, -19.44), (-14.2, 7.05), (-0.22, 4.24), (-0.49, -0.03), (-0.55, 0.63), (0.21, 0.24)],
+        harmonics: [
+            (-3.64, -19.44),
+            (-14.2, 7.05),
+            (-0.22, 4.24),
+            (-0.49, -0.03),
+            (-0.55, 0.63),
+            (0.21, 0.24),
+        ],
     },
     ankle: Series {
         mean: -0.23,
@@ -68,11 +86,25 @@ pub(crate) static WALK: LegCurves = LegCurves {
 pub(crate) static JOG: LegCurves = LegCurves {
     hip: Series {
         mean: 21.82,
-        harmonics: [(16.95, -13.29), (-4.51, 2.06), (-1.29, -0.13), (-0.28, 0.45), (-0.32, 0.17), (-0.07, 0.07)],
+        harmonics: [
+            (16.95, -13.29),
+            (-4.51, 2.06),
+            (-1.29, -0.13),
+            (-0.28, 0.45),
+            (-0.32, 0.17),
+            (-0.07, 0.07),
+        ],
     },
     knee: Series {
         mean: 46.65,
-        harmonics: [(-12.64, -23.77), (-11.33, 16.65), (-2.87, 2.21), (0.41, 0.73), (-0.52, 0.71), (0.21, 0.5)],
+        harmonics: [
+            (-12.64, -23.77),
+            (-11.33, 16.65),
+            (-2.87, 2.21),
+            (0.41, 0.73),
+            (-0.52, 0.71),
+            (0.21, 0.5),
+        ],
     },
     ankle: Series {
         mean: 3.72,

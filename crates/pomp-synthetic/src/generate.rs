@@ -48,10 +48,8 @@ pub fn generate(request: &MotionRequest, terrain: &HeightMap) -> Result<Syntheti
     let pelvis = model.track(&feet, &times, FRAME_RATE_HZ)?;
 
     let inside = MARGIN..MARGIN + frames;
-    let poses = inside
-        .clone()
-        .map(|i| pose(request, &style, &path, &jumps, &feet, &pelvis, times[i], i))
-        .collect();
+    let poses =
+        inside.clone().map(|i| pose(request, &style, &path, &jumps, &feet, &pelvis, times[i], i)).collect();
     let gait = inside
         .clone()
         .map(|i| gait(request, &style, &path, &jumps, &feet, &pelvis, times[i], i).one_hot())

@@ -6,19 +6,20 @@ use pomp_motion::glam::{Quat, Vec3};
 pub(crate) const GRAVITY: f32 = 9.81;
 
 /// Depth of the countermovement and of the landing, share of body height.
-const CROUCH: f32 = 0.15;
+const CROUCH: f32 = 0.14;
 const LANDING: f32 = 0.11;
 /// Pelvis above standing at take-off, share of body height: the heels are up, the knees nearly straight.
-const TAKE_OFF: f32 = 0.017;
+const TAKE_OFF: f32 = 0.013;
 /// Durations of the parts on the ground, seconds.
 const DOWN_S: f32 = 0.50;
 const ABSORB_S: f32 = 0.24;
 const RECOVER_S: f32 = 0.62;
-/// Time after take-off in which the legs finish extending.
+/// Times after take-off in which the legs finish extending, and before touch-down in which they begin to bend.
 const EXTEND_S: f32 = 0.07;
+const BEND_S: f32 = 0.05;
 /// Pitch of the feet at take-off and at touch-down.
 const TAKE_OFF_PITCH: f32 = 0.75;
-const TOUCH_DOWN_PITCH: f32 = 0.6;
+const TOUCH_DOWN_PITCH: f32 = 0.7;
 
 /// One countermovement jump on the spot.
 #[derive(Clone, Debug)]
@@ -85,7 +86,14 @@ impl Jump {
     /// Forward raise of both arms, radians.
     pub(crate) fn arm_raise(&self, time: f32) -> f32 {
         let [start, bottom, off, down, landed, end] = self.knots.map(|k| k.time);
-        let angles = [(start, 0.0), (bottom - 0.08, -0.75), (off, 1.9), (down, 1.3), (landed + 0.1, 0.25), (end, 0.0)];
+        let angles = [
+            (start, 0.0),
+            (bottom - 0.08, -0.75),
+            (off + 0.12, 1.9),
+            (down + 0.05, 1.2),
+            (landed + 0.2, 0.2),
+            (end, 0.0),
+        ];
         let next = angles.partition_point(|&(t, _)| t <= time);
         if next == 0 || next == angles.len() {
             return 0.0;
@@ -113,23 +121,28 @@ impl Jump {
     pub(crate) fn flying_foot(&self, before: &Stance, time: f32) -> FootPose {
         let flight = self.touch_down_s() - self.take_off_s();
         let t = time - self.take_off_s();
-        // Starts at a rate of 1 and comes to rest after EXTEND_S.
-        let settling = |t: f32| {
-            let left = (1.0 - t / EXTEND_S).max(0.0);
-            EXTEND_S / 3.0 * (1.0 - left * left * left)
-        };
-        let extension = |t: f32| self.take_off_speed * settling(t);
-        let rise = (self.take_off_speed - 0.5 * GRAVITY * t) * t;
-        // Near touch-down the same in reverse; the two extensions differ only near the ends, where they start from 0.
-        let reach = extension(t).min(extension(flight - t));
-        let pointed = TAKE_OFF_PITCH + before.leaving_pitch_rate() * settling(t);
-        let highest = TAKE_OFF_PITCH + before.leaving_pitch_rate() * EXTEND_S / 3.0;
+        // How far the leg has extended: at take-off at the speed of the pelvis, so that the foot leaves at rest, and
+        // at touch-down the same in reverse.
+        let v = self.take_off_speed;
+        let drawn_in =
+            v * (EXTEND_S - BEND_S) / 3.0 * smoothstep((t - EXTEND_S) / (flight - EXTEND_S - BEND_S));
+        let bent = v * (BEND_S / 3.0 - settling(flight - t, BEND_S));
+        let extended = v * settling(t, EXTEND_S) - drawn_in - bent;
+        let rise = (v - 0.5 * GRAVITY * t) * t;
+        let rate = before.leaving_pitch_rate();
+        let highest = TAKE_OFF_PITCH + rate * EXTEND_S / 3.0;
         let back = smoothstep((t - EXTEND_S) / (flight - EXTEND_S));
-        let pitch = pointed - (highest - TOUCH_DOWN_PITCH) * back;
+        let pitch = TAKE_OFF_PITCH + rate * settling(t, EXTEND_S) - (highest - TOUCH_DOWN_PITCH) * back;
         let straight = smoothstep(t / 0.12) * smoothstep((flight - t) / 0.12);
         let mut pose = before.foothold.rolled(pitch);
-        pose.ankle += Vec3::Y * (rise - reach);
+        pose.ankle += Vec3::Y * (rise - extended);
         pose.toe = pose.foot * Quat::from_rotation_x(-pitch * (1.0 - straight));
         pose
     }
+}
+
+/// Starts from 0 at a rate of 1 and comes to rest at `duration`/3.
+fn settling(t: f32, duration: f32) -> f32 {
+    let left = (1.0 - t / duration).max(0.0);
+    duration / 3.0 * (1.0 - left * left * left)
 }

@@ -4,7 +4,13 @@ use pomp_motion::glam::{Mat3, Quat, Vec3};
 ///
 /// `left` is the axis about which the knee should bend; the knee goes forward of the line from hip to ankle.
 /// Both bones hang along −Y in their rest frames, so the knee is a pure hinge about X.
-pub(crate) fn solve(hip: Vec3, ankle: Vec3, left: Vec3, thigh_m: f32, shank_m: f32) -> Result<[Quat; 2], f32> {
+pub(crate) fn solve(
+    hip: Vec3,
+    ankle: Vec3,
+    left: Vec3,
+    thigh_m: f32,
+    shank_m: f32,
+) -> Result<[Quat; 2], f32> {
     let line = ankle - hip;
     let distance = line.length();
     if distance > thigh_m + shank_m || distance < (thigh_m - shank_m).abs().max(1e-3) {
@@ -13,7 +19,8 @@ pub(crate) fn solve(hip: Vec3, ankle: Vec3, left: Vec3, thigh_m: f32, shank_m: f
     let down = line / distance;
     let axis = (left - down * left.dot(down)).normalize();
     let forward = down.cross(axis);
-    let cos = ((thigh_m * thigh_m + distance * distance - shank_m * shank_m) / (2.0 * thigh_m * distance)).min(1.0);
+    let cos =
+        ((thigh_m * thigh_m + distance * distance - shank_m * shank_m) / (2.0 * thigh_m * distance)).min(1.0);
     let knee = hip + (down * cos + forward * (1.0 - cos * cos).sqrt()) * thigh_m;
     let bone = |from: Vec3, to: Vec3| {
         let up = (from - to).normalize();

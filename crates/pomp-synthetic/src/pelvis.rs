@@ -97,7 +97,7 @@ impl PelvisModel<'_> {
             let point = self.path.point_at(self.path.travelled(time));
             let (sway_left, sway_forward) = self.sway(time);
             let aside = 0.045 * size * support[i] + sway_left;
-            let ahead = sway_forward - 0.13 * size * fold;
+            let ahead = sway_forward - 0.17 * size * fold;
             let height = ground[i] + self.desired_height(time);
             positions.push(Vec3::new(point.x, height, point.y) + left * aside + forward * ahead);
             let tilt = 0.35 * fold + 0.3 * self.style.lean * self.path.effort(time);
@@ -114,8 +114,7 @@ impl PelvisModel<'_> {
         for (position, by) in positions.iter_mut().zip(&lowering) {
             position.y -= by;
         }
-        let height =
-            positions.iter().zip(&ground).map(|(p, g)| p.y - g - self.lengths.rest_height).collect();
+        let height = positions.iter().zip(&ground).map(|(p, g)| p.y - g - self.lengths.rest_height).collect();
         let legs = (0..times.len())
             .map(|i| self.legs(feet, i, times[i], positions[i], rotations[i]))
             .collect::<Result<_, _>>()?;
@@ -164,7 +163,10 @@ impl PelvisModel<'_> {
                 })
                 .sum()
         };
-        let scale = 0.002 * self.request.variation * (1.0 - 0.6 * self.path.effort(time)) * self.request.body_height_m;
+        let scale = 0.002
+            * self.request.variation
+            * (1.0 - 0.6 * self.path.effort(time))
+            * self.request.body_height_m;
         (scale * wave(11) * self.request.first_foot.sign(), 1.4 * scale * wave(21))
     }
 
@@ -199,11 +201,8 @@ impl PelvisModel<'_> {
             // Knees point between the pelvis and the foot.
             let left = rotation * Vec3::X * 0.5 + Vec3::new(toed.x, 0.0, toed.z) * 0.5;
             let LegLengths { thigh, shank, .. } = self.lengths;
-            leg_ik::solve(hip, foot.ankle, left, thigh, shank).map_err(|distance_m| SyntheticError::OutOfReach {
-                time_s,
-                foot: side.name(),
-                distance_m,
-                reach_m: thigh + shank,
+            leg_ik::solve(hip, foot.ankle, left, thigh, shank).map_err(|distance_m| {
+                SyntheticError::OutOfReach { time_s, foot: side.name(), distance_m, reach_m: thigh + shank }
             })
         };
         Ok([solve(Side::Left)?, solve(Side::Right)?])

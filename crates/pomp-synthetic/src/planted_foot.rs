@@ -47,14 +47,22 @@ impl PlantedFoot {
     pub(crate) fn on(terrain: &HeightMap, shape: FootShape, x: f32, z: f32, yaw: f32) -> Self {
         let heel = Vec3::new(x, terrain.height(x, z), z);
         let (sin, cos) = yaw.sin_cos();
-        let mut toe = heel;
-        let mut reach = shape.length;
-        // The horizontal length that makes the sole span exactly the foot; the ground is nearly straight over a foot.
-        for _ in 0..6 {
+        let toe_at = |reach: f32| {
             let (tx, tz) = (x + reach * sin, z + reach * cos);
-            toe = Vec3::new(tx, terrain.height(tx, tz), tz);
-            reach *= shape.length / heel.distance(toe);
+            Vec3::new(tx, terrain.height(tx, tz), tz)
+        };
+        // Bisection for the horizontal length that makes the sole span exactly the foot: too short at 0, at least
+        // long enough at the foot's length.
+        let (mut short, mut long) = (0.0, shape.length);
+        for _ in 0..24 {
+            let middle = 0.5 * (short + long);
+            if heel.distance(toe_at(middle)) < shape.length {
+                short = middle;
+            } else {
+                long = middle;
+            }
         }
+        let toe = toe_at(long);
         let forward = (toe - heel).normalize();
         let normal = terrain.normal(heel.x, heel.z) + terrain.normal(toe.x, toe.z);
         let up = (normal - forward * normal.dot(forward)).normalize();

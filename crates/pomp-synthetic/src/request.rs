@@ -130,17 +130,33 @@ impl MotionRequest {
             MotionKind::Walk | MotionKind::StopAndGo => {
                 check("speed_m_s", self.speed_m_s, 0.5, 2.0, "from 0.5 to 2.0 m/s for a walk")?;
             }
-            MotionKind::Jog => check("speed_m_s", self.speed_m_s, 1.8, 3.5, "from 1.8 to 3.5 m/s for a jog")?,
-            MotionKind::Jump => check("speed_m_s", self.speed_m_s, 1.2, 2.6, "from 1.2 to 2.6 m/s at take-off")?,
+            MotionKind::Jog => {
+                check("speed_m_s", self.speed_m_s, 1.8, 3.5, "from 1.8 to 3.5 m/s for a jog")?;
+            }
+            MotionKind::Jump => {
+                check("speed_m_s", self.speed_m_s, 1.2, 2.6, "from 1.2 to 2.6 m/s at take-off")?;
+            }
         }
         check("turn_rate_rad_s", self.turn_rate_rad_s, -1.2, 1.2, "from -1.2 to 1.2 rad/s")?;
         if self.moves() {
             let tightest = self.speed_m_s / 0.8;
-            check("turn_rate_rad_s", self.turn_rate_rad_s, -tightest, tightest, "a circle of radius 0.8 m or more")?;
+            check(
+                "turn_rate_rad_s",
+                self.turn_rate_rad_s,
+                -tightest,
+                tightest,
+                "a circle of radius 0.8 m or more",
+            )?;
         }
         check("duration_s", self.duration_s, 0.5, 600.0, "from 0.5 to 600 s")?;
         if self.kind == MotionKind::StopAndGo || (self.moves() && self.ends == Ends::Standing) {
-            check("duration_s", self.duration_s, 4.0, 600.0, "at least 4 s for a motion from stand to stand")?;
+            check(
+                "duration_s",
+                self.duration_s,
+                4.0,
+                600.0,
+                "at least 4 s for a motion from stand to stand",
+            )?;
         }
         if self.kind == MotionKind::Jump {
             check("duration_s", self.duration_s, 2.6, 600.0, "at least 2.6 s for a jump")?;

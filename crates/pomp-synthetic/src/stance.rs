@@ -19,8 +19,8 @@ pub(crate) struct Stance {
     pub(crate) rise_s: f32,
 }
 
-/// Pitch below which an end of the sole still counts as on the ground, radians: it is then 1.4 mm up.
-const FLAT_PITCH: f32 = 0.01;
+/// Pitch below which an end of the sole still counts as on the ground, radians: it is then 1.1 mm up.
+const FLAT_PITCH: f32 = 0.008;
 
 impl Stance {
     /// A foot that lies flat for ever.

@@ -14,6 +14,11 @@ const TOE_OUT: f32 = 0.10;
 /// From the first movement of the root to the first lift of a foot, seconds.
 const FIRST_LIFT_S: f32 = 0.15;
 
+/// Sine of the slope under a foot from which another place is looked for.
+const STEEP_FOOT: f32 = 0.34;
+/// Displacements of such a foothold along the path, shares of body height, nearest first.
+const NUDGES: [f32; 6] = [0.025, -0.025, 0.05, -0.05, 0.08, -0.08];
+
 /// When the first foot of a bout comes down.
 pub(crate) fn first_landing_s(bout: &Bout, style: &Style) -> f32 {
     bout.start_s + FIRST_LIFT_S + style.swing_s()
@@ -52,8 +57,25 @@ impl StepPlanner<'_> {
         let standing = STANDING_HALF_WIDTH * self.request.body_height_m;
         let half_width = standing + (self.style.half_width_m - standing) * effort + aside;
         let point = self.path.point_at(travelled);
-        let at = Vec3::new(point.x, 0.0, point.y) + left * (side.sign() * half_width) + forward * ahead;
-        PlantedFoot::on(self.terrain, self.shape, at.x, at.z, heading + side.sign() * TOE_OUT)
+        let yaw = heading + side.sign() * TOE_OUT;
+        let line = Vec3::new(point.x, 0.0, point.y) + left * (side.sign() * half_width);
+        let planted = |nudge: f32| {
+            let at = line + forward * (ahead + nudge);
+            PlantedFoot::on(self.terrain, self.shape, at.x, at.z, yaw)
+        };
+        // A foot that would straddle an edge, such as a stair's, is set down a little before or after it.
+        let steepness = |foot: &PlantedFoot| (foot.flat * Vec3::Z).y.abs();
+        let mut best = planted(0.0);
+        for nudge in NUDGES {
+            if steepness(&best) <= STEEP_FOOT {
+                break;
+            }
+            let foot = planted(nudge * self.request.body_height_m);
+            if steepness(&foot) < steepness(&best) {
+                best = foot;
+            }
+        }
+        best
     }
 
     fn landings(&self, margin_s: f32) -> [Vec<Landing>; 2] {
@@ -109,6 +131,12 @@ impl StepPlanner<'_> {
         Landing { time_s, foothold }
     }
 
+    /// Share of the stance that the heel rise takes: more uphill, where the ankle cannot bend as far as the slope asks.
+    fn rise_share(&self, landing: &Landing) -> f32 {
+        let uphill = (landing.foothold.flat * Vec3::Z).y.max(0.0);
+        (self.style.rise + 1.5 * uphill).min(0.8)
+    }
+
     /// Stances from the landings of one foot: each lasts until the swing before the next landing; heel strike
     /// and heel rise are as large as the step is long.
     fn joined(&self, landings: &[Landing]) -> Vec<Stance> {
@@ -129,7 +157,7 @@ impl StepPlanner<'_> {
                     strike_pitch: -style.strike_pitch * before.map_or(1.0, |b| share(b, landing)),
                     flatten_s: style.flatten * style.stance_s(),
                     rise_pitch: style.rise_pitch * after.map_or(0.0, |next| share(landing, next)),
-                    rise_s: style.rise * style.stance_s(),
+                    rise_s: self.rise_share(landing) * style.stance_s(),
                 }
             })
             .collect()

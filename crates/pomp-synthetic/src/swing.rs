@@ -1,9 +1,9 @@
+use crate::Side;
 use crate::ease::{hermite, smoothstep};
 use crate::path::{RootPath, left_forward};
 use crate::planted_foot::{FootPose, FootShape};
 use crate::stance::Stance;
 use crate::style::Style;
-use crate::Side;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_terrain::HeightMap;
 
@@ -152,6 +152,7 @@ fn bump(u: f32) -> f32 {
 /// Lowest points of a foot, world: the sole under the ankle and the sole under the toe joint.
 pub(crate) fn soles(pose: &FootPose, shape: FootShape) -> [Vec3; 2] {
     let heel = pose.ankle - pose.foot * (Vec3::Y * shape.ankle_height);
-    let toe_joint = pose.ankle + pose.foot * Vec3::new(0.0, shape.toe_height - shape.ankle_height, shape.length);
+    let toe_joint =
+        pose.ankle + pose.foot * Vec3::new(0.0, shape.toe_height - shape.ankle_height, shape.length);
     [heel, toe_joint - pose.toe * (Vec3::Y * shape.toe_height)]
 }
