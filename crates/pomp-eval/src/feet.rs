@@ -6,6 +6,8 @@ use crate::track::Motion;
 
 /// Height below which a foot counts as near the ground in the weighted sliding, metres (Zhang et al. 2018).
 const NEAR_GROUND_M: f64 = 0.025;
+/// Largest speed of a foot that never steps, m/s; such a foot has no speed to compare its sliding with.
+const STEPPING_SPEED_M_S: f64 = 0.1;
 /// The frame that sliding per frame refers to, whatever the rate of the recording.
 const REFERENCE_RATE_HZ: f64 = 60.0;
 
@@ -49,7 +51,7 @@ fn sliding(motion: &Motion, metrics: &mut Metrics) {
             }
             if motion.contact[frame][point] && motion.contact[frame + 1][point] {
                 speeds.push(speed * 100.0);
-                if fastest > 0.0 {
+                if fastest > STEPPING_SPEED_M_S {
                     ratios.push(speed / fastest);
                 }
             }

@@ -59,7 +59,7 @@ metrics! {
     /// Horizontal speed of the ends of the soles while they are labelled in contact, mean, cm/s.
     contact_slide_cm_s: "cm/s", Lower;
     /// The same speed over the largest horizontal speed of that end in the recording, mean over frames in contact:
-    /// the v/v_max of DeepPhase (Starke et al. 2022).
+    /// the v/v_max of DeepPhase (Starke et al. 2022). Ends that never exceed 0.1 m/s do not count.
     contact_speed_ratio: "", Lower;
 
     /// Depth of the deepest end of a sole under the ground, mean over all frames, mm.

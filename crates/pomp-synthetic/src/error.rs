@@ -18,10 +18,10 @@ pub enum SyntheticError {
     /// A foothold lies farther from the hip than the leg is long.
     #[error(
         "at {time_s:.2} s the {foot} foothold is {distance_m:.3} m from the hip and the leg reaches {reach_m:.3} m: \
-         the ground is too steep there for these steps; lower the speed or choose gentler terrain"
+         the steps are too long for this body, or the ground too steep; lower the speed or choose gentler terrain"
     )]
     OutOfReach {
-        /// Time from the start of the clip, seconds.
+        /// Time from the start of the clip, seconds; negative in the run-up that the smoothing sees.
         time_s: f32,
         /// "left" or "right".
         foot: &'static str,

@@ -64,7 +64,8 @@ impl Side {
 pub struct MotionRequest {
     /// What to do.
     pub kind: MotionKind,
-    /// Mean root speed while moving, m/s: 0.5–2.0 for walks, 1.8–3.5 for jogs. For jumps the vertical speed
+    /// Mean root speed while moving, m/s: 0.5–2.0 for walks, 1.8–3.5 for jogs; small bodies cannot walk or jog the
+    /// fastest of these. For jumps the vertical speed
     /// at take-off, 1.2–2.6 m/s. Ignored when standing.
     pub speed_m_s: f32,
     /// Turn rate at full speed, rad/s, positive to the left: the path is a circle of radius speed / turn rate.
