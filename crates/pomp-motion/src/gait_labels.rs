@@ -6,12 +6,12 @@
 //! The rules, the first that holds wins:
 //!
 //! 1. *get up*: from the end of lying until the pelvis is back at standing height;
-//! 2. *jump*: both feet off the ground for at least `jump_flight_s` while the pelvis falls freely, with margins
-//!    for take-off and landing;
-//! 3. *lie*: pelvis low and trunk far from upright;
+//! 2. *jump*: a flight with the trunk upright and the pelvis falling freely that is longer than running allows,
+//!    or that both feet begin and end together; with margins for take-off and landing;
+//! 3. *lie*: pelvis low, trunk far from upright, and not squatting over the feet;
 //! 4. *crouch*: pelvis below `crouch_height` of its standing height;
-//! 5. *jog*: around the flights of running, or faster than any walk;
-//! 6. *walk*: a foot is being moved or the root moves;
+//! 5. *jog*: around the flights of running, also on the spot, or faster than any walk;
+//! 6. *walk*: a foot is being moved, or was or will be in a moment while the root moves;
 //! 7. *stand*.
 //!
 //! [`Gait::Bump`] never comes from a clip: it is a reaction to a push of the simulation.
@@ -21,6 +21,7 @@ use crate::retarget::{body_height, sole_heights};
 use crate::{Clip, FrameTable, Gait, MotionError, Skeleton, humanoid};
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Thresholds of [`gait_labels`]. Speeds are for a body of 1.75 m and scale with the root of the body height.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,12 +31,15 @@ pub struct GaitLabelConfig {
     pub stand_speed: f32,
     /// Root speed above which a body runs whatever the contacts say, m/s; default 2.6 (walks end near 2.2).
     pub jog_speed: f32,
-    /// Root speed that a flight needs to count as running and not as hopping on the spot, m/s; default 1.0.
+    /// Root speed from which short flights count as running, m/s; default 1.5.
     pub jog_flight_speed: f32,
-    /// Flights shorter than this are noise of the contacts, s; default 0.03.
+    /// Flights at that speed shorter than this are noise of the contacts, s; default 0.03. Slower, a flight
+    /// counts from three times this on, if the pelvis falls.
     pub min_flight_s: f32,
     /// Flights at least this long are jumps, s; default 0.24 (running flights stay below 0.2).
     pub jump_flight_s: f32,
+    /// Flights at least this long are jumps when both feet leave and land together, s; default 0.12.
+    pub hop_flight_s: f32,
     /// What the pelvis' mean downward acceleration must reach in a jump's flight, m/s²; default 5. Guards
     /// against clips whose feet leave the known ground without flying, such as ladders.
     pub jump_fall: f32,
@@ -63,9 +67,10 @@ impl Default for GaitLabelConfig {
         Self {
             stand_speed: 0.25,
             jog_speed: 2.6,
-            jog_flight_speed: 1.0,
+            jog_flight_speed: 1.5,
             min_flight_s: 0.03,
             jump_flight_s: 0.24,
+            hop_flight_s: 0.12,
             jump_fall: 5.0,
             jump_margin_s: 0.25,
             crouch_height: 0.82,
@@ -140,7 +145,18 @@ struct Kinematics {
     relative_height: Vec<f32>,
     /// Upward component of the direction from hips to neck.
     trunk_up: Vec<f32>,
+    /// Distance on the ground from the pelvis to the middle of the ankles, over the standing pelvis height.
+    reach: Vec<f32>,
 }
+
+/// Feet this near below the pelvis (over its standing height) carry a squat, not a lying body.
+const SQUAT_REACH: f32 = 0.35;
+/// Pelvis height over standing height below which even a squat is on the ground.
+const SEATED_HEIGHT: f32 = 0.25;
+/// Feet that leave or land within this of each other do so together, seconds.
+const TOGETHER_S: f32 = 0.08;
+/// Lying bodies that rise and sink again within this have been lying all the time, seconds.
+const LIE_GAP_S: f32 = 1.0;
 
 impl Kinematics {
     fn new(skeleton: &Skeleton, positions: &FrameTable<Vec3>, contacts: &[[bool; 4]], rate: f32) -> Self {
@@ -165,7 +181,14 @@ impl Kinematics {
         let trunk_up = (0..frames)
             .map(|frame| (at(frame, humanoid::NECK) - at(frame, humanoid::HIPS)).normalize_or_zero().y)
             .collect();
-        Self { rate, pace: (height / 1.75).sqrt(), speed, pelvis, relative_height, trunk_up }
+        let reach = (0..frames)
+            .map(|frame| {
+                let feet = (at(frame, humanoid::LEFT_FOOT) + at(frame, humanoid::RIGHT_FOOT)) * 0.5;
+                let way = feet - at(frame, humanoid::HIPS);
+                Vec2::new(way.x, way.z).length() / standing
+            })
+            .collect();
+        Self { rate, pace: (height / 1.75).sqrt(), speed, pelvis, relative_height, trunk_up, reach }
     }
 
     fn frames_in(&self, seconds: f32) -> usize {
@@ -173,20 +196,23 @@ impl Kinematics {
     }
 
     fn posture_and_pace(&self, contacts: &[[bool; 4]], config: &GaitLabelConfig) -> Vec<Gait> {
-        let frames = contacts.len();
+        let lying = self.lying(config);
         let near_flight = self.near_running_flight(contacts, config);
         let stepping = self.stepping(contacts);
-        (0..frames)
+        let near_step = dilated(&stepping, self.frames_in(0.3));
+        (0..contacts.len())
             .map(|frame| {
                 let speed = self.speed[frame] / self.pace;
-                let height = self.relative_height[frame];
-                if height < config.lie_height && self.trunk_up[frame] < config.lie_trunk_up {
+                if lying[frame] {
                     Gait::Lie
-                } else if height < config.crouch_height {
+                } else if self.relative_height[frame] < config.crouch_height {
                     Gait::Crouch
                 } else if speed > config.jog_speed || near_flight[frame] {
                     Gait::Jog
-                } else if speed > config.stand_speed || stepping[frame] {
+                } else if stepping[frame]
+                    || (near_step[frame] && speed > config.stand_speed)
+                    || speed > 3.0 * config.stand_speed
+                {
                     Gait::Walk
                 } else {
                     Gait::Stand
@@ -195,18 +221,51 @@ impl Kinematics {
             .collect()
     }
 
-    /// Frames within half a stride of a flight that is part of running.
-    fn near_running_flight(&self, contacts: &[[bool; 4]], config: &GaitLabelConfig) -> Vec<bool> {
-        let mut near = vec![false; contacts.len()];
-        let reach = self.frames_in(0.35);
-        for flight in flights(contacts) {
-            let long_enough = flight.len() as f32 >= config.min_flight_s * self.rate;
-            let middle = (flight.start + flight.end) / 2;
-            if long_enough && self.speed[middle] / self.pace > config.jog_flight_speed {
-                near[flight.start.saturating_sub(reach)..(flight.end + reach).min(contacts.len())].fill(true);
+    fn lying(&self, config: &GaitLabelConfig) -> Vec<bool> {
+        let height = &self.relative_height;
+        let mut lying: Vec<bool> = (0..height.len())
+            .map(|frame| {
+                let squats = self.reach[frame] < SQUAT_REACH && height[frame] > SEATED_HEIGHT;
+                height[frame] < config.lie_height && self.trunk_up[frame] < config.lie_trunk_up && !squats
+            })
+            .collect();
+        for gap in runs(&lying, false) {
+            let between = gap.start > 0 && gap.end < lying.len() && gap.len() < self.frames_in(LIE_GAP_S);
+            if between && gap.clone().all(|frame| height[frame] < config.up_height) {
+                lying[gap].fill(true);
             }
         }
-        near
+        lying
+    }
+
+    /// Frames within half a stride of a flight that is part of running.
+    fn near_running_flight(&self, contacts: &[[bool; 4]], config: &GaitLabelConfig) -> Vec<bool> {
+        let mut running = vec![false; contacts.len()];
+        for flight in flights(contacts) {
+            let seconds = flight.len() as f32 / self.rate;
+            let fast = self.speed[(flight.start + flight.end) / 2] / self.pace > config.jog_flight_speed;
+            let flies = if fast {
+                seconds >= config.min_flight_s
+            } else {
+                // Slow feet that slide lose their contacts as well: only a falling pelvis tells a flight.
+                seconds >= 3.0 * config.min_flight_s && self.mean_fall(flight.clone()) > config.jump_fall
+            };
+            if flies && !self.together(contacts, &flight) {
+                running[flight].fill(true);
+            }
+        }
+        dilated(&running, self.frames_in(0.35))
+    }
+
+    /// Whether both feet leave the ground together and land together.
+    fn together(&self, contacts: &[[bool; 4]], flight: &Range<usize>) -> bool {
+        let within = self.frames_in(TOGETHER_S).max(1);
+        let both = |frames: Range<usize>| {
+            let down = |side: usize| frames.clone().any(|f| contacts[f][side] || contacts[f][side + 1]);
+            down(0) && down(2)
+        };
+        both(flight.start.saturating_sub(within)..flight.start)
+            && both(flight.end..(flight.end + within).min(contacts.len()))
     }
 
     /// Frames in which a foot is on its way from one contact to the next.
@@ -227,11 +286,10 @@ impl Kinematics {
         let margin = self.frames_in(config.jump_margin_s);
         for flight in flights(contacts) {
             let seconds = flight.len() as f32 / self.rate;
-            if seconds < config.jump_flight_s || flight.len() < 3 {
-                continue;
-            }
-            let lying = flight.clone().any(|frame| labels[frame] == Gait::Lie);
-            if !lying && self.mean_fall(flight.clone()) > config.jump_fall {
+            let long = seconds >= config.jump_flight_s
+                || (seconds >= config.hop_flight_s && self.together(contacts, &flight));
+            let upright = flight.clone().all(|frame| self.trunk_up[frame] > config.lie_trunk_up);
+            if long && upright && flight.len() >= 3 && self.mean_fall(flight.clone()) > config.jump_fall {
                 labels[flight.start.saturating_sub(margin)..(flight.end + margin).min(contacts.len())]
                     .fill(Gait::Jump);
             }
@@ -239,7 +297,7 @@ impl Kinematics {
     }
 
     /// Mean downward acceleration of the pelvis, m/s²: −2 × the quadratic coefficient of a least-squares parabola.
-    fn mean_fall(&self, range: std::ops::Range<usize>) -> f32 {
+    fn mean_fall(&self, range: Range<usize>) -> f32 {
         let count = range.len() as f64;
         let centre = (range.start + range.end - 1) as f64 / 2.0;
         let time = |frame: usize| (frame as f64 - centre) / f64::from(self.rate);
@@ -269,8 +327,17 @@ impl Kinematics {
     }
 }
 
+/// True wherever `values` is within `reach` frames of a true.
+fn dilated(values: &[bool], reach: usize) -> Vec<bool> {
+    let mut wide = vec![false; values.len()];
+    for run in runs(values, true) {
+        wide[run.start.saturating_sub(reach)..(run.end + reach).min(values.len())].fill(true);
+    }
+    wide
+}
+
 /// Ranges without any contact between two contacts.
-fn flights(contacts: &[[bool; 4]]) -> Vec<std::ops::Range<usize>> {
+fn flights(contacts: &[[bool; 4]]) -> Vec<Range<usize>> {
     let down: Vec<bool> = contacts.iter().map(|c| c.iter().any(|&point| point)).collect();
     runs(&down, false).into_iter().filter(|r| r.start > 0 && r.end < down.len()).collect()
 }

@@ -124,8 +124,9 @@ fn find_unit(leg_length: f32) -> Option<(LengthUnit, String)> {
     Some((unit, reason))
 }
 
-/// The axis along which the hips are above the feet, unless a standing rest pose contradicts: a body that
-/// crawls along Z in a file with Y up has its hips "above" its feet along Z.
+/// The axis along which the hips are above the feet. Where a standing rest pose says otherwise, the floor
+/// decides: along the true axis the lowest point of the body hardly moves. (A body that crawls along Z has its
+/// hips "above" its feet along Z; SMPL bodies rest along Y in worlds with Z up.)
 fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport, rest_up: Option<Vec3>) -> (UpAxis, String) {
     let at = |pose: &GlobalPose, joint| pose.positions[source(joints, joint).0];
     let mean = poses
@@ -138,9 +139,9 @@ fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport, rest_up: Option<Vec3
         .sum::<Vec3>()
         / poses.len() as f32;
     let motion = if mean.y > CLEARLY_UP && mean.y > mean.z.abs() {
-        Some((UpAxis::Y, mean.y))
+        Some(UpAxis::Y)
     } else if mean.z > CLEARLY_UP && mean.z > 1.5 * mean.y.abs() {
-        Some((UpAxis::Z, mean.z))
+        Some(UpAxis::Z)
     } else {
         None
     };
@@ -151,22 +152,43 @@ fn find_up_axis(poses: &[GlobalPose], joints: &MatchReport, rest_up: Option<Vec3
             .map(|(axis, _)| axis)
     });
     match (motion, rest) {
-        (Some((axis, share)), rest) if rest.is_none_or(|rest| rest == axis) || axis == UpAxis::Y => {
+        (Some(motion), Some(rest)) if motion != rest => {
+            let wander = |axis| floor_wander(poses, joints, axis);
+            let axis = if wander(motion) < 0.5 * wander(rest) { motion } else { rest };
+            let reason = format!(
+                "the rest pose stands along {rest:?}, in the clip the hips are above the feet along {motion:?}; the lowest \
+                 point of the body stays at one height along {axis:?}"
+            );
+            (axis, reason)
+        }
+        (Some(axis), _) => {
+            let share = if axis == UpAxis::Y { mean.y } else { mean.z };
             (axis, format!("the hips are above the feet along {axis:?} (mean component {share:.2})"))
         }
-        (_, Some(axis)) => (
-            axis,
-            format!(
-                "the rest pose stands along {axis:?}; in the clip the body lies or crawls (mean direction from feet to hips {mean:.2})"
-            ),
-        ),
-        (_, None) => (
+        (None, Some(axis)) => {
+            (axis, format!("the rest pose stands along {axis:?}; in the clip the body lies or crawls"))
+        }
+        (None, None) => (
             UpAxis::Y,
             format!(
-                "neither rest pose nor clip stands (mean direction from feet to hips {mean:.2}): taken as Y"
+                "taken as Y: neither rest pose nor clip stands (mean direction from feet to hips {mean:.2})"
             ),
         ),
     }
+}
+
+/// Standard deviation over the poses of the lowest mapped joint along an axis, file units.
+fn floor_wander(poses: &[GlobalPose], joints: &MatchReport, axis: UpAxis) -> f32 {
+    let up = axis.world_from_file().inverse() * Vec3::Y;
+    let lowest: Vec<f32> = poses
+        .iter()
+        .map(|pose| {
+            let heights = joints.source_joints.iter().flatten().map(|joint| pose.positions[joint.0].dot(up));
+            heights.fold(f32::INFINITY, f32::min)
+        })
+        .collect();
+    let mean = lowest.iter().sum::<f32>() / lowest.len() as f32;
+    (lowest.iter().map(|h| (h - mean).powi(2)).sum::<f32>() / lowest.len() as f32).sqrt()
 }
 
 fn source(joints: &MatchReport, joint: JointIndex) -> JointIndex {
