@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TerrainFitConfig {
-    /// Distance between heights where the ground is not level, metres. Default 0.05; larger blurs risers.
+    /// Distance between heights where the ground is no plane, metres. Default 0.05; larger blurs risers.
     pub cell_m: f32,
-    /// Distance between heights of level ground, metres. Default 0.5.
+    /// Distance between heights of level and inclined planes, metres. Default 0.5.
     pub flat_cell_m: f32,
     /// Ground beyond every joint position of the clip, metres, at least 3. Default 4.
     pub margin_m: f32,

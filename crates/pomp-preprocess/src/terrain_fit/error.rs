@@ -34,23 +34,17 @@ pub enum TerrainFitError {
     },
     /// The feet stand at several heights in the same places: no height map carries that motion.
     #[error(
-        "the feet of \"{name}\" stand at different heights in the same place for {share_percent:.0} % of the time on the ground \
-         (first at x {x:.2}, z {z:.2}: {low:.2} m and {high:.2} m); a ladder, or a moving floor? Leave the clip out, \
-         or raise terrain.max_contradiction_share"
+        "the feet of \"{name}\" stand at different heights in the same place, or above room that feet pass through, for \
+         {share_percent:.0} % of the time on the ground{first}; a ladder, or a moving floor? Leave the clip out, or raise \
+         terrain.max_contradiction_share"
     )]
     Contradicting {
         /// Clip name.
         name: String,
         /// Percentage of the planted time that is in contradiction.
         share_percent: f32,
-        /// World x of the first contradiction, metres.
-        x: f32,
-        /// World z of the first contradiction, metres.
-        z: f32,
-        /// Lower height there, metres.
-        low: f32,
-        /// Higher height there, metres.
-        high: f32,
+        /// The first place with its two heights, in brackets; empty when there is no such pair.
+        first: String,
     },
     /// A trajectory larger than a map may be.
     #[error(

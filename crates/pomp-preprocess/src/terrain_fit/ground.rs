@@ -14,6 +14,10 @@ const MERGE_RADIUS_M: f32 = 0.08;
 const MOST_WEIGHT_S: f32 = 0.5;
 /// A stance off the level for at least this long is no stray contact, seconds.
 const CONFIRMED_S: f32 = 0.15;
+/// Level ground that misses the stances by more than this (median) gives way to a plane that does better, metres.
+const POOR_FIT_M: f32 = 0.015;
+/// Fewest stances that make a plane: three always lie on one.
+const LEAST_FOR_PLANE: usize = 4;
 /// Distance from the nearest contact over which the surface gives way to its extension, metres.
 const SURFACE_ENDS_M: [f32; 2] = [0.5, 1.5];
 /// How much a sideways distance counts in the reach of a tread: treads are wider than long.
@@ -29,10 +33,19 @@ const TREAD_M: [f32; 2] = [0.04, 0.08];
 pub enum GroundKind {
     /// One height everywhere.
     Flat,
+    /// An inclined plane: a slope, or a capture floor that was not level.
+    Plane,
     /// A radial-basis surface through the planted feet.
     Smooth,
     /// Level treads under the feet, with risers half-way between them.
     Steps,
+}
+
+impl GroundKind {
+    /// Whether the ground is level or inclined as a whole.
+    pub fn is_plane(self) -> bool {
+        matches!(self, Self::Flat | Self::Plane)
+    }
 }
 
 /// A height for every place.
@@ -40,6 +53,7 @@ pub(super) struct Ground {
     pub kind: GroundKind,
     /// Median height of the stances.
     pub level: f32,
+    plane: Plane,
     centres: Vec<Centre>,
     surface: RadialBasis,
     treads: Vec<Tread>,
@@ -68,22 +82,31 @@ impl Ground {
     /// Level ground.
     pub fn flat(level: f32) -> Self {
         let surface = RadialBasis::fit(&[], &[], &[]);
-        Self { kind: GroundKind::Flat, level, centres: Vec::new(), surface, treads: Vec::new() }
+        let plane = Plane { at_origin: level, gradient: Vec2::ZERO };
+        Self { kind: GroundKind::Flat, level, plane, centres: Vec::new(), surface, treads: Vec::new() }
     }
 
     /// Decides on the form of the ground under these stances, of which there is at least one.
     ///
     /// Level where all but a small share of the planted time lies within the tolerance of the median and no
-    /// confirmed stance lies a step off it. Otherwise stepped where feet stand level although the ground
-    /// between them rises, and smooth where they tilt with it.
+    /// confirmed stance lies a step off it; an inclined plane by the same rule, where level ground fails it or
+    /// where a plane explains most of a poor fit. Otherwise stepped where feet stand level although the ground between
+    /// them rises, and smooth where they tilt with it.
     pub fn of_stances(stances: &[&Stance], config: &TerrainFitConfig) -> Self {
         let level = weighted_median(stances.iter().map(|s| (s.height(), weight(s))).collect());
-        let total: f32 = stances.iter().map(|s| weight(s)).sum();
-        let off = |s: &Stance| (s.height() - level).abs();
-        let outliers: f32 =
-            stances.iter().filter(|s| off(s) > config.flat_tolerance_m).map(|s| weight(s)).sum();
-        let step = stances.iter().any(|s| off(s) > config.step_height_m && s.duration_s >= CONFIRMED_S);
-        if outliers <= config.flat_outlier_share * total && !step {
+        let level_plane = Plane { at_origin: level, gradient: Vec2::ZERO };
+        let inclined = Plane::through(stances, config.flat_tolerance_m);
+        let level_carries = level_plane.carries(stances, config);
+        if level_carries
+            && (level_plane.misfit(stances) <= POOR_FIT_M
+                || !inclined.explains(stances, &level_plane, config))
+        {
+            return Self::flat(level);
+        }
+        if stances.len() >= LEAST_FOR_PLANE && inclined.carries(stances, config) {
+            return Self { kind: GroundKind::Plane, plane: inclined, ..Self::flat(level) };
+        }
+        if level_carries {
             return Self::flat(level);
         }
         let trend = {
@@ -98,13 +121,19 @@ impl Ground {
         let stepped = stands_level_on_rising_ground(stances, &trend);
         let treads = if stepped { treads(stances, &trend) } else { Vec::new() };
         let kind = if stepped { GroundKind::Steps } else { GroundKind::Smooth };
-        Self { kind, level, centres, surface, treads }
+        Self { kind, level, plane: level_plane, centres, surface, treads }
+    }
+
+    /// Angle of an inclined plane to the horizontal, degrees; 0 for other ground.
+    pub fn incline_deg(&self) -> f32 {
+        self.plane.gradient.length().atan().to_degrees()
     }
 
     /// Height at a place, metres.
     pub fn height(&self, place: Vec2) -> f32 {
         match self.kind {
             GroundKind::Flat => self.level,
+            GroundKind::Plane => self.plane.at(place),
             GroundKind::Smooth => self.smooth_height(place),
             GroundKind::Steps => self
                 .treads
@@ -117,7 +146,9 @@ impl Ground {
 
     /// Direction in which the ground rises at a place; `None` where it hardly does.
     pub fn ascent(&self, place: Vec2) -> Option<Vec2> {
-        (self.kind != GroundKind::Flat).then(|| ascent(&self.surface, place)).flatten()
+        matches!(self.kind, GroundKind::Smooth | GroundKind::Steps)
+            .then(|| ascent(&self.surface, place))
+            .flatten()
     }
 
     /// The surface near the contacts; away from them the mean of the contacts by the inverse fourth power of
@@ -134,6 +165,77 @@ impl Ground {
         let beyond = smoothstep(SURFACE_ENDS_M[0], SURFACE_ENDS_M[1], nearest.sqrt());
         let extension = sum / total;
         if beyond >= 1.0 { extension } else { self.surface.at(place) * (1.0 - beyond) + extension * beyond }
+    }
+}
+
+/// A height and a slope.
+struct Plane {
+    at_origin: f32,
+    gradient: Vec2,
+}
+
+impl Plane {
+    fn at(&self, place: Vec2) -> f32 {
+        self.at_origin + self.gradient.dot(place)
+    }
+
+    /// Least squares through the middles of the stances, reweighted so that those farther off than the
+    /// tolerance lose their say (Cauchy weights). Directions in which the feet hardly spread stay level.
+    fn through(stances: &[&Stance], tolerance: f32) -> Self {
+        let at_origin = weighted_median(stances.iter().map(|s| (s.height(), weight(s))).collect());
+        let mut plane = Self { at_origin, gradient: Vec2::ZERO };
+        for _ in 0..20 {
+            let say = |s: &Stance| {
+                let off = (s.height() - plane.at(s.centre())) / tolerance.max(1e-3);
+                weight(s) / (1.0 + off * off)
+            };
+            let total: f32 = stances.iter().map(|s| say(s)).sum();
+            let middle = stances.iter().map(|s| s.centre() * say(s)).sum::<Vec2>() / total;
+            let height = stances.iter().map(|s| s.height() * say(s)).sum::<f32>() / total;
+            // A ridge of a spread of 15 cm: feet that stay within their own breadth say nothing of a slope.
+            let (mut xx, mut xz, mut zz, mut xh, mut zh) = (0.15 * 0.15, 0.0, 0.15 * 0.15, 0.0, 0.0);
+            for stance in stances {
+                let (d, h, w) = (stance.centre() - middle, stance.height() - height, say(stance) / total);
+                xx += w * d.x * d.x;
+                xz += w * d.x * d.y;
+                zz += w * d.y * d.y;
+                xh += w * d.x * h;
+                zh += w * d.y * h;
+            }
+            let gradient = Vec2::new(zz * xh - xz * zh, xx * zh - xz * xh) / (xx * zz - xz * xz);
+            let offsets = stances.iter().map(|s| (s.height() - gradient.dot(s.centre()), say(s))).collect();
+            plane = Self { at_origin: weighted_median(offsets), gradient };
+        }
+        plane
+    }
+
+    /// Weighted median distance of the stances.
+    fn misfit(&self, stances: &[&Stance]) -> f32 {
+        weighted_median(
+            stances.iter().map(|s| ((s.height() - self.at(s.centre())).abs(), weight(s))).collect(),
+        )
+    }
+
+    /// Whether it leaves a third or less of the variance per degree of freedom that `level` leaves: noise on
+    /// level ground leaves about all of it, however few the stances are.
+    fn explains(&self, stances: &[&Stance], level: &Self, config: &TerrainFitConfig) -> bool {
+        let n = stances.len() as f32;
+        let squares = |plane: &Self| {
+            let cut = 3.0 * config.flat_tolerance_m;
+            let off = |s: &Stance| (s.height() - plane.at(s.centre())).abs().min(cut);
+            stances.iter().map(|s| weight(s) * off(s) * off(s)).sum::<f32>()
+        };
+        stances.len() >= LEAST_FOR_PLANE && squares(self) / (n - 3.0) <= squares(level) / (n - 1.0) / 3.0
+    }
+
+    /// Whether nearly all stances lie on it, and none is clearly a step off it.
+    fn carries(&self, stances: &[&Stance], config: &TerrainFitConfig) -> bool {
+        let off = |s: &Stance| (s.height() - self.at(s.centre())).abs();
+        let total: f32 = stances.iter().map(|s| weight(s)).sum();
+        let outliers: f32 =
+            stances.iter().filter(|s| off(s) > config.flat_tolerance_m).map(|s| weight(s)).sum();
+        let step = stances.iter().any(|s| off(s) > config.step_height_m && s.duration_s >= CONFIRMED_S);
+        outliers <= config.flat_outlier_share * total && !step
     }
 }
 

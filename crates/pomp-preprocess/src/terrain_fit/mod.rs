@@ -5,10 +5,10 @@
 //! 1. contacts are gathered into stances, whose medians take the noise out; a foot held up beside a standing
 //!    one is told apart from a foot on a step;
 //! 2. the stances decide on the form of the ground ([`GroundKind`]): level unless they clearly say
-//!    otherwise, so that noise is never carved into a floor; treads where feet stand level on rising ground;
+//!    otherwise, so that noise is never carved into a floor; an inclined plane; treads where feet stand level on rising ground;
 //!    else a radial-basis surface (linear kernel, lightly smoothed) through them;
 //! 3. the ground is written into a map that reaches beyond every joint position by a margin, and lowered where
-//!    a foot in swing would pass through it (not on level ground);
+//!    a foot in swing would pass through it (never on level or inclined planes);
 //! 4. variant v ≥ 1 adds, gait cycle by gait cycle, the v-th best of a set of terrain patches scored as in
 //!    PFNN (Holden, Komura and Saito 2017): E = 0.1 E_down + E_up + E_over, corrected at the stances by a
 //!    radial-basis fit. Patches change the ground only where no foot touches it.
@@ -91,7 +91,7 @@ pub fn fit_terrain(
 
     let mut sheet = Sheet::of_ground(&ground, input, config, variant > 0)?;
     let freedom = sheet.freedom(&stances);
-    if ground.kind != GroundKind::Flat {
+    if !ground.kind.is_plane() {
         sheet.clear_swing(input, &ground, &freedom);
     }
     let mut patch_error = 0.0;
@@ -112,14 +112,10 @@ pub fn fit_terrain(
     let mut report = FitReport::measured(input, config, &stances, &ground, &map);
     report.patch_error_m2 = patch_error;
     if report.contradiction_share > config.max_contradiction_share {
-        let first = report.contradictions[0];
         return Err(TerrainFitError::Contradicting {
             name: input.name.clone(),
             share_percent: 100.0 * report.contradiction_share,
-            x: first.place[0],
-            z: first.place[1],
-            low: first.heights_m[0],
-            high: first.heights_m[1],
+            first: report.contradictions.first().map(ToString::to_string).unwrap_or_default(),
         });
     }
     report.warnings = warnings(&report, config, bearing.is_empty(), variant);
@@ -134,19 +130,29 @@ fn warnings(report: &FitReport, config: &TerrainFitConfig, unplanted: bool, vari
             report.level_m
         ));
     }
-    if let Some(first) = report.contradictions.first() {
+    if report.ground == GroundKind::Plane {
         warnings.push(format!(
-            "terrain: {:.0} % of the planted time stands at two heights in the same place (first at x {:.2}, z {:.2}: {:.2} m and \
-             {:.2} m); averaged",
-            100.0 * report.contradiction_share,
-            first.place[0],
-            first.place[1],
-            first.heights_m[0],
-            first.heights_m[1]
+            "terrain: the ground is inclined by {:.1} degrees: a slope, or a capture floor that was not level",
+            report.incline_deg
         ));
     }
-    let wanted =
-        if report.ground == GroundKind::Flat && variant == 0 { config.flat_cell_m } else { config.cell_m };
+    if report.contradiction_share > 0.0 {
+        warnings.push(format!(
+            "terrain: {:.0} % of the planted time stands at two heights in the same place, or above room that feet pass \
+             through{}; supports with room below are left out, other heights averaged",
+            100.0 * report.contradiction_share,
+            report.contradictions.first().map(ToString::to_string).unwrap_or_default()
+        ));
+    }
+    if report.swing_inside_share > 0.1 {
+        warnings.push(format!(
+            "terrain: {:.0} % of the soles in swing are inside the ground, by up to {:.0} cm; the feet rest on something that \
+             a height map cannot hold, or stand lower elsewhere",
+            100.0 * report.swing_inside_share,
+            100.0 * report.swing_deepest_m
+        ));
+    }
+    let wanted = if report.ground.is_plane() && variant == 0 { config.flat_cell_m } else { config.cell_m };
     if report.cell_m > wanted * 1.01 {
         warnings.push(format!(
             "terrain: cell raised from {wanted} to {:.3} m to stay within {} heights",

@@ -21,6 +21,13 @@ pub struct Contradiction {
     pub frames: [usize; 2],
 }
 
+impl std::fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ([x, z], [low, high]) = (self.place, self.heights_m);
+        write!(f, " (first at x {x:.2}, z {z:.2}: {low:.2} m and {high:.2} m)")
+    }
+}
+
 /// How well the ground fits the clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
@@ -28,11 +35,14 @@ pub struct FitReport {
     pub ground: GroundKind,
     /// Median height of the stances, metres.
     pub level_m: f32,
+    /// Angle of an inclined plane to the horizontal, degrees; 0 for other ground.
+    pub incline_deg: f32,
     /// Lowest and highest height of the map, metres.
     pub min_max_m: [f32; 2],
     /// Stances found, those that carry the body.
     pub stances: usize,
-    /// Stances left out: a foot held up while the other one stands.
+    /// Stances left out: a foot held up while the other one stands, or a support (a rung, a footrest) with room
+    /// below it that feet pass through.
     pub lifted_stances: usize,
     /// Median distance of planted soles from the ground, metres.
     pub planted_median_m: f32,
@@ -44,7 +54,7 @@ pub struct FitReport {
     pub swing_deepest_m: f32,
     /// Places at two heights, the first twenty.
     pub contradictions: Vec<Contradiction>,
-    /// Share of the planted time in contradiction.
+    /// Share of the planted time in contradiction, or on supports with room below them.
     pub contradiction_share: f32,
     /// Cell of the map, metres.
     pub cell_m: f32,
@@ -89,6 +99,7 @@ impl FitReport {
         Self {
             ground: ground.kind,
             level_m: ground.level,
+            incline_deg: ground.incline_deg(),
             min_max_m: [low, high],
             stances: stances.iter().filter(|s| s.bearing).count(),
             lifted_stances: stances.iter().filter(|s| !s.bearing).count(),
@@ -111,12 +122,12 @@ pub(super) fn lifted_points(input: &FitInput, frame: usize) -> impl Iterator<Ite
     (0..4).filter(move |point| !contact[point & 2] && !contact[(point & 2) + 1])
 }
 
-/// Pairs of bearing stances with contact points at the same place and different heights, and the share of the
-/// planted time that belongs to such stances.
+/// Pairs of stances with contact points at the same place and different heights, and the share of the planted
+/// time that belongs to such stances or to stances with room below them. Feet merely held up do not count.
 fn contradictions(stances: &[Stance], limit_m: f32) -> (Vec<Contradiction>, f32) {
-    let bearing: Vec<&Stance> = stances.iter().filter(|stance| stance.bearing).collect();
+    let bearing: Vec<&Stance> = stances.iter().filter(|stance| stance.bearing || stance.pierced).collect();
     let mut found = Vec::new();
-    let mut involved = vec![false; bearing.len()];
+    let mut involved: Vec<bool> = bearing.iter().map(|stance| stance.pierced).collect();
     for i in 0..bearing.len() {
         for j in i + 1..bearing.len() {
             let clash = bearing[i].points().find_map(|(place, height): (Vec2, f32)| {
@@ -140,5 +151,6 @@ fn contradictions(stances: &[Stance], limit_m: f32) -> (Vec<Contradiction>, f32)
     }
     let total: f32 = bearing.iter().map(|s| s.duration_s).sum();
     let share: f32 = bearing.iter().zip(&involved).filter(|&(_, &hit)| hit).map(|(s, _)| s.duration_s).sum();
-    (found, if total > 0.0 { share / total } else { 0.0 })
+    // The sum of nothing is −0; `+ 0.0` makes it 0.
+    (found, if total > 0.0 { share / total + 0.0 } else { 0.0 })
 }

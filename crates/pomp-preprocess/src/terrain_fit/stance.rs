@@ -12,6 +12,13 @@ const LONGEST_SLIDE_M: f32 = 0.1;
 /// A foot that stands higher than the other one by more than this, and never alone, is lifted, metres.
 const LIFTED_M: f32 = 0.05;
 
+/// A foot in swing this near a contact point, on the ground plane, and this far below it passes under it, metres.
+const PIERCED_RADIUS_M: f32 = 0.05;
+/// See `PIERCED_RADIUS_M`.
+const PIERCED_M: f32 = 0.1;
+/// Frames of passing under that count: fewer are a moment's noise.
+const PIERCED_FRAMES: usize = 3;
+
 /// A foot at rest on the ground.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stance {
@@ -27,20 +34,25 @@ pub(super) struct Stance {
     pub heel_height: Option<f32>,
     /// Sole height at the toe, if that point was in contact, metres.
     pub toe_height: Option<f32>,
+    /// Frames in which the ankle's and the toe's sole touch; not zero where there is a height.
+    pub touching: [usize; 2],
     /// Duration, seconds.
     pub duration_s: f32,
     /// Whether the body rests on it: it stands alone for a while, or no higher than the other foot.
     pub bearing: bool,
+    /// Whether there is room below it that feet pass through; then it is not bearing either.
+    pub pierced: bool,
 }
 
 impl Stance {
-    /// Mean height of the points in contact, metres.
+    /// Mean height of the points in contact by the time that each touches, metres.
     pub fn height(&self) -> f32 {
-        match (self.heel_height, self.toe_height) {
-            (Some(heel), Some(toe)) => 0.5 * (heel + toe),
-            (Some(height), None) | (None, Some(height)) => height,
-            (None, None) => unreachable!("a stance is made of a contact"),
-        }
+        let weighted = |height: Option<f32>, frames: usize| {
+            height.map_or((0.0, 0.0), |h| (h * frames as f32, frames as f32))
+        };
+        let heel = weighted(self.heel_height, self.touching[0]);
+        let toe = weighted(self.toe_height, self.touching[1]);
+        (heel.0 + toe.0) / (heel.1 + toe.1)
     }
 
     /// Middle of the footprint.
@@ -100,6 +112,7 @@ pub(super) fn stances(input: &FitInput) -> Vec<Stance> {
     }
     found.sort_by_key(|stance| (stance.frames.start, stance.foot));
     mark_lifted(input, &mut found);
+    mark_pierced(input, &mut found);
     found
 }
 
@@ -136,6 +149,8 @@ fn stance(input: &FitInput, foot: usize, frames: Range<usize>) -> Stance {
         heel_height = over(heel, &|p| p.y, false).zip(over(toe, &|p| p.y, false)).map(|(a, b)| a.min(b));
     }
     let places = [place(heel), place(toe)];
+    let touching =
+        [heel, toe].map(|point| frames.clone().filter(|&frame| input.contacts[frame][point]).count().max(1));
     Stance {
         foot,
         duration_s: frames.len() as f32 / input.frame_rate_hz,
@@ -144,7 +159,9 @@ fn stance(input: &FitInput, foot: usize, frames: Range<usize>) -> Stance {
         frames,
         heel_height,
         toe_height,
+        touching,
         bearing: true,
+        pierced: false,
     }
 }
 
@@ -171,6 +188,25 @@ fn mark_lifted(input: &FitInput, stances: &mut [Stance]) {
             .map(Stance::height)
             .fold(f32::INFINITY, f32::min);
         stances[i].bearing = this.height() - lowest_other <= LIFTED_M || !lowest_other.is_finite();
+    }
+}
+
+/// Marks stances with room below them: at some time a foot in swing passes well below one of their contact points.
+/// A height map has no room below its surface, so they rest on something else than the ground.
+fn mark_pierced(input: &FitInput, stances: &mut [Stance]) {
+    for stance in stances.iter_mut().filter(|stance| stance.bearing) {
+        let pierced = |frame: usize| {
+            super::report::lifted_points(input, frame).any(|point| {
+                let p = input.soles[frame][point];
+                let place = Vec2::new(p.x, p.z);
+                stance.points().any(|(at, height)| {
+                    at.distance_squared(place) < PIERCED_RADIUS_M * PIERCED_RADIUS_M
+                        && height - p.y > PIERCED_M
+                })
+            })
+        };
+        stance.pierced = (0..input.frames()).filter(|&frame| pierced(frame)).count() >= PIERCED_FRAMES;
+        stance.bearing = !stance.pierced;
     }
 }
 

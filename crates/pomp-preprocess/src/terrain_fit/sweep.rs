@@ -54,8 +54,8 @@ impl Sheet {
                 max_m: config.max_span_m,
             });
         }
-        let flat = ground.kind == GroundKind::Flat;
-        let mut cell_m = if flat && !fine { config.flat_cell_m } else { config.cell_m };
+        let coarse = ground.kind.is_plane() && !fine;
+        let mut cell_m = if coarse { config.flat_cell_m } else { config.cell_m };
         let size = span + 2.0 * config.margin_m;
         let counts =
             |cell_m: f32| ((size.x / cell_m).ceil() as usize + 1, (size.y / cell_m).ceil() as usize + 1);
@@ -71,7 +71,7 @@ impl Sheet {
             columns,
             heights: vec![ground.level; rows * columns],
         };
-        if !flat {
+        if ground.kind != GroundKind::Flat {
             for i in 0..sheet.heights.len() {
                 sheet.heights[i] = ground.height(sheet.place(i));
             }

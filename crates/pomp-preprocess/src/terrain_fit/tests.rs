@@ -140,10 +140,22 @@ fn a_slope_is_found_again() {
         let ground = move |_: f32, z: f32| slope * z;
         let fit = fitted(&clip(&walk(20, 0.0, 0.6), &ground, 0.005), 0);
         let (worst, rms) = path_error(&fit, &ground, [0.2, 11.4], 0.2);
-        assert_eq!(fit.report.ground, GroundKind::Smooth);
+        assert_eq!(fit.report.ground, GroundKind::Plane);
         assert!(rms < 0.01 && worst < 0.03, "{angle} degrees: rms {rms}, worst {worst}");
         assert!(fit.report.planted_median_m < 0.015 && fit.report.swing_deepest_m < 0.01);
     }
+}
+
+#[test]
+fn a_tilted_capture_floor_becomes_a_plane_and_noise_does_not() {
+    let tilt = |_: f32, z: f32| 0.015 * z;
+    let fit = fitted(&clip(&walk(10, 0.0, 0.7), &tilt, 0.01), 0);
+    let (worst, _) = path_error(&fit, &tilt, [0.0, 6.4], 0.2);
+    assert_eq!((fit.report.ground, fit.report.cell_m), (GroundKind::Plane, 0.5));
+    assert!(fit.report.warnings.iter().any(|w| w.contains("inclined by 0.")), "{:?}", fit.report.warnings);
+    assert!(worst < 0.015 && fit.report.planted_median_m < 0.015);
+    let noisy = fitted(&clip(&walk(10, 0.0, 0.7), &|_, _| 0.0, 0.035), 0);
+    assert_eq!(noisy.report.ground, GroundKind::Flat);
 }
 
 /// Treads of 0.4 m from z = 1, one step per tread, `count` of them, then level.
@@ -286,8 +298,8 @@ fn the_same_clip_gives_the_same_bytes() {
 
 #[test]
 fn the_map_reaches_beyond_every_position_and_stays_within_its_size() {
-    let slope = |_: f32, z: f32| 0.15 * z;
-    let input = clip(&walk(60, 0.0, 0.7), &slope, 0.0);
+    let waves = |_: f32, z: f32| 0.3 * (0.8 * z).sin();
+    let input = clip(&walk(60, 0.0, 0.7), &waves, 0.0);
     for max_heights in [600_000, 20_000] {
         let config = TerrainFitConfig { max_heights, ..TerrainFitConfig::default() };
         let fit = fit_terrain(&input, &config, 0).expect("a long walk is fitted");
