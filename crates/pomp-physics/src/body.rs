@@ -20,12 +20,12 @@ pub(crate) struct Body {
 
 /// Percent of body mass per joint of the project skeleton.
 ///
-/// Segments after de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters", J. Biomechanics 29 (1996),
-/// table 4, males: head with neck 6.94, upper trunk 15.96, middle trunk 16.33, lower trunk 11.17, upper arm 2.71, forearm 1.62,
-/// hand 0.61, thigh 14.16, shank 4.33, foot 1.37. They add up to 100.
-/// Ours, where the skeleton is finer than the segments: lower trunk to Hips; middle trunk in halves to
-/// Spine and Spine1; upper trunk to Spine2 less 1.2 for each shoulder girdle; a fifth of head with neck to Neck; a
-/// fifth of the foot to Toe.
+/// Segments after de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters", J.
+/// Biomechanics 29 (1996), table 4, males: head with neck 6.94, upper trunk 15.96, middle trunk 16.33, lower
+/// trunk 11.17, upper arm 2.71, forearm 1.62, hand 0.61, thigh 14.16, shank 4.33, foot 1.37. They add up to
+/// 100. Ours, where the skeleton is finer than the segments: lower trunk to Hips; middle trunk in halves to
+/// Spine and Spine1; upper trunk to Spine2 less 1.2 for each shoulder girdle; a fifth of head with neck to
+/// Neck; a fifth of the foot to Toe.
 const MASS_PERCENT: [f32; humanoid::JOINTS] = {
     let (thigh, shank, foot, toe) = (14.16, 4.33, 1.10, 0.27);
     let (girdle, upper_arm, forearm, hand) = (1.20, 2.71, 1.62, 0.61);
@@ -81,8 +81,9 @@ pub(crate) fn check_skeleton(skeleton: &Skeleton) -> Result<(), PhysicsError> {
     Ok(())
 }
 
-/// Bodies of a checked skeleton, one per joint. Widths and radii are fractions of body height (ours, from the breadths of Drillis
-/// and Contini 1966 and the volumes that the segment masses imply); lengths are those of the bones.
+/// Bodies of a checked skeleton, one per joint. Widths and radii are fractions of body height (ours, from the
+/// breadths of Drillis and Contini 1966 and the volumes that the segment masses imply); lengths are those of
+/// the bones.
 pub(crate) fn bodies(skeleton: &Skeleton, mass_kg: f32) -> Vec<Body> {
     let height = body_height(skeleton);
     (0..skeleton.len())

@@ -1,12 +1,14 @@
 //! Implicit springs that hold every joint on its target, and the root assist, which is one more spring.
 //!
-//! Rapier's multibody puts a spring of stiffness k and damping d on the diagonal of its mass matrix (h² k + h d), which is backward Euler:
-//! the torque over a step of length h is k (rest − q − h v⁺) − d v⁺ with the velocity v⁺ at its *end*, contact impulses included. With
+//! Rapier's multibody puts a spring of stiffness k and damping d on the diagonal of its mass matrix (h² k + h
+//! d), which is backward Euler: the torque over a step of length h is k (rest − q − h v⁺) − d v⁺ with the
+//! velocity v⁺ at its *end*, contact impulses included. With
 //!
 //!   rest = q + (k_a e_a + k_p e_p + (d_a + h k_a) ω_t) / (k_a + k_p)
 //!
-//! that is the PD law τ = k_a (e_a + h (ω_t − v⁺)) + d_a (ω_t − v⁺) towards the moving target, plus the passive part. Since v⁺ is known
-//! after the step, so is the torque that acted, exactly; a step whose torques exceed a limit is taken again with softer drives.
+//! that is the PD law τ = k_a (e_a + h (ω_t − v⁺)) + d_a (ω_t − v⁺) towards the moving target, plus the
+//! passive part. Since v⁺ is known after the step, so is the torque that acted, exactly; a step whose torques
+//! exceed a limit is taken again with softer drives.
 
 use crate::limit::JointLimit;
 use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, LimitConfig, PoseVelocity};
@@ -161,8 +163,8 @@ impl Drives {
         }
     }
 
-    /// Springs for one step from `target`, an allowed pose at the start of the step, with velocity `velocity`.
-    /// `scales` are strength and assist.
+    /// Springs for one step from `target`, an allowed pose at the start of the step, with velocity
+    /// `velocity`. `scales` are strength and assist.
     pub(crate) fn plan(
         &self,
         state: &DriveState<'_>,
@@ -237,8 +239,9 @@ impl Drives {
 }
 
 impl DrivePlan {
-    /// First guess of the scales from the elastic part alone, which is a lower bound of the drives' efforts for a body at rest
-    /// relative to its target; it saves most of the second attempts of a body far from its target.
+    /// First guess of the scales from the elastic part alone, which is a lower bound of the drives' efforts
+    /// for a body at rest relative to its target; it saves most of the second attempts of a body far from its
+    /// target.
     fn soften_for_static_errors(&mut self) {
         let first = |limit: f32, effort: f32| if effort > limit { limit / effort } else { 1.0 };
         let force = self.assist_force.stiffness * self.assist_force.error;

@@ -7,7 +7,8 @@ use pomp_motion::{GlobalPose, Pose};
 pub struct PoseVelocity {
     /// Velocity of the root joint, m/s, world.
     pub root_linear: Vec3,
-    /// Angular velocity of each joint relative to its parent, in the parent's frame; the root's in the world. rad/s.
+    /// Angular velocity of each joint relative to its parent, in the parent's frame; the root's in the world.
+    /// rad/s.
     pub angular: Vec<Vec3>,
 }
 

@@ -31,8 +31,8 @@ pub(crate) fn check_terrain(terrain: &TerrainGrid) -> Result<(), PhysicsError> {
     Ok(())
 }
 
-/// Heightfield collider of a checked grid: rows along z, columns along x, heights exact at the nodes, with a border of
-/// `border_m` that repeats the edge.
+/// Heightfield collider of a checked grid: rows along z, columns along x, heights exact at the nodes, with a
+/// border of `border_m` that repeats the edge.
 ///
 /// Without [`HeightFieldFlags::FIX_INTERNAL_EDGES`] bodies that slide catch on the edges between triangles.
 pub(crate) fn ground_collider(terrain: &TerrainGrid, border_m: f32) -> Result<ColliderBuilder, PhysicsError> {

@@ -1,8 +1,9 @@
 //! The dynamic module: a PD-controlled ragdoll in Rapier on height-map terrain.
 //!
-//! A [`DynamicModule`] is built from a skeleton, a [`DynamicConfig`] and a terrain grid. Each control frame it takes a target pose
-//! at the frame's start and end, and pushes; it gives back a [`Frame`]: the simulated pose and velocities, the contact impulse on
-//! every body and what the root assist did. There is one body per joint, in the same order.
+//! A [`DynamicModule`] is built from a skeleton, a [`DynamicConfig`] and a terrain grid. Each control frame
+//! it takes a target pose at the frame's start and end, and pushes; it gives back a [`Frame`]: the simulated
+//! pose and velocities, the contact impulse on every body and what the root assist did. There is one body per
+//! joint, in the same order.
 //!
 //! ```
 //! use pomp_motion::{FrameTable, Pose, Skeleton, TerrainGrid};
@@ -18,8 +19,9 @@
 //! # Ok::<(), pomp_physics::PhysicsError>(())
 //! ```
 //!
-//! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at one engine step
-//! a frame; the efforts that are reported are those that acted. Bodies touch the ground only, never each other.
+//! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
+//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground only,
+//! never each other.
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 

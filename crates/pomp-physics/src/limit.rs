@@ -5,10 +5,11 @@ use std::f32::consts::PI;
 
 /// Allowed rotations of one joint relative to its T-pose, as ranges of swing and twist.
 ///
-/// The rotation is split into `swing · twist` about the bone's axis. The range of that axis bounds the twist angle; the
-/// ranges of the other two bound the components of the swing's rotation vector. The ranges are wider than those of
-/// the American Academy of Orthopaedic Surgeons (*Joint Motion*, 1965), because motion capture puts some of one
-/// joint's motion into its neighbours; they keep out what no body does, and let pass what was recorded.
+/// The rotation is split into `swing · twist` about the bone's axis. The range of that axis bounds the twist
+/// angle; the ranges of the other two bound the components of the swing's rotation vector. The ranges are
+/// wider than those of the American Academy of Orthopaedic Surgeons (*Joint Motion*, 1965), because motion
+/// capture puts some of one joint's motion into its neighbours; they keep out what no body does, and let pass
+/// what was recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointLimit {
     /// Bone axis in the joint's frame: 0 is X, 1 is Y.
@@ -24,9 +25,9 @@ const Y: usize = 1;
 
 /// Bounds in degrees about X, Y, Z for the left side and the midline; the right side is the mirror image.
 ///
-/// In the T-pose a leg's flexion is about X (knee and toes-down positive, hip flexion negative), an arm's swing
-/// down is −Z, forward is −Y. The elbow's hinge direction depends on how a recording twists the upper arm, so its
-/// swing is bounded by angle alone.
+/// In the T-pose a leg's flexion is about X (knee and toes-down positive, hip flexion negative), an arm's
+/// swing down is −Z, forward is −Y. The elbow's hinge direction depends on how a recording twists the upper
+/// arm, so its swing is bounded by angle alone.
 const TABLE: [(&str, usize, [f32; 3], [f32; 3]); 13] = [
     ("UpLeg", Y, [-145.0, -70.0, -50.0], [50.0, 70.0, 90.0]),
     ("Leg", Y, [-12.0, -45.0, -25.0], [165.0, 45.0, 25.0]),

@@ -45,7 +45,8 @@ impl DynamicModule {
     /// Builds the ragdoll of `skeleton` on `terrain`, in its rest pose.
     ///
     /// # Errors
-    /// A skeleton without the joints of [`Skeleton::humanoid`], a config out of range, terrain that is not finite or too large.
+    /// A skeleton without the joints of [`Skeleton::humanoid`], a config out of range, terrain that is not
+    /// finite or too large.
     pub fn new(
         skeleton: &Skeleton,
         config: &DynamicConfig,
@@ -105,7 +106,8 @@ impl DynamicModule {
         self.controls.assist_scale
     }
 
-    /// Scales the root assist, gains and caps alike: 0 is none, 1 the configured one. Values outside are clamped.
+    /// Scales the root assist, gains and caps alike: 0 is none, 1 the configured one. Values outside are
+    /// clamped.
     pub fn set_assist_scale(&mut self, scale: f32) {
         self.controls.assist_scale = unit(scale);
     }
@@ -115,7 +117,8 @@ impl DynamicModule {
         self.controls.strength_scale
     }
 
-    /// Scales the joint drives, gains and torque limits alike: 0 is a limp ragdoll. Values outside 0 to 1 are clamped.
+    /// Scales the joint drives, gains and torque limits alike: 0 is a limp ragdoll. Values outside 0 to 1 are
+    /// clamped.
     pub fn set_strength_scale(&mut self, scale: f32) {
         self.controls.strength_scale = unit(scale);
     }
@@ -288,7 +291,8 @@ impl DynamicModule {
         }
     }
 
-    /// Restores the pose `before` at rest. What made it diverge, its velocities and contacts, is not restored.
+    /// Restores the pose `before` at rest. What made it diverge, its velocities and contacts, is not
+    /// restored.
     fn recover(&mut self, before: &Motion, reason: DivergenceReason) -> Frame {
         let joints = self.names.len();
         let pose =

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 /// Marks the ground's collider; bodies carry their index.
 const GROUND: u128 = u128::MAX;
 
-/// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit quaternions.
+/// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
+/// quaternions.
 const FRAMES_BETWEEN_RENORMALISATIONS: u64 = 240;
 
 /// Everything of the engine that a continuation depends on.
@@ -263,7 +264,8 @@ impl World {
         }
     }
 
-    /// Pose and velocities from the joint coordinates, which the engine's body velocities lag behind by a step.
+    /// Pose and velocities from the joint coordinates, which the engine's body velocities lag behind by a
+    /// step.
     pub(crate) fn motion(&self) -> Motion {
         let multibody = self.multibody();
         let generalized = multibody.generalized_velocity();
@@ -395,8 +397,9 @@ impl World {
 
     /// Adds the impulses of the ground in the last step to `impulses`, one per body, N·s, world.
     ///
-    /// The solver's manifolds hold what was solved; with one solver iteration `impulse` is the whole normal part and
-    /// `warmstart_tangent_world` the whole friction. Both are on the first collider's side of the pair.
+    /// The solver's manifolds hold what was solved; with one solver iteration `impulse` is the whole normal
+    /// part and `warmstart_tangent_world` the whole friction. Both are on the first collider's side of the
+    /// pair.
     pub(crate) fn add_contact_impulses(&self, impulses: &mut [Vec3]) {
         for pair in self.state.narrow_phase.contact_pairs() {
             let owner = |handle| self.state.colliders.get(handle).map(|c| c.user_data);

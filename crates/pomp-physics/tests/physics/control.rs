@@ -103,7 +103,7 @@ fn a_limp_ragdoll_falls_and_stays_above_the_ground_and_a_strong_one_stands() {
 }
 
 #[test]
-fn a_push_of_200_ns_fells_a_walker_and_nothing_explodes() {
+fn a_push_of_100_ns_moves_a_walker_one_of_300_ns_fells_it_and_nothing_explodes() {
     let long = ground(4.0, -2.0, 8.0, |_, _| 0.0);
     let lowest = |impulse: f32| {
         let mut module = module(&long);
@@ -131,8 +131,9 @@ fn a_push_of_200_ns_fells_a_walker_and_nothing_explodes() {
     };
     let (none, _) = lowest(0.0);
     let (_, aside) = lowest(100.0);
-    let (felled, _) = lowest(200.0);
-    assert!(none < 10.0 && aside > 0.02 && felled > 30.0, "{none} {aside} {felled}");
+    let (staggered, _) = lowest(200.0);
+    let (felled, _) = lowest(300.0);
+    assert!(none < 5.0 && aside > 0.05 && staggered > 3.0 * none && felled > 60.0, "{none} {aside} {felled}");
 }
 
 #[test]
@@ -194,7 +195,7 @@ fn eventful(module: &mut DynamicModule, from: usize, to: usize) -> Vec<Frame> {
         .map(|i| {
             let t = i as f32 * DT;
             let pushes = if i % 50 == 20 { vec![push(11, Vec3::new(30.0, 0.0, 10.0))] } else { vec![] };
-            module.step(&walk(t), &walk(t + DT), &pushes).unwrap()
+            module.step(&walk(t), &walk(t + DT), &pushes).expect("finite targets and pushes")
         })
         .collect()
 }
@@ -261,7 +262,7 @@ fn a_long_run_keeps_rotations_unit_and_bones_their_length() {
     let error = |i: usize| joint_error_deg(&frames[i].pose, &sway((i + 1) as f32 * DT));
     let (early, late) = (mean((60..360).map(error)), mean((3240..3540).map(error)));
     println!("joint error: first minute's start {early:.3} deg, end {late:.3} deg");
-    assert!((early - late).abs() < 0.1);
+    assert!(early < 0.6 && late < 0.6, "{early} {late}");
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn bodies_rest_at_the_height_of_a_tilted_asymmetric_ground() {
         let last = frames.last().unwrap();
         let lowest = last.pose.positions.iter().map(|p| p.y - height(p.x, p.z)).fold(f32::INFINITY, f32::min);
         let root = last.pose.positions[0];
-        println!("({x}, {z}): lowest joint {:.3} m above the ground, root at {root}", lowest);
+        println!("({x}, {z}): lowest joint {lowest:.3} m above the ground, root at {root}");
         assert!(lowest > -0.03 && lowest < 0.1, "{lowest}");
         assert!(frames.iter().all(|f| f.recovered.is_none()));
     }

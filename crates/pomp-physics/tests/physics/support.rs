@@ -32,7 +32,7 @@ pub fn flat() -> TerrainGrid {
 }
 
 pub fn module_with(config: &DynamicConfig, terrain: &TerrainGrid) -> DynamicModule {
-    DynamicModule::new(&skeleton(), config, terrain).unwrap()
+    DynamicModule::new(&skeleton(), config, terrain).expect("a valid config and terrain")
 }
 
 pub fn module(terrain: &TerrainGrid) -> DynamicModule {
@@ -121,11 +121,11 @@ pub fn follow(
     pushes: impl Fn(usize) -> Vec<Push>,
 ) -> Vec<Frame> {
     let (a, b) = (motion(0.0), motion(DT));
-    module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
+    module.reset(&a, &PoseVelocity::between(&a, &b, DT)).expect("finite poses");
     (0..frames)
         .map(|i| {
             let t = i as f32 * DT;
-            module.step(&motion(t), &motion(t + DT), &pushes(i)).unwrap()
+            module.step(&motion(t), &motion(t + DT), &pushes(i)).expect("finite targets and pushes")
         })
         .collect()
 }
