@@ -99,25 +99,34 @@ impl PatchLibrary {
         let mut samples = Vec::with_capacity(4 * cycle.len());
         for frame in cycle.clone() {
             let airborne = input.contacts[frame] == [false; 4];
-            let jump = airborne && input.gait[frame][Gait::Jump.index()] > 0.5;
+            let jumps = airborne && input.gait[frame][Gait::Jump.index()] > 0.5;
             for (point, p) in input.soles[frame].iter().enumerate() {
                 let above = p.y - self.height(&patch, Vec2::new(p.x, p.z));
-                samples.push((above, input.contacts[frame][point], jump));
+                samples.push(Sample { above, planted: input.contacts[frame][point], jumps });
             }
         }
-        let mean_of = |which: &dyn Fn(&(f32, bool, bool)) -> Option<f32>| {
-            let values: Vec<f32> = samples.iter().filter_map(which).collect();
+        let mean_of = |value: &dyn Fn(&Sample) -> Option<f32>| {
+            let values: Vec<f32> = samples.iter().filter_map(value).collect();
             if values.is_empty() { None } else { Some(values.iter().sum::<f32>() / values.len() as f32) }
         };
-        let lift = mean_of(&|s| s.1.then_some(s.0))
-            .unwrap_or_else(|| samples.iter().map(|s| s.0).fold(f32::INFINITY, f32::min));
+        let lift = mean_of(&|s| s.planted.then_some(s.above))
+            .unwrap_or_else(|| samples.iter().map(|s| s.above).fold(f32::INFINITY, f32::min));
         patch.lift = lift;
-        let down = mean_of(&|s| s.1.then_some((s.0 - lift).powi(2)));
-        let up = mean_of(&|s| (!s.1).then_some((lift - s.0).max(0.0).powi(2)));
-        let over = mean_of(&|s| s.2.then_some((s.0 - lift - OVER_CLEARANCE_M).max(0.0).powi(2)));
+        let down = mean_of(&|s| s.planted.then_some((s.above - lift).powi(2)));
+        let up = mean_of(&|s| (!s.planted).then_some((lift - s.above).max(0.0).powi(2)));
+        let over = mean_of(&|s| s.jumps.then_some((s.above - lift - OVER_CLEARANCE_M).max(0.0).powi(2)));
         let error = DOWN_WEIGHT * down.unwrap_or(0.0) + up.unwrap_or(0.0) + over.unwrap_or(0.0);
         Score { patch, error }
     }
+}
+
+/// A sole point over a patch.
+struct Sample {
+    /// Height above the patch, metres.
+    above: f32,
+    planted: bool,
+    /// Whether the body is in the air, jumping.
+    jumps: bool,
 }
 
 /// Pseudo-random numbers by splitmix64: few are needed, and they must never change with a library.
