@@ -321,7 +321,9 @@ struct Axis {
 impl Axis {
     fn new(low: f32, high: f32, pixels: [f32; 2], log: bool) -> Self {
         if log {
-            let (low, high) = ((low - 0.02).floor(), (high + 0.02).ceil().max((low - 0.02).floor() + 1.0));
+            // Rounding must not open another decade for a value at its end.
+            let low = (low + 1e-4).floor();
+            let high = (high - 1e-4).ceil().max(low + 1.0);
             let stride = (((high - low) / 8.0).ceil() as usize).max(1);
             let ticks = (low as i32..=high as i32).step_by(stride).map(|e| (e as f32, decimal(e))).collect();
             return Self { low, high, pixels, ticks };
@@ -333,7 +335,7 @@ impl Axis {
         let (first, last) =
             ((f64::from(low) / step - 1e-6).ceil() as i64, (f64::from(high) / step + 1e-6).floor() as i64);
         let label = |v: f64| {
-            if step >= 1e5 || step < 1e-5 { format!("{v:.1e}") } else { format!("{v:.digits$}") }
+            if (1e-5..1e5).contains(&step) { format!("{v:.digits$}") } else { format!("{v:.1e}") }
         };
         let ticks = (first..=last).map(|i| i as f64 * step).map(|v| (v as f32, label(v))).collect();
         Self { low, high, pixels, ticks }

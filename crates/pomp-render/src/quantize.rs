@@ -137,8 +137,8 @@ fn refine(colors: &mut [[f32; 3]], points: &[Point]) {
     let mut sums = vec![([0.0f64; 3], 0.0f64); colors.len()];
     for point in points {
         let (sum, weight) = &mut sums[nearest(colors, point.at)];
-        for i in 0..3 {
-            sum[i] += f64::from(point.at[i] * point.weight);
+        for (sum, at) in sum.iter_mut().zip(point.at) {
+            *sum += f64::from(at * point.weight);
         }
         *weight += f64::from(point.weight);
     }

@@ -76,7 +76,7 @@ pub fn walk(seconds: f32, height: impl Fn(f32, f32) -> f32) -> Clip {
             pose
         })
         .collect();
-    Clip::new("walk", skeleton, rate_hz, poses).unwrap()
+    Clip::new("walk", skeleton, rate_hz, poses).expect("sines are finite")
 }
 
 /// Hills and four stairs.
