@@ -65,8 +65,8 @@ pub struct Drive {
 /// Joint drives: implicit PD control, τ = Kp · log(q_target q⁻¹) + Kd · (ω_target − ω).
 ///
 /// The default stiffnesses are those at which recorded walks stay upright and the vertical force comes
-/// closest to force plates; a third of them tracks half as well and lets legs sag, twice of them changes
-/// little. The torque limits are of the order of the strongest isokinetic torques of athletes (hip and knee
+/// closest to force plates; a third of them tracks half as well and lets legs sag, twice of them gains
+/// nothing. The torque limits are of the order of the strongest isokinetic torques of athletes (hip and knee
 /// extension 300 to 350 N·m, ankle 250 N·m, shoulder 150 N·m, elbow 100 N·m); ours, rounded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,7 +121,7 @@ pub struct LimitConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssistConfig {
-    /// Horizontal stiffness, body weights per metre; default 13.6 (10 kN/m at 75 kg). Damping is critical for
+    /// Horizontal stiffness, body weights per metre; default 5 (3.7 kN/m at 75 kg). Damping is critical for
     /// the body mass.
     pub horizontal_stiffness_bw_per_m: f32,
     /// Cap of the horizontal force, body weights; default 0.544 (400 N at 75 kg).
@@ -189,7 +189,7 @@ impl Default for DynamicConfig {
             },
             limits: LimitConfig { enabled: true, stiffness_nm_per_rad: 3000.0, damping_s: 0.05 },
             assist: AssistConfig {
-                horizontal_stiffness_bw_per_m: 13.6,
+                horizontal_stiffness_bw_per_m: 5.0,
                 horizontal_limit_bw: 0.544,
                 vertical_share: 0.1,
                 angular_stiffness_bw_m_per_rad: 12.0,
