@@ -401,6 +401,23 @@ fn missing_arms_hang_with_a_warning() {
 }
 
 #[test]
+fn elbows_that_bend_backwards_in_the_source_are_warned_of_and_others_are_not() {
+    let (skeleton, mut poses) = reference();
+    let library = RigLibrary::builtin();
+    let warnings = |poses: &[Pose]| {
+        let source = told(&skeleton, poses, &Dialect::default());
+        let rig = library.get("mixamo").expect("it is built in");
+        retarget(&source, rig, &RetargetOptions::default()).expect("the reference retargets").report.warnings
+    };
+    assert!(warnings(&poses).is_empty(), "{:?}", warnings(&poses));
+    for pose in &mut poses {
+        pose.local_rotations[humanoid::LEFT_FORE_ARM.0] = Quat::from_rotation_y(0.9);
+    }
+    let found = warnings(&poses);
+    assert!(found.len() == 1 && found[0].contains("LeftForeArm bends backwards"), "{found:?}");
+}
+
+#[test]
 fn rejects_a_leg_that_is_human_in_no_unit() {
     let (skeleton, poses) = reference();
     let source = told(&skeleton, &poses, &Dialect { units_per_metre: 7.0, ..Dialect::default() });

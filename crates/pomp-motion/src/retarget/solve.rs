@@ -70,6 +70,8 @@ const ARMS: [JointIndex; 2] = [humanoid::LEFT_ARM, humanoid::RIGHT_ARM];
 const MAX_SPINE_CORRECTION: f32 = 0.4;
 /// The collar bones turn by at most this much to bring the shoulders to their places, radians.
 const MAX_COLLAR_CORRECTION: f32 = 0.7;
+/// A limb that bends against its hinge in more than this share of the frames is worth a warning.
+const BACKWARD_SHARE: f32 = 0.2;
 /// The pelvis gives way by at most this much to let the feet reach the ground, metres.
 const MAX_PELVIS_SHIFT_M: f32 = 0.06;
 
@@ -253,6 +255,32 @@ impl<'a> Solver<'a> {
             .collect()
     }
 
+    /// Knees and elbows that bend against their hinge for much of the clip. The source does that (a known
+    /// defect of some conversions of CMU's data), and retargeting does not hide it.
+    fn backward_limbs(&self, poses: &[SourcePose], solved: &[GlobalPose]) -> Vec<String> {
+        let limbs = LEGS.map(|hip| (hip, Vec3::Z)).into_iter().chain(ARMS.map(|arm| (arm, Vec3::NEG_Z)));
+        limbs
+            .filter(|(upper, _)| poses[0].positions[upper.0 + 1].is_some())
+            .filter_map(|(upper, bend_local)| {
+                let backward = solved
+                    .iter()
+                    .filter(|pose| {
+                        let [root, middle, end] = [0, 1, 2].map(|i| pose.positions[upper.0 + i]);
+                        let bend = (middle - (root + end) * 0.5).dot(pose.rotations[upper.0] * bend_local);
+                        bend < -0.02
+                    })
+                    .count();
+                (backward as f32 > BACKWARD_SHARE * solved.len() as f32).then(|| {
+                    format!(
+                        "{} bends backwards in {backward} of {} frames, as it does in the source",
+                        self.skeleton.joints()[upper.0 + 1].name,
+                        solved.len()
+                    )
+                })
+            })
+            .collect()
+    }
+
     fn warnings(&self, poses: &[SourcePose], solved: &[GlobalPose], ground_offset: f32) -> Vec<String> {
         let mut warnings = Vec::new();
         let missed = poses
@@ -272,6 +300,7 @@ impl<'a> Solver<'a> {
                 poses.len()
             ));
         }
+        warnings.extend(self.backward_limbs(poses, solved));
         let facing: f32 = solved
             .iter()
             .map(|pose| {
