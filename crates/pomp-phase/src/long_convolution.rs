@@ -138,7 +138,7 @@ mod tests {
                 largest_difference(expected.2, found.2),
                 largest_difference(expected.3, found.3),
             ];
-            println!("{frames} frames, {taps} taps: output and gradients differ by {differences:.1?}");
+            println!("{frames} frames, {taps} taps: output and gradients differ by {differences:?}");
             assert!(differences.iter().all(|difference| *difference < 1e-4), "{differences:?}");
         }
     }
