@@ -38,11 +38,13 @@ pub enum Conditioning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prediction {
-    /// The last layer is ẑ_0.
+    /// The last layer is ẑ_0. The better one where x nearly decides y, as it does one frame ahead: a good
+    /// guess may then ignore y_n.
     Clean,
     /// ẑ_0 = √ᾱ_n y_n + √(1−ᾱ_n) F: the last layer F is minus the "velocity" of progressive distillation
     /// (Salimans & Ho, ICLR 2022). The best linear guess for unit-variance data comes for free, so little
-    /// noise means little error; at n = N it is the same as [`Prediction::Clean`].
+    /// noise means little error; but where x decides y, F must carry all of y_n to cancel it. At n = N it is
+    /// the same as [`Prediction::Clean`].
     Velocity,
 }
 
@@ -77,7 +79,7 @@ pub struct KinematicConfig {
     pub activation: Activation,
     /// What the decoder is conditioned on. The paper: experts alone.
     pub conditioning: Conditioning,
-    /// How the decoder's last layer is read.
+    /// How the decoder's last layer is read. The paper: clean.
     pub prediction: Prediction,
     /// ε of Gram-Schmidt, in (0, 1), relative to the expert's own length: an expert whose independent share
     /// is below ε of its length is shrunk instead of normalised. Too small amplifies rounding into a
@@ -103,7 +105,7 @@ impl KinematicConfig {
             time_embedding: 32,
             activation: Activation::Silu,
             conditioning: Conditioning::Experts,
-            prediction: Prediction::Velocity,
+            prediction: Prediction::Clean,
             independence: 1e-2,
             expert_dropout: 0.0,
         }

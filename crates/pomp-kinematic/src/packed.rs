@@ -44,9 +44,10 @@ impl PackedLinear {
         check_finite(what, outputs, weight)?;
         let padded = padded(outputs);
         let mut panels = vec![0.0; inputs * padded];
-        for (panel, cells) in panels.chunks_exact_mut(inputs * PANEL).enumerate() {
+        let filled = outputs.div_ceil(PANEL);
+        for (panel, cells) in panels.chunks_exact_mut(inputs * PANEL).take(filled).enumerate() {
+            let columns = (outputs - panel * PANEL).min(PANEL);
             for (row, lane) in cells.chunks_exact_mut(PANEL).enumerate() {
-                let columns = (outputs.saturating_sub(panel * PANEL)).min(PANEL);
                 let first = row * outputs + panel * PANEL;
                 lane[..columns].copy_from_slice(&weight[first..first + columns]);
             }
