@@ -42,7 +42,7 @@ pub struct DiffusionDecoder {
     schedule: DiffusionSchedule,
 }
 
-/// The last layer starts near zero, so that an untrained module begins at the best linear guess.
+/// The last layer starts small, so that an untrained module guesses the mean instead of noise.
 const OUTPUT_GAIN: f64 = 0.1;
 
 impl DiffusionDecoder {

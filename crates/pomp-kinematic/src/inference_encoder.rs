@@ -1,7 +1,7 @@
 use crate::config::KinematicConfig;
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
-use crate::lanes::{LaneLoop, Lanes, multiply_add};
+use crate::lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 use crate::orthonormal::LENGTH_FLOOR;
 use crate::packed::{PackedLinear, activate, padded, values};
 
@@ -143,11 +143,11 @@ struct Orthonormalise<'a> {
 
 impl LaneLoop for Orthonormalise<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<W: Wide>(self, wide: W) {
         let Self { rows, size, independence } = self;
         let scale = (size as f32).sqrt();
         for row in rows.chunks_exact_mut(size) {
-            let mean_square = dot::<FUSED>(row, row) / size as f32;
+            let mean_square = dot(wide, row, row) / size as f32;
             let length = (mean_square + LENGTH_FLOOR * LENGTH_FLOOR).sqrt() * scale;
             for value in row {
                 *value /= length;
@@ -156,14 +156,14 @@ impl LaneLoop for Orthonormalise<'_> {
         let mut rest = &mut *rows;
         while rest.len() >= size {
             let (row, later) = rest.split_at_mut(size);
-            let length = dot::<FUSED>(row, row).sqrt().max(independence);
+            let length = dot(wide, row, row).sqrt().max(independence);
             for value in row.iter_mut() {
                 *value /= length;
             }
             for other in later.chunks_exact_mut(size) {
-                let share = dot::<FUSED>(other, row);
+                let share = dot(wide, other, row);
                 for (other, value) in other.iter_mut().zip(row.iter()) {
-                    *other = multiply_add::<FUSED>(-share, *value, *other);
+                    *other = multiply_add::<W>(-share, *value, *other);
                 }
             }
             rest = later;
@@ -174,17 +174,14 @@ impl LaneLoop for Orthonormalise<'_> {
     }
 }
 
-/// Σ a b with sixteen running sums, so that it vectorises.
+/// Σ a b.
 #[inline(always)]
-fn dot<const FUSED: bool>(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0.0f32; LANES];
-    let (mut a_lanes, mut b_lanes) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    for (a, b) in (&mut a_lanes).zip(&mut b_lanes) {
-        for lane in 0..LANES {
-            sums[lane] = multiply_add::<FUSED>(a[lane], b[lane], sums[lane]);
-        }
+fn dot<W: Wide>(wide: W, a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sum = wide.splat(0.0);
+    for (a, b) in a.iter().zip(b) {
+        sum = wide.multiply_add(wide.load(a), wide.load(b), sum);
     }
-    let remainder = a_lanes.remainder().iter().zip(b_lanes.remainder()).map(|(a, b)| a * b);
-    sums.iter().sum::<f32>() + remainder.sum::<f32>()
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    wide.store(sum).iter().sum::<f32>() + rest.sum::<f32>()
 }

@@ -1,21 +1,92 @@
 use pulp::NullaryFnOnce;
 
-/// The widest vector instructions this machine is known to have, found at run time.
+/// Values that one vector register of [`Wide`] holds.
+pub(crate) const LANES: usize = 8;
+
+/// A set of instructions for eight values at a time.
 ///
-/// Loops written in plain Rust and inlined into [`Lanes::run`] are compiled twice and vectorised for each.
+/// Sums that live across a loop are held in [`Wide::Vector`]: left to itself the compiler splits an array of
+/// sums into scalars, at a tenth of the speed.
+pub(crate) trait Wide: Copy {
+    /// Eight values.
+    type Vector: Copy;
+    /// Whether [`f32::mul_add`] is an instruction; elsewhere it would be a slow library call.
+    const FUSED: bool;
+    fn splat(self, value: f32) -> Self::Vector;
+    fn load(self, values: &[f32; LANES]) -> Self::Vector;
+    fn store(self, vector: Self::Vector) -> [f32; LANES];
+    /// a · b + c.
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Wide for pulp::x86::V3 {
+    type Vector = pulp::f32x8;
+    const FUSED: bool = true;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Self::Vector {
+        self.splat_f32x8(value)
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; LANES]) -> Self::Vector {
+        pulp::cast(*values)
+    }
+
+    #[inline(always)]
+    fn store(self, vector: Self::Vector) -> [f32; LANES] {
+        pulp::cast(vector)
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        self.mul_add_f32x8(a, b, c)
+    }
+}
+
+/// What the compile target promises.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable;
+
+impl Wide for Portable {
+    type Vector = [f32; LANES];
+    const FUSED: bool = cfg!(target_arch = "aarch64");
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Self::Vector {
+        [value; LANES]
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; LANES]) -> Self::Vector {
+        *values
+    }
+
+    #[inline(always)]
+    fn store(self, vector: Self::Vector) -> [f32; LANES] {
+        vector
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|lane| multiply_add::<Self>(a[lane], b[lane], c[lane]))
+    }
+}
+
+/// The widest instructions this machine is known to have, found at run time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lanes {
-    /// 256-bit lanes with fused multiply-add.
+    /// 256-bit registers with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Wide(pulp::x86::V3),
     /// What the compile target promises.
     Baseline,
 }
 
-/// A loop that is compiled once per instruction set. `FUSED` says that [`f32::mul_add`] is an instruction
-/// there; elsewhere it would be a slow library call.
+/// A loop that is compiled once per instruction set.
 pub(crate) trait LaneLoop {
-    fn run<const FUSED: bool>(self);
+    fn run<W: Wide>(self, wide: W);
 }
 
 impl Lanes {
@@ -29,24 +100,24 @@ impl Lanes {
 
     #[inline(always)]
     pub(crate) fn run(self, body: impl LaneLoop) {
-        struct Fused<L>(L);
-        impl<L: LaneLoop> NullaryFnOnce for Fused<L> {
+        struct With<W, L>(W, L);
+        impl<W: Wide, L: LaneLoop> NullaryFnOnce for With<W, L> {
             type Output = ();
             #[inline(always)]
             fn call(self) {
-                self.0.run::<true>();
+                self.1.run(self.0);
             }
         }
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Wide(wide) => wide.vectorize(Fused(body)),
-            Self::Baseline => body.run::<{ cfg!(target_arch = "aarch64") }>(),
+            Self::Wide(wide) => wide.vectorize(With(wide, body)),
+            Self::Baseline => With(Portable, body).call(),
         }
     }
 }
 
 /// a · b + c.
 #[inline(always)]
-pub(crate) fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
+pub(crate) fn multiply_add<W: Wide>(a: f32, b: f32, c: f32) -> f32 {
+    if W::FUSED { a.mul_add(b, c) } else { a * b + c }
 }

@@ -3,10 +3,12 @@ use burn::tensor::Tensor;
 
 use crate::config::Activation;
 use crate::error::{KinematicError, check_finite};
-use crate::lanes::{LaneLoop, Lanes, multiply_add};
+use crate::lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 
 /// Columns that one accumulator block covers.
 const PANEL: usize = 16;
+/// Vectors in a panel.
+const VECTORS: usize = PANEL / LANES;
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
 /// Rows that a multi-row product walks at once, so that each weight read serves four rows.
@@ -110,7 +112,7 @@ struct OneRow<'a> {
 
 impl LaneLoop for OneRow<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<W: Wide>(self, wide: W) {
         let Self { layer, x, out } = self;
         let panel = layer.inputs * PANEL;
         let groups = layer.panels.chunks_exact(panel * PANELS_AT_ONCE);
@@ -119,22 +121,53 @@ impl LaneLoop for OneRow<'_> {
         for ((group, out), bias) in groups.zip(outs).zip(biases) {
             let (first, second) = group.split_at(panel * 2);
             let ((w0, w1), (w2, w3)) = (first.split_at(panel), second.split_at(panel));
-            let mut sums = [[0.0f32; PANEL]; PANELS_AT_ONCE];
-            let lanes = w0.chunks_exact(PANEL).zip(w1.chunks_exact(PANEL));
-            let lanes = lanes.zip(w2.chunks_exact(PANEL).zip(w3.chunks_exact(PANEL)));
-            for (((w0, w1), (w2, w3)), &x) in lanes.zip(x) {
-                for column in 0..PANEL {
-                    sums[0][column] = multiply_add::<FUSED>(w0[column], x, sums[0][column]);
-                    sums[1][column] = multiply_add::<FUSED>(w1[column], x, sums[1][column]);
-                    sums[2][column] = multiply_add::<FUSED>(w2[column], x, sums[2][column]);
-                    sums[3][column] = multiply_add::<FUSED>(w3[column], x, sums[3][column]);
+            let mut sums = [[wide.splat(0.0); VECTORS]; PANELS_AT_ONCE];
+            let weights = lanes(w0).iter().zip(lanes(w1)).zip(lanes(w2).iter().zip(lanes(w3)));
+            for (((w0, w1), (w2, w3)), &x) in weights.zip(x) {
+                let x = wide.splat(x);
+                for (sums, w) in sums.iter_mut().zip([w0, w1, w2, w3]) {
+                    let w = load(wide, w);
+                    for (sum, w) in sums.iter_mut().zip(w) {
+                        *sum = wide.multiply_add(w, x, *sum);
+                    }
                 }
             }
-            let cells = out.iter_mut().zip(bias).zip(sums.as_flattened());
-            for ((out, bias), sum) in cells {
-                *out = bias + sum;
+            for ((out, bias), sums) in lanes_mut(out).iter_mut().zip(lanes(bias)).zip(sums) {
+                finish(wide, out, bias, sums);
             }
         }
+    }
+}
+
+/// The panels of a slice, as vectors.
+#[inline(always)]
+fn lanes(values: &[f32]) -> &[[[f32; LANES]; VECTORS]] {
+    values.as_chunks().0.as_chunks().0
+}
+
+/// The panels of a slice, as vectors.
+#[inline(always)]
+fn lanes_mut(values: &mut [f32]) -> &mut [[[f32; LANES]; VECTORS]] {
+    values.as_chunks_mut().0.as_chunks_mut().0
+}
+
+#[inline(always)]
+fn load<W: Wide>(wide: W, panel: &[[f32; LANES]; VECTORS]) -> [W::Vector; VECTORS] {
+    panel.each_ref().map(|vector| wide.load(vector))
+}
+
+#[inline(always)]
+fn finish<W: Wide>(
+    wide: W,
+    out: &mut [[f32; LANES]; VECTORS],
+    bias: &[[f32; LANES]; VECTORS],
+    sums: [W::Vector; VECTORS],
+) {
+    let sums = sums.map(|sum| wide.store(sum));
+    for ((out, bias), sum) in
+        out.as_flattened_mut().iter_mut().zip(bias.as_flattened()).zip(sums.as_flattened())
+    {
+        *out = bias + sum;
     }
 }
 
@@ -149,26 +182,27 @@ struct ManyRows<'a> {
 
 impl LaneLoop for ManyRows<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<W: Wide>(self, wide: W) {
         let Self { layer, rows, x, x_stride, out, out_stride } = self;
         let panels = layer.panels.chunks_exact(layer.inputs * PANEL);
-        for ((index, panel), bias) in panels.enumerate().zip(layer.bias.chunks_exact(PANEL)) {
+        for ((index, panel), bias) in panels.enumerate().zip(lanes(&layer.bias)) {
             for first in (0..rows).step_by(ROWS_AT_ONCE) {
                 let row = |row: usize| &x[(first + row) * x_stride..][..layer.inputs];
                 let inputs = row(0).iter().zip(row(1)).zip(row(2).iter().zip(row(3)));
-                let mut sums = [[0.0f32; PANEL]; ROWS_AT_ONCE];
-                for (w, ((&x0, &x1), (&x2, &x3))) in panel.chunks_exact(PANEL).zip(inputs) {
-                    for column in 0..PANEL {
-                        sums[0][column] = multiply_add::<FUSED>(w[column], x0, sums[0][column]);
-                        sums[1][column] = multiply_add::<FUSED>(w[column], x1, sums[1][column]);
-                        sums[2][column] = multiply_add::<FUSED>(w[column], x2, sums[2][column]);
-                        sums[3][column] = multiply_add::<FUSED>(w[column], x3, sums[3][column]);
+                let mut sums = [[wide.splat(0.0); VECTORS]; ROWS_AT_ONCE];
+                for (w, ((&x0, &x1), (&x2, &x3))) in lanes(panel).iter().zip(inputs) {
+                    let w = load(wide, w);
+                    for (sums, x) in sums.iter_mut().zip([x0, x1, x2, x3]) {
+                        let x = wide.splat(x);
+                        for (sum, w) in sums.iter_mut().zip(w) {
+                            *sum = wide.multiply_add(w, x, *sum);
+                        }
                     }
                 }
-                for (row, sums) in sums.iter().enumerate() {
+                for (row, sums) in sums.into_iter().enumerate() {
                     let out = &mut out[(first + row) * out_stride + index * PANEL..][..PANEL];
-                    for ((out, bias), sum) in out.iter_mut().zip(bias).zip(sums) {
-                        *out = bias + sum;
+                    for out in lanes_mut(out) {
+                        finish(wide, out, bias, sums);
                     }
                 }
             }
@@ -188,17 +222,17 @@ struct Activate<'a> {
 
 impl LaneLoop for Activate<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<W: Wide>(self, _: W) {
         match self.activation {
             Activation::Elu => {
                 for value in self.values {
-                    let below = exponential::<FUSED>(value.min(0.0)) - 1.0;
+                    let below = exponential::<W>(value.min(0.0)) - 1.0;
                     *value = if *value > 0.0 { *value } else { below };
                 }
             }
             Activation::Silu => {
                 for value in self.values {
-                    *value /= 1.0 + exponential::<FUSED>(-*value);
+                    *value /= 1.0 + exponential::<W>(-*value);
                 }
             }
         }
@@ -210,19 +244,19 @@ impl LaneLoop for Activate<'_> {
 ///
 /// x = k ln 2 + r with |r| ≤ ln 2 / 2: eˣ = 2ᵏ eʳ, eʳ by its Taylor series to r⁷ (next term below 1e-8).
 #[inline(always)]
-pub(crate) fn exponential<const FUSED: bool>(x: f32) -> f32 {
+pub(crate) fn exponential<W: Wide>(x: f32) -> f32 {
     // Adding 1.5 · 2²³ rounds to an integer and leaves it in the low bits.
     const ROUND: f32 = 12_582_912.0;
     // ln 2 in two parts, the first with few enough bits that k times it is exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     let x = x.clamp(-87.0, 87.0);
-    let shifted = multiply_add::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);
+    let shifted = multiply_add::<W>(x, std::f32::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
-    let r = multiply_add::<FUSED>(k, -LN2_LOW, multiply_add::<FUSED>(k, -LN2_HIGH, x));
+    let r = multiply_add::<W>(k, -LN2_LOW, multiply_add::<W>(k, -LN2_HIGH, x));
     let mut series = 1.0 / 5040.0;
     for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        series = multiply_add::<FUSED>(series, r, coefficient);
+        series = multiply_add::<W>(series, r, coefficient);
     }
     let exponent = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127);
     series * f32::from_bits(exponent << 23)
@@ -231,6 +265,7 @@ pub(crate) fn exponential<const FUSED: bool>(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::Portable;
 
     fn reference(weight: &[f32], [inputs, outputs]: [usize; 2], bias: &[f32], x: &[f32]) -> Vec<f64> {
         let column = |c: usize| {
@@ -279,9 +314,10 @@ mod tests {
         for i in 0..200_000 {
             let x = -86.9 + 173.8 * i as f32 / 200_000.0;
             let exact = f64::from(x).exp();
-            for found in [exponential::<true>(x), exponential::<false>(x)] {
-                worst = worst.max((f64::from(found) - exact).abs() / exact);
-            }
+            let mut check = |found: f32| worst = worst.max((f64::from(found) - exact).abs() / exact);
+            check(exponential::<Portable>(x));
+            #[cfg(target_arch = "x86_64")]
+            check(exponential::<pulp::x86::V3>(x));
         }
         println!("largest relative error of the exponential: {worst:e}");
         assert!(worst < 3.6e-7);
