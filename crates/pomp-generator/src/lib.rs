@@ -1,1 +1,23 @@
-//! The closed loop: kinematic, dynamic and phase encoding module, frame by frame.
+//! The closed loop (method §1): a character that follows a command frame by frame, physically simulated.
+//!
+//! [`Generator`] chains the kinematic module, the dynamic module and the phase encoding module. A
+//! [`ControlPlan`] says where to go; [`Generator::step`] moves on by one frame and takes pushes; [`record`] runs a
+//! whole rollout into a `Recording`.
+//!
+//! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
+
+mod closed_loop;
+mod config;
+pub mod control;
+mod error;
+mod fall;
+mod phase_feedback;
+mod rollout;
+mod start;
+mod trajectory;
+
+pub use closed_loop::{FRAME_RATE_HZ, Generator, StepOutput};
+pub use config::{GeneratorConfig, PhaseFeedback};
+pub use control::{ControlPlan, PathFile, Preset};
+pub use error::GeneratorError;
+pub use rollout::{ScheduledPush, record};

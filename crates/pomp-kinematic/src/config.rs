@@ -140,7 +140,7 @@ impl KinematicConfig {
             ("time_embedding", self.time_embedding),
         ];
         for (field, value) in positive {
-            require(value > 0, field, value, "it must be at least 1")?;
+            require(value > 0, field, &value, "it must be at least 1")?;
         }
         let widths = [
             ("expert_hidden", &self.expert_hidden),
@@ -148,33 +148,33 @@ impl KinematicConfig {
             ("decoder_hidden", &self.decoder_hidden),
         ];
         for (field, value) in widths {
-            require(!value.contains(&0), field, format!("{value:?}"), "every width must be at least 1")?;
+            require(!value.contains(&0), field, &format!("{value:?}"), "every width must be at least 1")?;
         }
         let gate_end = self.gate_input.start.saturating_add(self.gate_input.len);
         require(
             gate_end <= self.input_size,
             "gate_input",
-            format!("{}..{gate_end}", self.gate_input.start),
+            &format!("{}..{gate_end}", self.gate_input.start),
             &format!("x has only {} features", self.input_size),
         )?;
         require(
             self.experts <= self.condition_size,
             "experts",
-            self.experts,
+            &self.experts,
             &format!("only {} directions of that length are orthogonal", self.condition_size),
         )?;
         let even = self.time_embedding.is_multiple_of(2);
-        require(even, "time_embedding", self.time_embedding, "it must be even: pairs of sine and cosine")?;
+        require(even, "time_embedding", &self.time_embedding, "it must be even: pairs of sine and cosine")?;
         require(
             self.independence > 0.0 && self.independence < 1.0,
             "independence",
-            self.independence,
+            &self.independence,
             "it must lie in (0, 1)",
         )?;
         require(
             (0.0..1.0).contains(&self.expert_dropout),
             "expert_dropout",
-            self.expert_dropout,
+            &self.expert_dropout,
             "it must lie in [0, 1)",
         )
     }
@@ -192,7 +192,7 @@ impl KinematicConfig {
 pub(crate) fn require(
     holds: bool,
     field: &'static str,
-    value: impl ToString,
+    value: &impl ToString,
     requirement: &str,
 ) -> Result<(), KinematicError> {
     if holds {

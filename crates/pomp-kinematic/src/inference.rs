@@ -2,7 +2,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::config::{KinematicConfig, Prediction};
+use crate::config::{KinematicConfig, Prediction, require};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
 use crate::lanes::Lanes;
@@ -125,10 +125,10 @@ impl KinematicInference {
     pub fn set_process(&mut self, process: ReverseProcess) -> Result<(), KinematicError> {
         let steps = self.mixes.len();
         for transition in &process.transitions {
-            crate::config::require(
+            require(
                 (1..=steps).contains(&transition.from),
                 "the reverse process's step",
-                transition.from,
+                &transition.from,
                 &format!("the module has the steps 1..={steps}"),
             )?;
             if let StepNoise::PerFeature(sigmas) = &transition.noise {
@@ -146,10 +146,10 @@ impl KinematicInference {
     /// [`KinematicError::BadConfig`] unless it lies in [0, 1/K), where at least one expert always runs.
     pub fn set_gate_threshold(&mut self, threshold: f32) -> Result<(), KinematicError> {
         let largest = 1.0 / self.config.experts as f32;
-        crate::config::require(
+        require(
             (0.0..largest).contains(&threshold),
             "gate_threshold",
-            threshold,
+            &threshold,
             &format!("it must lie in [0, {largest}), so that an expert is always left"),
         )?;
         self.gate_threshold = threshold;
@@ -219,7 +219,7 @@ impl KinematicInference {
         check_size("y_n", self.config.output_size, noisy.len())?;
         check_size("the clean y", self.config.output_size, clean.len())?;
         let steps = self.mixes.len();
-        crate::config::require((1..=steps).contains(&n), "n", n, &format!("it must lie in 1..={steps}"))?;
+        require((1..=steps).contains(&n), "n", &n, &format!("it must lie in 1..={steps}"))?;
         check_finite("y_n", self.config.output_size, noisy)?;
         self.prepare(x)?;
         self.buffers.y.copy_from_slice(noisy);

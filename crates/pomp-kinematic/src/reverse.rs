@@ -131,13 +131,13 @@ impl ReverseProcess {
         require(
             (1..=schedule.steps()).contains(&steps),
             "steps",
-            steps,
+            &steps,
             &format!("it must lie in 1..={}, the training steps", schedule.steps()),
         )?;
         for (field, value) in
             [("temperature", config.temperature), ("initial_temperature", config.initial_temperature)]
         {
-            require(value.is_finite() && value >= 0.0, field, value, "it must be finite and not negative")?;
+            require(value.is_finite() && value >= 0.0, field, &value, "it must be finite and not negative")?;
         }
         if let Some(gamma) = gamma {
             gamma.validate(schedule, features)?;

@@ -21,7 +21,7 @@ impl DiffusionSchedule {
     /// # Errors
     /// [`KinematicError::BadConfig`] when `steps` is 0.
     pub fn cosine(steps: usize) -> Result<Self, KinematicError> {
-        require(steps > 0, "diffusion_steps", steps, "it must be at least 1")?;
+        require(steps > 0, "diffusion_steps", &steps, "it must be at least 1")?;
         let ideal = |n: usize| {
             let time = n as f64 / steps as f64;
             ((time + COSINE_OFFSET) / (1.0 + COSINE_OFFSET) * std::f64::consts::FRAC_PI_2).cos().powi(2)

@@ -1,3 +1,27 @@
-//! Preprocessing: contacts, gaits, terrain reconstruction, physics replay, shards.
+//! Preprocessing (method §6): from plain mocap to recordings with contacts, gaits, terrain and contact impulses.
+//!
+//! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
+//! variant, resumable and parallel over clips, and a [`Manifest`]. [`preprocess_clip`] does one clip in memory.
+//!
+//! The steps: [`load_clip`] reads and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
+//! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse.
+//!
+//! It trains nothing and knows no network.
 
+mod config;
+mod error;
+mod journal;
+mod pipeline;
+mod provenance;
+mod replay;
 pub mod terrain_fit;
+
+pub use config::PreprocessConfig;
+pub use error::PreprocessError;
+pub use journal::ManifestEntry;
+pub use pipeline::{
+    Failure, Input, LoadedClip, Manifest, OnFailure, Progress, config_hash, find_inputs, labelled, load_clip,
+    preprocess_clip, run,
+};
+pub use provenance::{Provenance, ProvenanceIndex};
+pub use replay::{ReplayConfig, ReplayReport, replay};

@@ -1,1 +1,29 @@
 //! Training loops, checkpoints and run records.
+//!
+//! [`Dataset`] holds the recordings that preprocessing has made; [`train`] runs the stages of method §7 on it: the
+//! periodic autoencoder, the aligned encoder, the kinematic module. Every stage writes the model folder, appends to
+//! `metrics.csv` and keeps a checkpoint from which it goes on.
+//!
+//! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not.
+
+mod aligned_stage;
+mod checkpoint;
+mod config;
+mod dataset;
+mod error;
+mod example;
+mod held_out;
+mod kinematic_stage;
+mod phase_stage;
+mod progress;
+mod rollout_pool;
+mod run;
+mod stable_ids;
+mod step_rng;
+
+pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, TrainConfig};
+pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
+pub use error::TrainError;
+pub use example::{StateSource, write_example};
+pub use progress::{OnEvent, Stage, TrainEvent};
+pub use run::{Start, train};

@@ -1,0 +1,84 @@
+use crate::GeneratorError;
+use pomp_kinematic::SamplerConfig;
+use pomp_physics::DynamicConfig;
+use serde::{Deserialize, Serialize};
+
+/// Where the present's phase code comes from (method §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseFeedback {
+    /// The aligned periodic autoencoder reads the simulated motion: the method.
+    Aligned,
+    /// The clean periodic autoencoder reads it, unaligned: an ablation.
+    Unaligned,
+    /// The kinematic module's own prediction, never corrected: an ablation.
+    Predicted,
+    /// The codes of the start, for ever: an ablation.
+    Constant,
+}
+
+/// Settings of the closed loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GeneratorConfig {
+    /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise: more
+    /// temperature gives the variety of the data, its jitter included.
+    pub sampler: SamplerConfig,
+    /// Where phase codes come from. Default aligned.
+    pub phase_feedback: PhaseFeedback,
+    /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a
+    /// push as if nothing had been; 1 lets every lag accumulate. Default 0.15.
+    pub root_follow: f32,
+    /// Exponent on the command's share in future positions; below 1 the command wins early. Default 0.5, as in PFNN.
+    pub position_bias: f32,
+    /// Exponent on the command's share in future directions. Default 2, as in PFNN.
+    pub direction_bias: f32,
+    /// Tilt of the trunk from upright beyond which the character has fallen, degrees. Default 65.
+    pub fall_tilt_deg: f32,
+    /// Height of the pelvis above the ground below which it has fallen, fraction of standing height. Default 0.5.
+    pub fall_height: f32,
+    /// Strength of the joints while fallen, fraction of the gains, above 0 to 1. Default 0.05.
+    pub fallen_strength: f32,
+    /// The ragdoll.
+    pub dynamic: DynamicConfig,
+}
+
+impl Default for GeneratorConfig {
+    fn default() -> Self {
+        Self {
+            sampler: SamplerConfig { temperature: 0.3, ..SamplerConfig::analytic_ddim(4) },
+            phase_feedback: PhaseFeedback::Aligned,
+            root_follow: 0.15,
+            position_bias: 0.5,
+            direction_bias: 2.0,
+            fall_tilt_deg: 65.0,
+            fall_height: 0.5,
+            fallen_strength: 0.05,
+            dynamic: DynamicConfig::default(),
+        }
+    }
+}
+
+impl GeneratorConfig {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn validate(&self) -> Result<(), GeneratorError> {
+        let in_range = |field, value: f32, low: f32, high: f32, range| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
+            }
+        };
+        in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
+        in_range("position_bias", self.position_bias, 0.05, 20.0, "0.05 to 20")?;
+        in_range("direction_bias", self.direction_bias, 0.05, 20.0, "0.05 to 20")?;
+        in_range("fall_tilt_deg", self.fall_tilt_deg, 10.0, 180.0, "10 to 180")?;
+        in_range("fall_height", self.fall_height, 0.0, 1.0, "0 to 1")?;
+        in_range("fallen_strength", self.fallen_strength, 0.001, 1.0, "0.001 to 1")?;
+        self.dynamic.validate()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,409 @@
+//! What the character is asked to do: a path with a pace and gaits, and a cursor that moves along it no
+//! faster than the character follows.
+
+use crate::GeneratorError;
+use glam::Vec2;
+use pomp_motion::rotation::{from_yaw, wrap_angle};
+use pomp_motion::{Gait, Recording};
+use serde::{Deserialize, Serialize};
+use std::f32::consts::TAU;
+use std::str::FromStr;
+
+/// One instant of a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ControlSample {
+    /// Desired root on the ground plane, world x and z, metres.
+    pub position: Vec2,
+    /// Desired heading, radians.
+    pub yaw: f32,
+    /// Desired speed, m/s.
+    pub speed_mps: f32,
+    /// Desired gait.
+    pub gait: Gait,
+}
+
+/// Ready-made commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Stand at the start.
+    Stand,
+    /// Walk straight ahead at 1.2 m/s.
+    Walk,
+    /// Jog straight ahead at 2.4 m/s.
+    Jog,
+    /// Walk a circle of 3 m radius to the left at 1.1 m/s.
+    Circle,
+    /// Walk ahead at 1.1 m/s, swinging 1 m to either side every 10 m.
+    Slalom,
+    /// Walk for four seconds, stand for three, again and again.
+    StopAndGo,
+}
+
+impl Preset {
+    /// All presets.
+    pub const ALL: [Self; 6] =
+        [Self::Stand, Self::Walk, Self::Jog, Self::Circle, Self::Slalom, Self::StopAndGo];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stand => "stand",
+            Self::Walk => "walk",
+            Self::Jog => "jog",
+            Self::Circle => "circle",
+            Self::Slalom => "slalom",
+            Self::StopAndGo => "stop-and-go",
+        }
+    }
+}
+
+impl FromStr for Preset {
+    type Err = GeneratorError;
+    fn from_str(name: &str) -> Result<Self, GeneratorError> {
+        Self::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| GeneratorError::BadControl {
+            reason: format!(
+                "there is no preset \"{name}\"; the presets are {}",
+                Self::ALL.map(Self::name).join(", ")
+            ),
+        })
+    }
+}
+
+/// A path file: waypoints that the character passes in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathFile {
+    /// At least two waypoints; the first is where the character starts.
+    pub waypoint: Vec<Waypoint>,
+}
+
+/// One waypoint of a [`PathFile`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoint {
+    /// World x, metres (left is positive at the start).
+    pub x: f32,
+    /// World z, metres (ahead is positive at the start).
+    pub z: f32,
+    /// Speed on the way to the next waypoint, m/s; default 1.2.
+    #[serde(default = "default_speed")]
+    pub speed_mps: f32,
+    /// Gait on the way to the next waypoint; default by speed: stand, walk below 1.9 m/s, jog above.
+    #[serde(default)]
+    pub gait: Option<Gait>,
+}
+
+fn default_speed() -> f32 {
+    1.2
+}
+
+/// A command for the whole run, sampled once per frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlPlan {
+    samples: Vec<ControlSample>,
+    frame_rate_hz: f32,
+}
+
+/// Acceleration with which a plan starts, stops and changes pace, m/s².
+const ACCELERATION_MPS2: f32 = 1.2;
+
+/// Above this speed a plan without a stated gait jogs, m/s.
+const JOG_FROM_MPS: f32 = 1.9;
+
+impl ControlPlan {
+    /// A preset from the origin, facing +Z, for `seconds`.
+    pub fn preset(preset: Preset, seconds: f32, frame_rate_hz: f32) -> Self {
+        let speed_at = |t: f32| match preset {
+            Preset::Stand => 0.0,
+            Preset::Walk => 1.2,
+            Preset::Jog => 2.4,
+            Preset::Circle | Preset::Slalom => 1.1,
+            Preset::StopAndGo => {
+                if t.rem_euclid(7.0) < 4.0 {
+                    1.1
+                } else {
+                    0.0
+                }
+            }
+        };
+        let heading_at = |along: f32| match preset {
+            Preset::Circle => along / 3.0,
+            Preset::Slalom => {
+                // Slope of a sine of 1 m amplitude and 10 m period.
+                (TAU / 10.0 * (TAU * along / 10.0).sin()).atan()
+            }
+            Preset::Stand | Preset::Walk | Preset::Jog | Preset::StopAndGo => 0.0,
+        };
+        Self::integrate(seconds, frame_rate_hz, speed_at, heading_at)
+    }
+
+    fn integrate(
+        seconds: f32,
+        frame_rate_hz: f32,
+        speed_at: impl Fn(f32) -> f32,
+        heading_at: impl Fn(f32) -> f32,
+    ) -> Self {
+        let frames = (seconds * frame_rate_hz).ceil() as usize + 1;
+        let dt = 1.0 / frame_rate_hz;
+        let (mut position, mut along, mut speed) = (Vec2::ZERO, 0.0, 0.0f32);
+        let samples = (0..frames)
+            .map(|frame| {
+                let wanted = speed_at(frame as f32 * dt);
+                speed += (wanted - speed).clamp(-ACCELERATION_MPS2 * dt, ACCELERATION_MPS2 * dt);
+                let yaw = heading_at(along);
+                let sample =
+                    ControlSample { position, yaw: wrap_angle(yaw), speed_mps: speed, gait: gait_for(speed) };
+                let step = from_yaw(yaw) * glam::Vec3::Z * (speed * dt);
+                position += Vec2::new(step.x, step.z);
+                along += speed * dt;
+                sample
+            })
+            .collect();
+        Self { samples, frame_rate_hz }
+    }
+
+    /// A path along straight lines between waypoints, corners cut by a second of smoothing.
+    ///
+    /// # Errors
+    /// Fewer than two waypoints, a number that is not finite, a negative speed or one above 4 m/s, a path
+    /// longer than an hour, or no motion at all.
+    pub fn path(path: &PathFile, frame_rate_hz: f32) -> Result<Self, GeneratorError> {
+        let bad = |reason: String| GeneratorError::BadControl { reason };
+        if path.waypoint.len() < 2 {
+            return Err(bad(format!(
+                "a path needs at least 2 waypoints, this one has {}",
+                path.waypoint.len()
+            )));
+        }
+        for (i, w) in path.waypoint.iter().enumerate() {
+            if !(w.x.is_finite() && w.z.is_finite() && w.speed_mps.is_finite()) {
+                return Err(bad(format!("waypoint {} is not finite", i + 1)));
+            }
+            if !(0.05..=4.0).contains(&w.speed_mps) {
+                return Err(bad(format!(
+                    "waypoint {}: speed_mps = {} is outside 0.05 to 4 m/s",
+                    i + 1,
+                    w.speed_mps
+                )));
+            }
+        }
+        let dt = 1.0 / frame_rate_hz;
+        let mut raw = Vec::new();
+        for pair in path.waypoint.windows(2) {
+            let (from, to) = (Vec2::new(pair[0].x, pair[0].z), Vec2::new(pair[1].x, pair[1].z));
+            let seconds = from.distance(to) / pair[0].speed_mps;
+            if seconds > 3600.0 {
+                return Err(bad(format!(
+                    "one leg of the path takes {seconds:.0} s; at most 3600 s are served"
+                )));
+            }
+            let steps = (seconds / dt).ceil().max(1.0) as usize;
+            let gait = pair[0].gait.unwrap_or_else(|| gait_for(pair[0].speed_mps));
+            raw.extend((0..steps).map(|s| (from.lerp(to, s as f32 / steps as f32), gait)));
+        }
+        let last = path.waypoint[path.waypoint.len() - 1];
+        raw.push((Vec2::new(last.x, last.z), Gait::Stand));
+        let half = (frame_rate_hz * 0.5) as usize;
+        let positions: Vec<Vec2> = (0..raw.len())
+            .map(|i| {
+                let reach = half.min(i).min(raw.len() - 1 - i);
+                let window = &raw[i - reach..=i + reach];
+                window.iter().map(|(p, _)| *p).sum::<Vec2>() / window.len() as f32
+            })
+            .collect();
+        let gaits = raw.iter().map(|(_, gait)| *gait);
+        Ok(Self::of_positions(&positions, gaits, frame_rate_hz))
+    }
+
+    /// The trajectory of a clip, moved so that it starts at the origin facing +Z.
+    ///
+    /// # Errors
+    /// A clip with fewer than two frames.
+    pub fn of_recording(recording: &Recording, frame_rate_hz: f32) -> Result<Self, GeneratorError> {
+        if recording.frames() < 2 {
+            return Err(GeneratorError::BadControl {
+                reason: format!("clip \"{}\" has fewer than two frames", recording.name),
+            });
+        }
+        let ratio = recording.frame_rate_hz / frame_rate_hz;
+        let frames = ((recording.frames() - 1) as f32 / ratio).floor() as usize + 1;
+        let [x0, z0, yaw0, _] = recording.root[0];
+        let samples: Vec<ControlSample> = (0..frames)
+            .map(|frame| {
+                let at = ((frame as f32 * ratio).round() as usize).min(recording.frames() - 1);
+                let [x, z, yaw, _] = recording.root[at];
+                let p = from_yaw(-yaw0) * glam::Vec3::new(x - x0, 0.0, z - z0);
+                let v = recording.velocities[at][0];
+                ControlSample {
+                    position: Vec2::new(p.x, p.z),
+                    yaw: wrap_angle(yaw - yaw0),
+                    speed_mps: v.x.hypot(v.z),
+                    gait: Gait::dominant(&recording.gait[at]),
+                }
+            })
+            .collect();
+        Ok(Self { samples, frame_rate_hz })
+    }
+
+    fn of_positions(positions: &[Vec2], gaits: impl Iterator<Item = Gait>, frame_rate_hz: f32) -> Self {
+        let mut yaw = 0.0;
+        let samples = positions
+            .iter()
+            .zip(gaits)
+            .enumerate()
+            .map(|(i, (&position, gait))| {
+                let next = positions[(i + 1).min(positions.len() - 1)];
+                let step = next - position;
+                let speed_mps = step.length() * frame_rate_hz;
+                if speed_mps > 0.05 {
+                    yaw = step.x.atan2(step.y);
+                }
+                let gait = if speed_mps < 0.15 { Gait::Stand } else { gait };
+                ControlSample { position, yaw, speed_mps, gait }
+            })
+            .collect();
+        Self { samples, frame_rate_hz }
+    }
+
+    /// Frames of the plan.
+    pub fn frames(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// The plan at a fractional frame; before the start it stands still there, after the end it holds.
+    pub fn at(&self, frame: f32) -> ControlSample {
+        let last = self.samples.len() - 1;
+        let clamped = frame.clamp(0.0, last as f32);
+        let before = self.samples[clamped.floor() as usize];
+        let after = self.samples[(clamped.floor() as usize + 1).min(last)];
+        let t = clamped.fract();
+        let outside = frame > last as f32;
+        ControlSample {
+            position: before.position.lerp(after.position, t),
+            yaw: wrap_angle(before.yaw + wrap_angle(after.yaw - before.yaw) * t),
+            speed_mps: if outside {
+                0.0
+            } else {
+                before.speed_mps + (after.speed_mps - before.speed_mps) * t
+            },
+            gait: if outside { Gait::Stand } else { before.gait },
+        }
+    }
+
+    /// Frames per second of the plan.
+    pub fn frame_rate_hz(&self) -> f32 {
+        self.frame_rate_hz
+    }
+}
+
+fn gait_for(speed_mps: f32) -> Gait {
+    if speed_mps < 0.15 {
+        Gait::Stand
+    } else if speed_mps < JOG_FROM_MPS {
+        Gait::Walk
+    } else {
+        Gait::Jog
+    }
+}
+
+/// Follows a [`ControlPlan`] at the character's pace.
+///
+/// The cursor moves one plan frame per frame while the character keeps within half a metre of it, slower when
+/// the character has fallen behind (after a push, say) and a little faster when it runs ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControlCursor {
+    frame: f32,
+}
+
+/// Lag along the path beyond which the plan begins to wait, metres.
+const WAIT_FROM_M: f32 = 0.25;
+/// Lag along the path at which the plan stands still, metres.
+const WAIT_FULLY_M: f32 = 1.0;
+
+impl ControlCursor {
+    /// Where on the plan it is, in plan frames.
+    pub fn frame(&self) -> f32 {
+        self.frame
+    }
+
+    /// Moves on by one frame for a character at `root`.
+    pub fn advance(&mut self, plan: &ControlPlan, root: Vec2) {
+        let now = plan.at(self.frame);
+        let forward = Vec2::from(now.yaw.sin_cos());
+        let lag = (now.position - root).dot(forward);
+        let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(-0.1, 1.0);
+        // A plan that stands has nothing to wait for.
+        let pace = if now.speed_mps < 0.05 { 1.0 } else { pace };
+        self.frame += pace;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_found_by_its_name() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.name().parse::<Preset>().expect("the name is listed"), preset);
+        }
+        let error = "moonwalk".parse::<Preset>().expect_err("there is no such preset").to_string();
+        assert!(error.contains("moonwalk") && error.contains("slalom"), "{error}");
+    }
+
+    #[test]
+    fn a_walk_covers_its_distance_straight_ahead() {
+        let plan = ControlPlan::preset(Preset::Walk, 10.0, 60.0);
+        let end = plan.at(600.0);
+        assert!(end.position.x.abs() < 1e-4);
+        // One second of acceleration to 1.2 m/s costs half its distance.
+        assert!((end.position.y - (12.0 - 0.6)).abs() < 0.05, "{}", end.position.y);
+        assert_eq!(end.gait, Gait::Walk);
+    }
+
+    #[test]
+    fn a_circle_comes_back_to_its_start() {
+        let plan = ControlPlan::preset(Preset::Circle, 30.0, 60.0);
+        let once_round = TAU * 3.0;
+        let mut along = 0.0;
+        let closed = (1..plan.frames()).find(|&frame| {
+            let (a, b) = (plan.at(frame as f32 - 1.0), plan.at(frame as f32));
+            along += a.position.distance(b.position);
+            along >= once_round
+        });
+        let end = plan.at(closed.expect("30 s at 1.1 m/s are more than one round") as f32);
+        assert!(end.position.length() < 0.1, "{}", end.position);
+        assert!(end.position.x < 0.1, "the circle lies to the left");
+    }
+
+    #[test]
+    fn the_cursor_waits_for_a_character_that_does_not_move() {
+        let plan = ControlPlan::preset(Preset::Walk, 60.0, 60.0);
+        let mut cursor = ControlCursor::default();
+        for _ in 0..1200 {
+            cursor.advance(&plan, Vec2::ZERO);
+        }
+        let waiting = plan.at(cursor.frame()).position.y;
+        assert!((0.2..=WAIT_FULLY_M + 0.05).contains(&waiting), "{waiting}");
+    }
+
+    #[test]
+    fn rejects_a_path_with_a_nan_naming_the_waypoint() {
+        let point = |x| Waypoint { x, z: 1.0, speed_mps: 1.0, gait: None };
+        let path = PathFile { waypoint: vec![point(0.0), point(f32::NAN)] };
+        let error = ControlPlan::path(&path, 60.0).expect_err("NaN is refused").to_string();
+        assert!(error.contains("waypoint 2"), "{error}");
+    }
+
+    #[test]
+    fn rejects_a_path_with_an_impossible_speed() {
+        let path = PathFile {
+            waypoint: vec![
+                Waypoint { x: 0.0, z: 0.0, speed_mps: 50.0, gait: None },
+                Waypoint { x: 0.0, z: 9.0, speed_mps: 1.0, gait: None },
+            ],
+        };
+        assert!(ControlPlan::path(&path, 60.0).is_err());
+    }
+}

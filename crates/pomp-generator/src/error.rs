@@ -1,0 +1,49 @@
+use thiserror::Error;
+
+/// What can stop the closed loop.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum GeneratorError {
+    /// A command that cannot be followed.
+    #[error("control: {reason}")]
+    BadControl {
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
+    /// A setting outside its range.
+    #[error("generator config: {field} = {value} is outside {range}")]
+    BadConfig {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// The model does not fit the skeleton, the simulator or this version.
+    #[error("model: {reason}")]
+    BadModel {
+        /// What does not fit.
+        reason: String,
+    },
+    /// The network gave something that is not a number.
+    #[error(
+        "the kinematic module gave a value that is not finite in frame {frame}; the model or its input is damaged"
+    )]
+    NotFinite {
+        /// Frame of the rollout.
+        frame: usize,
+    },
+    /// The phase encoding module refused.
+    #[error(transparent)]
+    Phase(#[from] pomp_phase::PhaseError),
+    /// The kinematic module refused.
+    #[error(transparent)]
+    Kinematic(#[from] pomp_kinematic::KinematicError),
+    /// The model lacks a part.
+    #[error(transparent)]
+    ModelFile(#[from] pomp_model::ModelError),
+    /// The simulator refused.
+    #[error(transparent)]
+    Physics(#[from] pomp_physics::PhysicsError),
+}

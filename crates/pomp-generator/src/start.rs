@@ -1,0 +1,65 @@
+//! The first second: a start of the model, taken apart again into a pose, a past and phases.
+
+use crate::trajectory::{HISTORY_FRAMES, Past};
+use glam::{Vec2, Vec3};
+use pomp_motion::features::{
+    BlockName, CharacterState, FeatureLayout, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
+};
+use pomp_motion::rotation::{from_6d, wrap_angle};
+use pomp_motion::{Gait, RootFrame};
+
+/// What a start x holds, at a place in the world.
+pub(crate) struct Start {
+    pub state: CharacterState,
+    pub history: Vec<Past>,
+    pub future_phase_codes: Vec<f32>,
+}
+
+/// Reads x (in its own units) as a character in `frame`.
+pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) -> Start {
+    let vectors =
+        |name| -> Vec<Vec3> { x[layout.x_range(name)].chunks_exact(3).map(Vec3::from_slice).collect() };
+    let root = &x[layout.x_range(BlockName::RootMotion)];
+    let state = CharacterState {
+        frame,
+        positions_root: vectors(BlockName::JointPositions),
+        velocities_root: vectors(BlockName::JointVelocities),
+        rotations_local: x[layout.x_range(BlockName::JointRotations)]
+            .chunks_exact(6)
+            .map(|d| from_6d([d[0], d[1], d[2], d[3], d[4], d[5]]))
+            .collect(),
+        root_velocity: Vec2::new(root[0], root[1]),
+        yaw_rate: root[2],
+    };
+    let width = 2 * layout.channels();
+    let codes = &x[layout.x_range(BlockName::PhaseCodes)];
+    let keys: Vec<(WindowKey, &[f32])> = x[layout.x_range(BlockName::Trajectory)]
+        .chunks_exact(4)
+        .zip(x[layout.x_range(BlockName::Gait)].chunks_exact(Gait::COUNT))
+        .zip(codes.chunks_exact(width))
+        .map(|((at, gait), code)| {
+            let mut weights = [0.0; Gait::COUNT];
+            weights.copy_from_slice(gait);
+            let position = frame.ground_to_world(Vec2::new(at[0], at[1]));
+            let yaw = wrap_angle(frame.yaw + at[2].atan2(at[3]));
+            (WindowKey { position, yaw, gait: weights }, code)
+        })
+        .collect();
+    assert_eq!(keys.len(), KEYS, "the layout has one trajectory entry per key");
+    let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
+    let history = (0..HISTORY_FRAMES)
+        .map(|frame| {
+            let (before, within) = (frame / spacing, frame % spacing);
+            let (a, code) = &keys[before];
+            let (b, _) = &keys[(before + 1).min(PAST_KEYS)];
+            let t = within as f32 / spacing as f32;
+            let key = WindowKey {
+                position: a.position.lerp(b.position, t),
+                yaw: wrap_angle(a.yaw + wrap_angle(b.yaw - a.yaw) * t),
+                gait: if t < 0.5 { a.gait } else { b.gait },
+            };
+            Past { key, phase_codes: code.to_vec() }
+        })
+        .collect();
+    Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].to_vec() }
+}

@@ -1,0 +1,104 @@
+use crate::ModelError;
+use pomp_kinematic::KinematicConfig;
+use pomp_motion::Skeleton;
+use pomp_motion::features::{FeatureLayout, Normaliser};
+use pomp_phase::{PeriodicAutoencoderConfig, StitchConfig};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of `model.json`; raised when old files can no longer be read.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Everything about a model but its weights: `model.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelDescription {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// Program and version.
+    pub made_by: String,
+    /// Name of the training configuration.
+    pub config_name: String,
+    /// The resolved training configuration.
+    pub config: serde_json::Value,
+    /// Seed of initialisation, batches and noise.
+    pub seed: u64,
+    /// Hash of the recordings that it was trained on.
+    pub data_hash: String,
+    /// Collections with their licences and seconds.
+    pub data: Vec<(String, f32)>,
+    /// The skeleton that it moves.
+    pub skeleton: Skeleton,
+    /// Bodies whose contact impulses it reads.
+    pub body_names: Vec<String>,
+    /// Mass of the character in training, kg.
+    pub mass_kg: f32,
+    /// Blocks of x and y.
+    pub layout: FeatureLayout,
+    /// Sizes of the periodic autoencoder.
+    pub phase: PeriodicAutoencoderConfig,
+    /// How windows of the aligned encoder are stitched.
+    pub stitch: StitchConfig,
+    /// The kinematic part, once trained.
+    pub kinematic: Option<KinematicDescription>,
+    /// Final figures of each stage, held out: name → value.
+    pub metrics: BTreeMap<String, f32>,
+}
+
+/// The kinematic part of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KinematicDescription {
+    /// Sizes of the networks.
+    pub config: KinematicConfig,
+    /// Normalisation of x.
+    pub x: Normaliser,
+    /// Normalisation of y.
+    pub y: Normaliser,
+    /// Inputs x (in their own units) at which a rollout may start, by gait.
+    pub starts: BTreeMap<String, Vec<f32>>,
+}
+
+impl ModelDescription {
+    /// Reads a description; `source_name` is named in errors.
+    ///
+    /// # Errors
+    /// Not JSON of this version, or a normalisation that does not fit the layout.
+    pub fn from_json(json: &str, source_name: &str) -> Result<Self, ModelError> {
+        let bad = |reason: String| ModelError::BadDescription { source_name: source_name.to_owned(), reason };
+        let description: Self = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
+        if description.format_version != FORMAT_VERSION {
+            return Err(bad(format!(
+                "it has format version {}, this program reads version {FORMAT_VERSION}",
+                description.format_version
+            )));
+        }
+        if let Some(kinematic) = &description.kinematic {
+            let layout = &description.layout;
+            let sizes = [
+                ("normalisation of x", kinematic.x.len(), layout.x_len()),
+                ("normalisation of y", kinematic.y.len(), layout.y_len()),
+                ("input of the kinematic module", kinematic.config.input_size, layout.x_len()),
+                ("output of the kinematic module", kinematic.config.output_size, layout.y_len()),
+            ];
+            for (what, found, expected) in sizes {
+                if found != expected {
+                    return Err(bad(format!("the {what} has {found} features, its layout {expected}")));
+                }
+            }
+            if let Some((gait, x)) = kinematic.starts.iter().find(|(_, x)| x.len() != layout.x_len()) {
+                return Err(bad(format!(
+                    "the start \"{gait}\" has {} features, its layout {}",
+                    x.len(),
+                    layout.x_len()
+                )));
+            }
+        }
+        Ok(description)
+    }
+
+    /// The file's text.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a description is plain data")
+    }
+}

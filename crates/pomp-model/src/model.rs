@@ -1,0 +1,214 @@
+use crate::{KinematicDescription, ModelDescription, ModelError};
+use burn::tensor::Device;
+use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
+use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
+use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
+use std::io::Write;
+use std::path::Path;
+
+/// Files of a model folder.
+const DESCRIPTION: &str = "model.json";
+const PHASE: &str = "phase.safetensors";
+const ALIGNED: &str = "aligned_phase.safetensors";
+const KINEMATIC: &str = "kinematic.safetensors";
+
+/// A model as trained so far: the phase autoencoder first, the other parts when their stages have run.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Everything but the weights.
+    pub description: ModelDescription,
+    /// The periodic autoencoder of clean motion.
+    pub phase: PeriodicAutoencoder,
+    /// The aligned encoder, which reads stitched windows of simulated motion.
+    pub aligned_phase: Option<PeriodicEncoder>,
+    /// The kinematic module with Γ of its Analytic-DPM covariance.
+    pub kinematic: Option<(KinematicModel, GammaTable)>,
+}
+
+/// The bytes of a model's files, as embedded in a program.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelBytes<'a> {
+    /// `model.json`.
+    pub description: &'a str,
+    /// `phase.safetensors`.
+    pub phase: &'a [u8],
+    /// `aligned_phase.safetensors`.
+    pub aligned_phase: Option<&'a [u8]>,
+    /// `kinematic.safetensors`.
+    pub kinematic: Option<&'a [u8]>,
+}
+
+impl Model {
+    /// Reads a model folder.
+    ///
+    /// # Errors
+    /// A file that is missing, damaged or does not fit the description.
+    pub fn load(folder: &Path, device: &Device) -> Result<Self, ModelError> {
+        let read = |file: &str| {
+            let path = folder.join(file);
+            std::fs::read(&path).map_err(|source| ModelError::Io {
+                action: "reading the model",
+                path,
+                source,
+                remedy: "give a folder that `pomp train` has written, with --model",
+            })
+        };
+        let optional = |file: &str| if folder.join(file).is_file() { read(file).map(Some) } else { Ok(None) };
+        let json = String::from_utf8(read(DESCRIPTION)?).map_err(|error| ModelError::BadDescription {
+            source_name: folder.join(DESCRIPTION).display().to_string(),
+            reason: error.to_string(),
+        })?;
+        let (phase, aligned_phase, kinematic) = (read(PHASE)?, optional(ALIGNED)?, optional(KINEMATIC)?);
+        let bytes = ModelBytes {
+            description: &json,
+            phase: &phase,
+            aligned_phase: aligned_phase.as_deref(),
+            kinematic: kinematic.as_deref(),
+        };
+        Self::from_bytes(&bytes, &folder.display().to_string(), device)
+    }
+
+    /// Reads a model from memory; `source_name` is named in errors.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn from_bytes(
+        bytes: &ModelBytes<'_>,
+        source_name: &str,
+        device: &Device,
+    ) -> Result<Self, ModelError> {
+        let name = |file: &str| format!("{source_name}/{file}");
+        let description = ModelDescription::from_json(bytes.description, &name(DESCRIPTION))?;
+        let fresh = |file: &str| {
+            PeriodicAutoencoder::new(&description.phase, description.seed, device)
+                .map_err(|source| ModelError::Phase { source_name: name(file), source })
+        };
+        let phase = WeightFile::from_bytes(bytes.phase, &name(PHASE))?.load_into("phase", fresh(PHASE)?)?;
+        let aligned_phase = match bytes.aligned_phase {
+            None => None,
+            Some(bytes) => {
+                let file = WeightFile::from_bytes(bytes, &name(ALIGNED))?;
+                Some(file.load_into("aligned_phase", fresh(ALIGNED)?.encoder)?)
+            }
+        };
+        let kinematic = match (&description.kinematic, bytes.kinematic) {
+            (Some(kinematic), Some(bytes)) => {
+                let fresh = KinematicModel::new(&kinematic.config, description.seed, device)
+                    .map_err(|source| ModelError::Kinematic { source_name: name(KINEMATIC), source })?;
+                let file = WeightFile::from_bytes(bytes, &name(KINEMATIC))?;
+                let network = file.load_into("kinematic", fresh)?;
+                let gamma = read_gamma(&file, &kinematic.config)?;
+                gamma
+                    .validate(network.schedule(), kinematic.config.output_size)
+                    .map_err(|source| ModelError::Kinematic { source_name: name(KINEMATIC), source })?;
+                Some((network, gamma))
+            }
+            (None, None) => None,
+            (described, _) => {
+                return Err(ModelError::BadDescription {
+                    source_name: name(DESCRIPTION),
+                    reason: format!(
+                        "{KINEMATIC} and its description belong together, but only the {} is there",
+                        if described.is_some() { "description" } else { "file" }
+                    ),
+                });
+            }
+        };
+        Ok(Self { description, phase, aligned_phase, kinematic })
+    }
+
+    /// Writes a model folder; every file appears whole or not at all, the description last.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or a weight is not finite.
+    pub fn save(&self, folder: &Path, precision: WeightPrecision) -> Result<(), ModelError> {
+        std::fs::create_dir_all(folder).map_err(|source| ModelError::Io {
+            action: "creating the model folder",
+            path: folder.to_path_buf(),
+            source,
+            remedy: "give a folder that can be written with --out",
+        })?;
+        let metadata = || [("made_by".to_owned(), self.description.made_by.clone())];
+        let mut file = WeightFile::new(metadata());
+        file.add_module("phase", &self.phase)?;
+        file.save(&folder.join(PHASE), precision)?;
+        if let Some(aligned) = &self.aligned_phase {
+            let mut file = WeightFile::new(metadata());
+            file.add_module("aligned_phase", aligned)?;
+            file.save(&folder.join(ALIGNED), precision)?;
+        }
+        if let Some((network, gamma)) = &self.kinematic {
+            let mut file = WeightFile::new(metadata());
+            file.add_module("kinematic", network)?;
+            write_gamma(&mut file, gamma)?;
+            file.save(&folder.join(KINEMATIC), precision)?;
+        }
+        let path = folder.join(DESCRIPTION);
+        let io = |source| ModelError::Io {
+            action: "writing the description",
+            path: path.clone(),
+            source,
+            remedy: "check that the folder can be written and has room",
+        };
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        file.write_all(self.description.to_json().as_bytes()).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(&path).map_err(|error| io(error.error))?;
+        Ok(())
+    }
+
+    /// The kinematic module with Γ and its description.
+    ///
+    /// # Errors
+    /// It has not been trained.
+    pub fn kinematic(&self) -> Result<(&KinematicModel, &GammaTable, &KinematicDescription), ModelError> {
+        match (&self.kinematic, &self.description.kinematic) {
+            (Some((model, gamma)), Some(description)) => Ok((model, gamma, description)),
+            _ => Err(ModelError::MissingPart {
+                source_name: self.description.config_name.clone(),
+                part: "kinematic module",
+                stage: "kinematic",
+            }),
+        }
+    }
+
+    /// The aligned phase encoder.
+    ///
+    /// # Errors
+    /// It has not been trained.
+    pub fn aligned_phase(&self) -> Result<&PeriodicEncoder, ModelError> {
+        self.aligned_phase.as_ref().ok_or_else(|| ModelError::MissingPart {
+            source_name: self.description.config_name.clone(),
+            part: "aligned phase encoder",
+            stage: "aligned-phase",
+        })
+    }
+}
+
+/// Tensors of Γ beside the weights.
+const GAMMA: [&str; 3] = ["gamma.gamma", "gamma.clean_error", "gamma.data_variance"];
+
+fn write_gamma(file: &mut WeightFile, gamma: &GammaTable) -> Result<(), ModelError> {
+    let parts = [&gamma.gamma, &gamma.clean_error, &gamma.data_variance];
+    for (name, values) in GAMMA.into_iter().zip(parts) {
+        let shape = vec![values.len() / gamma.features, gamma.features];
+        let values = values.iter().map(|v| *v as f32).collect();
+        file.add_tensor(name, WeightTensor { shape, values })?;
+    }
+    Ok(())
+}
+
+fn read_gamma(file: &WeightFile, config: &KinematicConfig) -> Result<GammaTable, ModelError> {
+    let (steps, features) = (config.diffusion_steps, config.output_size);
+    let read = |name: &str, rows: usize| -> Result<Vec<f64>, ModelError> {
+        let tensor = file.tensor_of_shape(name, &[rows, features])?;
+        Ok(tensor.values.iter().map(|v| f64::from(*v)).collect())
+    };
+    Ok(GammaTable {
+        steps,
+        features,
+        gamma: read(GAMMA[0], steps)?,
+        clean_error: read(GAMMA[1], steps)?,
+        data_variance: read(GAMMA[2], 1)?,
+    })
+}

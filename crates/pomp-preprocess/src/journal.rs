@@ -1,0 +1,104 @@
+//! What is already done: one line of JSON per finished clip, appended as clips finish, so that a run that was
+//! interrupted at any moment goes on where it stopped.
+
+use crate::PreprocessError;
+use crate::replay::ReplayReport;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// One finished clip (or variant, or mirror image).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ManifestEntry {
+    /// Name of the result without extension.
+    pub name: String,
+    /// File name of the result within the folder.
+    pub file: String,
+    /// SHA-256 of that file.
+    pub sha256: String,
+    /// The input, as given.
+    pub input: PathBuf,
+    /// SHA-256 of the input.
+    pub input_sha256: String,
+    /// Hash of the configuration.
+    pub config_hash: String,
+    /// Collection, subject, description.
+    pub source: String,
+    /// Licence.
+    pub license: String,
+    /// Rig map, unit, up axis, scale and what else the mapping found.
+    pub rig: String,
+    /// Frames of the result.
+    pub frames: usize,
+    /// Frames by dominant gait, in the order of the one-hot vector.
+    pub gait_frames: [usize; pomp_motion::Gait::COUNT],
+    /// Warnings of reader, mapping and terrain.
+    pub warnings: Vec<String>,
+    /// Figures of the physics replay.
+    pub replay: ReplayReport,
+}
+
+/// An append-only file of [`ManifestEntry`]s.
+pub(crate) struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+const JOURNAL: &str = "journal.jsonl";
+
+impl Journal {
+    /// Opens the journal of `folder` and reads the entries that are there. A last line that an interruption
+    /// cut short is dropped: its clip is done again.
+    pub fn open(folder: &Path) -> Result<(Self, Vec<ManifestEntry>), PreprocessError> {
+        let path = folder.join(JOURNAL);
+        let io = |action, source| PreprocessError::Io {
+            action,
+            path: path.clone(),
+            source,
+            remedy: "check that the folder can be written and has room",
+        };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(io("reading the journal", error)),
+        };
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut entries = Vec::new();
+        for (line, json) in text[..whole].lines().enumerate() {
+            entries.push(serde_json::from_str(json).map_err(|error| {
+                let source = std::io::Error::new(
+                    std::io::ErrorKind::InvalidData,
+                    format!("line {}: {error}", line + 1),
+                );
+                PreprocessError::Io {
+                    action: "reading the journal",
+                    path: path.clone(),
+                    source,
+                    remedy: "it was written by another version or damaged: remove it and run again",
+                }
+            })?);
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|error| io("opening the journal", error))?;
+        file.set_len(whole as u64).map_err(|error| io("cutting the journal", error))?;
+        Ok((Self { file, path }, entries))
+    }
+
+    /// Appends `entry` and makes it durable.
+    pub fn append(&mut self, entry: &ManifestEntry) -> Result<(), PreprocessError> {
+        let mut line = serde_json::to_string(entry).expect("an entry is plain data");
+        line.push('\n');
+        self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data()).map_err(|source| {
+            PreprocessError::Io {
+                action: "writing the journal",
+                path: self.path.clone(),
+                source,
+                remedy: "make room on the disk and run the same command again: finished clips are kept",
+            }
+        })
+    }
+}

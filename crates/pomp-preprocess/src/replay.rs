@@ -1,0 +1,147 @@
+//! Physics replay (method §6.4): the ragdoll tracks a clip on its terrain, and everything the simulator knows
+//! is recorded.
+
+use pomp_motion::glam::Vec3;
+use pomp_motion::{Clip, FrameTable, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_physics::{DynamicConfig, DynamicModule, PhysicsError, PoseVelocity};
+use serde::{Deserialize, Serialize};
+
+/// How the replay treats clips that the ragdoll cannot follow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplayConfig {
+    /// Frames of constant-velocity approach before the first frame, so that contacts have settled when
+    /// recording begins. Default 6.
+    pub warm_up_frames: usize,
+    /// When the simulated pelvis is farther than this from the clip's, the ragdoll has lost the clip and is
+    /// put back onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
+    /// records long falls. Default 0.5.
+    pub lost_beyond_m: f32,
+}
+
+impl Default for ReplayConfig {
+    fn default() -> Self {
+        Self { warm_up_frames: 6, lost_beyond_m: 0.5 }
+    }
+}
+
+/// Figures of one replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplayReport {
+    /// Σ vertical contact impulse over m g T.
+    pub vertical_closure: f32,
+    /// Mean vertical assist force over body weight.
+    pub vertical_assist: f32,
+    /// Mean size of the assist force over body weight.
+    pub mean_assist: f32,
+    /// Root mean square of the joints' rotation error, degrees.
+    pub rms_joint_error_deg: f32,
+    /// Mean distance of the simulated pelvis from the clip's, metres.
+    pub mean_root_error_m: f32,
+    /// Largest total vertical contact force, body weights.
+    pub peak_force_bw: f32,
+    /// How often the ragdoll was put back onto the clip.
+    pub resets: usize,
+    /// How often the simulation diverged and was restored.
+    pub divergences: usize,
+}
+
+/// Tracks `clip` on `terrain`.
+///
+/// # Errors
+/// What the simulator refuses: a bad config, a terrain or a target that is not finite.
+pub fn replay(
+    clip: &Clip,
+    terrain: &TerrainGrid,
+    dynamic: &DynamicConfig,
+    config: &ReplayConfig,
+) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    let dt = 1.0 / clip.frame_rate_hz;
+    let mut module = DynamicModule::new(&clip.skeleton, dynamic, terrain)?;
+    let (joints, bodies) = (clip.skeleton.len(), module.body_names().len());
+    let mass: f32 = module.body_masses().iter().sum();
+    let weight = mass * dynamic.gravity_m_s2;
+
+    let mut track = SimulationTrack {
+        body_names: module.body_names().to_vec(),
+        body_mass_kg: module.body_masses().to_vec(),
+        contact_impulse: FrameTable::with_columns(bodies),
+        positions: FrameTable::with_columns(joints),
+        quaternions: FrameTable::with_columns(joints),
+        velocities: FrameTable::with_columns(joints),
+        assist_force: Vec::with_capacity(clip.frames()),
+        assist_torque: Vec::with_capacity(clip.frames()),
+    };
+    let approach = approach(clip, config.warm_up_frames.max(1));
+    module.reset(&approach[0], &PoseVelocity::between(&approach[0], &approach[1], dt))?;
+
+    let (mut square_error, mut root_error, mut peak) = (0.0f64, 0.0f64, 0.0f32);
+    let (mut resets, mut divergences) = (0, 0);
+    let targets = approach.iter().chain(&clip.poses[1..]);
+    let mut previous: Option<&Pose> = None;
+    let first_recorded = approach.len() - 1;
+    for (step, target) in targets.enumerate() {
+        let Some(from) = previous.replace(target) else { continue };
+        let frame = module.step(from, target, &[])?;
+        divergences += usize::from(frame.recovered.is_some());
+        let lost = frame.pose.positions[0].distance(target.root_position);
+        if lost > config.lost_beyond_m {
+            module.reset(target, &PoseVelocity::between(from, target, dt))?;
+            resets += 1;
+        }
+        if step < first_recorded {
+            continue;
+        }
+        let simulated = frame.pose.to_local(&clip.skeleton);
+        for (a, b) in simulated.local_rotations.iter().zip(&target.local_rotations).skip(1) {
+            square_error += f64::from(rotation::log(*a * b.inverse()).length_squared());
+        }
+        root_error += f64::from(lost);
+        let vertical: f32 = frame.contact_impulse.iter().map(|j| j.y).sum();
+        peak = peak.max(vertical / (weight * dt));
+        track.contact_impulse.push(&frame.contact_impulse);
+        track.positions.push(&frame.pose.positions);
+        track.quaternions.push(&frame.pose.rotations);
+        track.velocities.push(&frame.velocities);
+        track.assist_force.push(frame.assist_force);
+        track.assist_torque.push(frame.assist_torque);
+    }
+
+    let frames = track.assist_force.len() as f32;
+    let total: f32 = track.contact_impulse.values().iter().map(|j| j.y).sum();
+    let assist: Vec3 = track.assist_force.iter().sum();
+    let report = ReplayReport {
+        vertical_closure: total / (weight * dt * frames),
+        vertical_assist: assist.y / (weight * frames),
+        mean_assist: track.assist_force.iter().map(|f| f.length()).sum::<f32>() / (weight * frames),
+        rms_joint_error_deg: ((square_error / (f64::from(frames) * (joints - 1) as f64)).sqrt() as f32)
+            .to_degrees(),
+        mean_root_error_m: (root_error / f64::from(frames)) as f32,
+        peak_force_bw: peak,
+        resets,
+        divergences,
+    };
+    Ok((track, report))
+}
+
+/// The clip's first motion continued backwards at constant velocity, ending with its first frame.
+fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
+    let first = &clip.poses[0];
+    let second = &clip.poses[1.min(clip.frames() - 1)];
+    (0..=frames)
+        .rev()
+        .map(|back| {
+            let t = -(back as f32);
+            let local_rotations = first
+                .local_rotations
+                .iter()
+                .zip(&second.local_rotations)
+                .map(|(a, b)| rotation::exp(rotation::log(*b * a.inverse()) * t) * *a)
+                .collect();
+            // The height is held: a body that was sinking would otherwise start above the ground.
+            let mut root_position = first.root_position + (second.root_position - first.root_position) * t;
+            root_position.y = first.root_position.y;
+            Pose { root_position, local_rotations }
+        })
+        .collect()
+}

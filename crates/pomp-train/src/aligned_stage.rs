@@ -1,0 +1,190 @@
+//! Aligned encoder: from stitched windows of simulated motion to the phases of the clean prior.
+
+use crate::checkpoint::Checkpoint;
+use crate::dataset::{Dataset, TrainingClip};
+use crate::phase_stage::{root_velocities, scalar, window_frames};
+use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::stable_ids::with_stable_ids;
+use crate::step_rng::step_rng;
+use crate::{TrainConfig, TrainError};
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::Device;
+use glam::Vec3;
+use pomp_motion::FrameTable;
+use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
+use pomp_phase::{
+    CleanPrior, PeriodicAutoencoder, PeriodicEncoder, PhaseState, VelocityWindow, WindowDecoder, window_batch,
+};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// A stitched window and the clean window of the same frame.
+struct Pair {
+    stitched: VelocityWindow,
+    clean: VelocityWindow,
+}
+
+/// Held-out figures of the aligned encoder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alignment {
+    /// Mean squared distance of phase codes, simulated to clean, through the clean encoder.
+    pub before: f32,
+    /// The same through the aligned encoder.
+    pub after: f32,
+}
+
+/// Trains the aligned encoder; phases of all frames must have been read.
+#[allow(clippy::too_many_arguments, reason = "a stage needs its data, settings, device, places and listener")]
+pub(crate) fn train_aligned(
+    dataset: &Dataset,
+    config: &TrainConfig,
+    trained: &PeriodicAutoencoder,
+    device: &Device,
+    folder: &Path,
+    checkpoint: &Checkpoint,
+    resume: bool,
+    on_event: OnEvent<'_>,
+) -> Result<(PeriodicEncoder, Alignment), TrainError> {
+    let stage = &config.aligned_phase;
+    let decoder = WindowDecoder::new(&trained.decoder, config.phase.network.window);
+    let pairs_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<Pair>, TrainError> {
+        let pairs: Vec<Vec<Pair>> = clips
+            .par_iter()
+            .map(|(_, clip)| pairs_of_clip(clip, config, &decoder))
+            .collect::<Result<_, TrainError>>()?;
+        Ok(pairs.into_iter().flatten().collect())
+    };
+    let pairs = pairs_of(dataset.training().collect())?;
+    if pairs.len() < 2 {
+        return Err(TrainError::TooLittleData { stage: Stage::AlignedPhase.name(), examples: pairs.len() });
+    }
+    let held_out = pairs_of(dataset.held_out())?;
+
+    let prior = CleanPrior::new(&on_device(trained, &device.clone().autodiff()));
+    let autodiff = device.clone().autodiff();
+    let mut encoder = with_stable_ids(prior.aligned_encoder());
+    let mut optimizer = stage.training.optimizer();
+    let mut done = 0;
+    if resume && let Some((step, current, _, loaded)) = checkpoint.load(encoder.clone(), optimizer.clone())? {
+        (done, encoder, optimizer) = (step, with_stable_ids(current), loaded);
+    }
+    let before = code_distance(&prior, &prior.aligned_encoder(), &held_out, config, &autodiff)?;
+    let mut after = before;
+    let batch_size = stage.training.batch_size.min(pairs.len());
+    let per_epoch = pairs.len() / batch_size;
+    let steps = per_epoch * stage.training.epochs;
+    let mut metrics = MetricsFile::open(folder)?;
+    for epoch in done / per_epoch..stage.training.epochs {
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.shuffle(&mut step_rng(config.seed, Stage::AlignedPhase, epoch));
+        let (mut total, mut code) = (0.0, 0.0);
+        for (i, batch) in order.chunks_exact(batch_size).enumerate() {
+            let step = epoch * per_epoch + i + 1;
+            let stitched: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].stitched).collect();
+            let clean: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].clean).collect();
+            let loss = prior.aligned_loss(
+                &encoder,
+                window_batch(&stitched, &autodiff)?,
+                window_batch(&clean, &autodiff)?,
+                &stage.loss,
+            );
+            let value = scalar(&loss.total);
+            if !value.is_finite() {
+                return Err(TrainError::Diverged {
+                    stage: Stage::AlignedPhase.name(),
+                    step,
+                    loss: value,
+                    checkpoint: checkpoint.folder().display().to_string(),
+                });
+            }
+            total += value;
+            code += scalar(&loss.code);
+            let gradients = GradientsParams::from_grads(loss.total.backward(), &encoder);
+            encoder = optimizer.step(stage.training.learning_rate, encoder, gradients);
+            on_event(&TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &[] });
+        }
+        after = code_distance(&prior, &encoder, &held_out, config, &autodiff)?;
+        let step = (epoch + 1) * per_epoch;
+        let figures = [
+            ("train_loss", total / per_epoch as f32),
+            ("train_code_distance", code / per_epoch as f32),
+            ("held_out_code_distance", after),
+            ("held_out_code_distance_unaligned", before),
+        ];
+        let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &figures };
+        metrics.write(&event)?;
+        on_event(&event);
+        checkpoint.save(step, &encoder, &encoder, &optimizer)?;
+    }
+    Ok((encoder.valid(), Alignment { before, after }))
+}
+
+fn on_device(model: &PeriodicAutoencoder, device: &Device) -> PeriodicAutoencoder {
+    model.clone().to_device(device)
+}
+
+/// Mean over held-out windows of the squared distance of phase codes.
+fn code_distance(
+    prior: &CleanPrior,
+    encoder: &PeriodicEncoder,
+    pairs: &[Pair],
+    config: &TrainConfig,
+    device: &Device,
+) -> Result<f32, TrainError> {
+    let encoder = encoder.valid().train().freeze();
+    let mut sum = 0.0;
+    for chunk in pairs.chunks(64) {
+        let stitched: Vec<&VelocityWindow> = chunk.iter().map(|pair| &pair.stitched).collect();
+        let clean: Vec<&VelocityWindow> = chunk.iter().map(|pair| &pair.clean).collect();
+        let loss = prior.aligned_loss(
+            &encoder,
+            window_batch(&stitched, device)?,
+            window_batch(&clean, device)?,
+            &config.aligned_phase.loss,
+        );
+        sum += scalar(&loss.code) * chunk.len() as f32;
+    }
+    Ok(sum / pairs.len().max(1) as f32)
+}
+
+fn pairs_of_clip(
+    clip: &TrainingClip,
+    config: &TrainConfig,
+    decoder: &WindowDecoder,
+) -> Result<Vec<Pair>, TrainError> {
+    let window = config.phase.network.window;
+    let stitch = config.aligned_phase.stitch;
+    let simulated = root_velocities(&clip.simulated);
+    let clean = root_velocities(&clip.clean);
+    let radius = window.radius_frames;
+    let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
+    let mut pairs = Vec::new();
+    for frame in window_frames(clip, config.phase_edge_frames, config.aligned_phase.stride) {
+        let mut past = FrameTable::with_columns(simulated.columns());
+        for back in (0..=radius).rev() {
+            past.push(&simulated[frame.saturating_sub(back)]);
+        }
+        let mean: Vec<Vec3> = (0..past.columns())
+            .map(|joint| past.rows().map(|row| row[joint]).sum::<Vec3>() / past.frames() as f32)
+            .collect();
+        let keys: Vec<PhaseState> = (0..FUTURE_KEYS)
+            .map(|key| phase_at(clip, frame + key * spacing, window.frame_rate_hz))
+            .collect::<Result<_, _>>()?;
+        let far = decoder.target_velocities(&keys, spacing, stitch.near_frames + 1, radius, &mean)?;
+        pairs
+            .push(Pair { stitched: stitch.stitch(&window, &past, &far)?, clean: window.cut(&clean, frame)? });
+    }
+    Ok(pairs)
+}
+
+/// The clean phases at a frame; beyond the clip they run on.
+fn phase_at(clip: &TrainingClip, frame: usize, rate_hz: f32) -> Result<PhaseState, TrainError> {
+    let inside = frame.min(clip.frames() - 1);
+    let parameters = &clip.phase_parameters[inside];
+    let channels = parameters.len() / 3;
+    let (frequency, offset) = (&parameters[..channels], &parameters[2 * channels..]);
+    let state = PhaseState::from_code(&clip.phase_codes[inside], frequency, offset)?;
+    Ok(state.advanced((frame - inside) as f32 / rate_hz))
+}

@@ -1,0 +1,273 @@
+//! Recordings in memory, as training sees them.
+
+use crate::TrainError;
+use glam::{Vec2, Vec3};
+use pomp_motion::features::CharacterState;
+use pomp_motion::rotation::wrap_angle;
+use pomp_motion::{FrameTable, GlobalPose, Recording, Skeleton};
+use pomp_terrain::HeightMap;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Frame rate that windows, keys and phases assume, Hz.
+pub const FRAME_RATE_HZ: f32 = 60.0;
+
+/// Simulated pelvis farther than this from the clip's: the ragdoll has lost the clip, metres.
+const LOST_BEYOND_M: f32 = 0.3;
+
+/// Frames around a moment at which the ragdoll had lost the clip that are not learned from: what the
+/// simulator cannot support (a chair or a ladder that is not there) is not part of the prior.
+const LOST_MARGIN_FRAMES: usize = 45;
+
+/// One recording with the states of all its frames.
+#[derive(Debug)]
+pub struct TrainingClip {
+    /// The recording.
+    pub recording: Recording,
+    /// Its ground.
+    pub terrain: HeightMap,
+    /// States of the clip itself `[T]`.
+    pub clean: Vec<CharacterState>,
+    /// States of the physics replay `[T]`.
+    pub simulated: Vec<CharacterState>,
+    /// Whether the replay is near the clip at each frame and around it.
+    pub supported: Vec<bool>,
+    /// Phase codes of the clean periodic autoencoder, `[T, 2C]`; empty until phases are trained.
+    pub phase_codes: FrameTable<f32>,
+    /// Frequency (Hz), amplitude and offset, `[T, 3C]`; empty until phases are trained.
+    pub phase_parameters: FrameTable<f32>,
+    /// Kept out of training, to measure with.
+    pub held_out: bool,
+}
+
+/// All recordings of a folder.
+#[derive(Debug)]
+pub struct Dataset {
+    /// The recordings, sorted by file name.
+    pub clips: Vec<TrainingClip>,
+    /// The skeleton that all of them share.
+    pub skeleton: Arc<Skeleton>,
+    /// Bodies with contact impulses.
+    pub body_names: Vec<String>,
+    /// Mass of the character, kg.
+    pub mass_kg: f32,
+    /// Hash of all files.
+    pub hash: String,
+}
+
+impl Dataset {
+    /// Reads every recording of `folder` but those of the clips in `exclude`. About one clip in
+    /// `held_out_every` (by hash of the clip's name, a mirror image with its original) is held out.
+    ///
+    /// # Errors
+    /// No recording, one that cannot be read, has another rate or skeleton, or lacks its physics replay.
+    pub fn load(folder: &Path, held_out_every: usize, exclude: &[String]) -> Result<Self, TrainError> {
+        let io = |source| TrainError::Io { action: "listing the data", path: folder.to_path_buf(), source };
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let excluded = exclude.iter().any(|name| name == original_name(&stem));
+            if path.extension().is_some_and(|extension| extension == "npz") && !excluded {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        if paths.is_empty() {
+            return Err(TrainError::NoData { folder: folder.to_path_buf() });
+        }
+        let mut hash = Sha256::new();
+        let mut clips: Vec<TrainingClip> = Vec::with_capacity(paths.len());
+        for path in &paths {
+            let bytes = std::fs::read(path).map_err(|source| TrainError::Io {
+                action: "reading",
+                path: path.clone(),
+                source,
+            })?;
+            hash.update(Sha256::digest(&bytes));
+            let recording = pomp_formats::npz::read_recording(path)?;
+            let clip = TrainingClip::new(path, recording, held_out_every)?;
+            if let Some(first) = clips.first() {
+                first.check_fits(path, &clip)?;
+            }
+            clips.push(clip);
+        }
+        if clips.iter().all(|clip| clip.held_out) {
+            // A folder of one or two clips: there is nothing to hold out.
+            for clip in &mut clips {
+                clip.held_out = false;
+            }
+        }
+        let first = &clips[0].recording;
+        let simulation = first.simulation.as_ref().expect("TrainingClip::new checked it");
+        let (skeleton, body_names) = (Arc::clone(&first.skeleton), simulation.body_names.clone());
+        let mass_kg = simulation.body_mass_kg.iter().sum();
+        Ok(Self { clips, skeleton, body_names, mass_kg, hash: hex(&hash.finalize())[..16].to_owned() })
+    }
+
+    /// Clips to learn from.
+    pub fn training(&self) -> impl Iterator<Item = (usize, &TrainingClip)> {
+        self.clips.iter().enumerate().filter(|(_, clip)| !clip.held_out)
+    }
+
+    /// Clips to measure with; the training clips when none is held out.
+    pub fn held_out(&self) -> Vec<(usize, &TrainingClip)> {
+        let held: Vec<_> = self.clips.iter().enumerate().filter(|(_, clip)| clip.held_out).collect();
+        if held.is_empty() { self.training().collect() } else { held }
+    }
+
+    /// Sources with their licences and seconds, for the model card.
+    pub fn provenance(&self) -> Vec<(String, f32)> {
+        let mut seconds = std::collections::BTreeMap::<String, f32>::new();
+        for clip in &self.clips {
+            let collection = clip.recording.source.split(';').next().unwrap_or_default().trim();
+            let key = format!("{collection} ({})", clip.recording.license);
+            *seconds.entry(key).or_default() += clip.recording.frames() as f32 / FRAME_RATE_HZ;
+        }
+        seconds.into_iter().collect()
+    }
+}
+
+impl TrainingClip {
+    fn new(path: &Path, recording: Recording, held_out_every: usize) -> Result<Self, TrainError> {
+        let bad =
+            |reason: &str| TrainError::BadRecording { path: path.to_path_buf(), reason: reason.to_owned() };
+        if (recording.frame_rate_hz - FRAME_RATE_HZ).abs() > 0.01 {
+            return Err(bad(&format!(
+                "it has {} frames per second; training needs {FRAME_RATE_HZ}: preprocess it again",
+                recording.frame_rate_hz
+            )));
+        }
+        let Some(simulation) = &recording.simulation else {
+            return Err(bad("it has no physics replay; make it with `pomp preprocess`"));
+        };
+        let Some(grid) = &recording.terrain else {
+            return Err(bad("it has no terrain; make it with `pomp preprocess`"));
+        };
+        let terrain = HeightMap::from_grid(grid.clone()).map_err(|error| TrainError::BadRecording {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        })?;
+        let frames = recording.frames();
+        let clean_poses: Vec<GlobalPose> = (0..frames).map(|f| recording.global_pose(f)).collect();
+        let simulated_poses: Vec<GlobalPose> =
+            (0..frames).filter_map(|f| recording.simulated_pose(f)).collect();
+        let clean = states(&recording.skeleton, &clean_poses, &recording.velocities, &terrain);
+        let simulated = states(&recording.skeleton, &simulated_poses, &simulation.velocities, &terrain);
+        let lost: Vec<bool> = clean_poses
+            .iter()
+            .zip(&simulated_poses)
+            .map(|(a, b)| a.positions[0].distance(b.positions[0]) > LOST_BEYOND_M)
+            .collect();
+        let supported = (0..frames)
+            .map(|f| {
+                let window = f.saturating_sub(LOST_MARGIN_FRAMES)..(f + LOST_MARGIN_FRAMES + 1).min(frames);
+                !lost[window].contains(&true)
+            })
+            .collect();
+        let bucket = Sha256::digest(original_name(&recording.name).as_bytes())[..8]
+            .iter()
+            .fold(0u64, |h, b| h << 8 | u64::from(*b));
+        let held_out = held_out_every > 0 && bucket.is_multiple_of(held_out_every as u64);
+        Ok(Self {
+            recording,
+            terrain,
+            clean,
+            simulated,
+            supported,
+            phase_codes: FrameTable::with_columns(1),
+            phase_parameters: FrameTable::with_columns(1),
+            held_out,
+        })
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.clean.len()
+    }
+
+    /// Contact impulses of a frame, N·s, world `[B]`.
+    pub fn contact_impulse(&self, frame: usize) -> &[Vec3] {
+        &self.recording.simulation.as_ref().expect("a training clip has its replay").contact_impulse[frame]
+    }
+
+    /// Joint velocities in the root frame of each frame, `[T, 3J]`: what the periodic autoencoder reads.
+    pub fn root_velocities(states: &[CharacterState]) -> FrameTable<f32> {
+        let joints = states[0].velocities_root.len();
+        let mut table = FrameTable::with_columns(3 * joints);
+        for state in states {
+            let row: Vec<f32> = state.velocities_root.iter().flat_map(|v| v.to_array()).collect();
+            table.push(&row);
+        }
+        table
+    }
+
+    /// Root on the ground plane and heading of `states` at a frame that may lie outside the clip: there the
+    /// motion at its end goes on.
+    pub fn root_at(states: &[CharacterState], frame: i64) -> (Vec2, f32) {
+        let last = states.len() as i64 - 1;
+        let inside = frame.clamp(0, last);
+        let state = &states[inside as usize];
+        let beyond = (frame - inside) as f32 / FRAME_RATE_HZ;
+        let velocity =
+            state.frame.vector_to_world(Vec3::new(state.root_velocity.x, 0.0, state.root_velocity.y));
+        let origin = state.frame.origin;
+        (Vec2::new(origin.x + velocity.x * beyond, origin.z + velocity.z * beyond), state.frame.yaw)
+    }
+
+    fn check_fits(&self, path: &Path, other: &Self) -> Result<(), TrainError> {
+        let names = |clip: &Self| clip.recording.simulation.as_ref().map(|s| s.body_names.clone());
+        let lengths = |clip: &Self| -> Vec<f32> {
+            clip.recording.skeleton.joints().iter().skip(1).map(|joint| joint.offset.length()).collect()
+        };
+        let same_bones = lengths(self).iter().zip(lengths(other)).all(|(a, b)| (a - b).abs() < 1e-3);
+        if names(self) != names(other)
+            || self.recording.skeleton.len() != other.recording.skeleton.len()
+            || !same_bones
+        {
+            return Err(TrainError::BadRecording {
+                path: path.to_path_buf(),
+                reason: format!(
+                    "its skeleton is not that of \"{}\"; preprocess all clips with one config",
+                    self.recording.name
+                ),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn states(
+    skeleton: &Skeleton,
+    poses: &[GlobalPose],
+    velocities: &FrameTable<Vec3>,
+    terrain: &HeightMap,
+) -> Vec<CharacterState> {
+    let mut states: Vec<CharacterState> = poses
+        .iter()
+        .enumerate()
+        .map(|(frame, pose)| {
+            let hips = pose.positions[0];
+            let ground = terrain.smoothed_height(hips.x, hips.z);
+            CharacterState::from_world(skeleton, pose, &velocities[frame], 0.0, ground)
+        })
+        .collect();
+    let yaws: Vec<f32> = states.iter().map(|state| state.frame.yaw).collect();
+    for (frame, state) in states.iter_mut().enumerate() {
+        let before = frame.saturating_sub(1);
+        let turned = wrap_angle(yaws[frame] - yaws[before]);
+        state.yaw_rate = turned * FRAME_RATE_HZ;
+    }
+    states
+}
+
+/// Name of the clip that a mirror image or terrain variant was made from.
+fn original_name(name: &str) -> &str {
+    let name = name.split("_terrain").next().unwrap_or_default();
+    name.strip_suffix("_mirrored").unwrap_or(name)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,94 @@
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// What can go wrong in training.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// A recording could not be read or a result not written.
+    #[error(transparent)]
+    Format(#[from] pomp_formats::FormatError),
+    /// A model could not be written or read.
+    #[error(transparent)]
+    Model(#[from] pomp_model::ModelError),
+    /// The folder holds no recordings.
+    #[error("{}: no recordings (*.npz) here; make some with `pomp preprocess INPUT… --out {}`", folder.display(), folder.display())]
+    NoData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A recording that does not fit the others.
+    #[error("{}: {reason}", path.display())]
+    BadRecording {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit and what to do.
+        reason: String,
+    },
+    /// Not enough to learn from.
+    #[error("the data gives {examples} examples for the {stage} stage; add longer or more clips")]
+    TooLittleData {
+        /// Stage.
+        stage: &'static str,
+        /// Examples found.
+        examples: usize,
+    },
+    /// A setting outside its range.
+    #[error("training config: {field} = {value} is outside {range}")]
+    BadConfig {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// A stage needs what an earlier stage makes.
+    #[error("{stage} training needs {needs}; run `pomp train {first}` with the same --data and --out first")]
+    MissingStage {
+        /// The stage that was asked for.
+        stage: &'static str,
+        /// What it lacks.
+        needs: &'static str,
+        /// The stage that makes it.
+        first: &'static str,
+    },
+    /// The phase networks refuse.
+    #[error(transparent)]
+    Phase(#[from] pomp_phase::PhaseError),
+    /// The kinematic networks refuse.
+    #[error(transparent)]
+    Kinematic(#[from] pomp_kinematic::KinematicError),
+    /// A checkpoint of another configuration or of other data.
+    #[error("{}: the checkpoint of the {stage} stage belongs to another configuration or other data; train into another folder or remove it", folder.display())]
+    OtherRun {
+        /// Stage.
+        stage: &'static str,
+        /// The checkpoint.
+        folder: PathBuf,
+    },
+    /// The loss is no longer a number.
+    #[error(
+        "the {stage} loss is {loss} at step {step}; the last good checkpoint is {checkpoint}; lower the learning rate and continue with --resume"
+    )]
+    Diverged {
+        /// Stage.
+        stage: &'static str,
+        /// Step of the stage.
+        step: usize,
+        /// The value.
+        loss: f32,
+        /// Where the last good weights are.
+        checkpoint: String,
+    },
+    /// The file system refuses.
+    #[error("{}: {action}: {source}; check that the folder can be written and has room", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,135 @@
+//! What the kinematic module gets wrong on clips that it has not seen, beside what doing nothing gets wrong.
+
+use crate::dataset::{Dataset, FRAME_RATE_HZ};
+use crate::example::StateSource;
+use crate::kinematic_stage::{Rows, Sampler, predict};
+use crate::progress::Stage;
+use crate::rollout_pool::Rollout;
+use crate::step_rng::step_rng;
+use crate::{TrainConfig, TrainError};
+use burn::tensor::Device;
+use glam::Vec3;
+use pomp_kinematic::KinematicModel;
+use pomp_motion::features::CharacterState;
+
+/// Starts that rollouts are measured from.
+const STARTS: usize = 128;
+/// Length of the measured rollouts, frames: half a second.
+const FRAMES: usize = 30;
+
+/// Errors on held-out clips; distances are means over joints in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldOutErrors {
+    /// One frame ahead, centimetres.
+    pub one_frame_cm: f32,
+    /// One frame ahead when the pose is held, centimetres.
+    pub one_frame_hold_cm: f32,
+    /// Half a second ahead on its own, centimetres.
+    pub half_second_cm: f32,
+    /// Half a second ahead when the pose is held, centimetres.
+    pub half_second_hold_cm: f32,
+    /// Half a second ahead when all joints keep their velocity, centimetres.
+    pub half_second_coast_cm: f32,
+}
+
+impl HeldOutErrors {
+    /// Names and values, for files and terminals.
+    pub fn figures(&self) -> [(&'static str, f32); 5] {
+        [
+            ("held_out_1_frame_cm", self.one_frame_cm),
+            ("held_out_1_frame_hold_cm", self.one_frame_hold_cm),
+            ("held_out_half_second_cm", self.half_second_cm),
+            ("held_out_half_second_hold_cm", self.half_second_hold_cm),
+            ("held_out_half_second_coast_cm", self.half_second_coast_cm),
+        ]
+    }
+}
+
+/// Rolls the model out along held-out clips, one denoising step per frame, and measures.
+pub(crate) fn held_out_errors(
+    model: &KinematicModel,
+    rows: &Rows<'_>,
+    sampler: &Sampler,
+    device: &Device,
+    config: &TrainConfig,
+) -> Result<HeldOutErrors, TrainError> {
+    let mut rng = step_rng(config.seed, Stage::Kinematic, usize::MAX);
+    let dataset = rows.dataset;
+    let room = |&(clip, frame): &(usize, usize)| {
+        frame + FRAMES + 2 + config.margin_frames < dataset.clips[clip].frames()
+    };
+    let possible: Vec<(usize, usize)> = (0..sampler.len()).map(|i| sampler.at(i)).filter(room).collect();
+    if possible.is_empty() {
+        return Err(TrainError::TooLittleData { stage: "held-out", examples: 0 });
+    }
+    let stride = possible.len().div_ceil(STARTS).max(1);
+    let starts: Vec<(usize, usize)> = possible.into_iter().step_by(stride).collect();
+    let sources: Vec<_> = starts.iter().map(|&(clip, frame)| (clip, frame, StateSource::Clean)).collect();
+    let (mut first_x, _) = rows.fill(&sources);
+    let mut rollouts: Vec<Rollout> = starts
+        .iter()
+        .zip(first_x.chunks_exact_mut(rows.layout.x_len()))
+        .map(|(&start, x)| {
+            rows.x.denormalise(x);
+            Rollout::start_of_length(dataset, rows.layout, start, FRAMES + 1, x)
+        })
+        .collect();
+    let mut one_frame = 0.0;
+    for ahead in 0..FRAMES {
+        let examples: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
+        let (x, _) = rows.fill(&examples);
+        drop(examples);
+        let mut predicted = predict(model, x, rows.layout, device, &mut rng);
+        for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact_mut(rows.layout.y_len())) {
+            rows.y.denormalise(y);
+            rollout.advance(dataset, rows.layout, y, 0);
+        }
+        if ahead == 0 {
+            one_frame = mean_distance(dataset, &rollouts);
+        }
+    }
+    let baseline = |ahead: usize, coast: f32| {
+        let sum: f32 = starts
+            .iter()
+            .map(|&(clip, frame)| {
+                let clip = &dataset.clips[clip];
+                let (from, to) = (&clip.clean[frame], &clip.clean[frame + ahead]);
+                let time = coast * ahead as f32 / FRAME_RATE_HZ;
+                distance(&world(from, time), &world(to, 0.0))
+            })
+            .sum();
+        100.0 * sum / starts.len() as f32
+    };
+    Ok(HeldOutErrors {
+        one_frame_cm: one_frame,
+        one_frame_hold_cm: baseline(1, 0.0),
+        half_second_cm: mean_distance(dataset, &rollouts),
+        half_second_hold_cm: baseline(FRAMES, 0.0),
+        half_second_coast_cm: baseline(FRAMES, 1.0),
+    })
+}
+
+fn mean_distance(dataset: &Dataset, rollouts: &[Rollout]) -> f32 {
+    let sum: f32 = rollouts
+        .iter()
+        .map(|rollout| {
+            let clean = &dataset.clips[rollout.clip].clean[rollout.frame];
+            distance(&world(&rollout.state, 0.0), &world(clean, 0.0))
+        })
+        .sum();
+    100.0 * sum / rollouts.len() as f32
+}
+
+/// World positions of a state's joints, each moved along its velocity for `seconds`.
+fn world(state: &CharacterState, seconds: f32) -> Vec<Vec3> {
+    state
+        .positions_root
+        .iter()
+        .zip(&state.velocities_root)
+        .map(|(p, v)| state.frame.to_world(*p + *v * seconds))
+        .collect()
+}
+
+fn distance(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).sum::<f32>() / a.len() as f32
+}

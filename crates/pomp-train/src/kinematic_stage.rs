@@ -1,0 +1,411 @@
+//! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
+
+use crate::checkpoint::Checkpoint;
+use crate::dataset::{Dataset, FRAME_RATE_HZ};
+use crate::example::{StateSource, write_example};
+use crate::held_out::{HeldOutErrors, held_out_errors};
+use crate::phase_stage::scalar;
+use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::rollout_pool::Rollout;
+use crate::stable_ids::{AveragedWeights, with_stable_ids};
+use crate::step_rng::step_rng;
+use crate::{TrainConfig, TrainError};
+use burn::module::Module;
+use burn::optim::{AdamWConfig, GradientsParams};
+use burn::tensor::{Device, Tensor, TensorData};
+use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
+use pomp_model::KinematicDescription;
+use pomp_motion::Gait;
+use pomp_motion::features::{BlockName, FeatureLayout, Normaliser};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+/// Gravity in the unit of impulse features, m/s².
+const GRAVITY_MPS2: f32 = 9.81;
+/// Steps between reports.
+const REPORT_EVERY: usize = 100;
+/// Steps between held-out measurements and checkpoints. Rollouts begin anew there, so that a resumed run equals
+/// one that was not interrupted.
+const CHECKPOINT_EVERY: usize = 1000;
+/// Examples that the normalisation is fitted on, at most.
+const NORMALISER_EXAMPLES: usize = 20_000;
+/// Batches that Γ is estimated on.
+const GAMMA_BATCHES: usize = 20;
+/// Diffusion steps that each of their examples is noised to.
+const GAMMA_DRAWS: usize = 4;
+
+/// Where examples are drawn from, with their odds.
+pub(crate) struct Sampler {
+    /// Clip, frame.
+    examples: Vec<(u32, u32)>,
+    /// Running sum of odds.
+    odds: Vec<f64>,
+}
+
+impl Sampler {
+    pub fn new(
+        dataset: &Dataset,
+        clips: impl Iterator<Item = usize>,
+        margin: usize,
+        rare_factor: f32,
+    ) -> Self {
+        let (mut examples, mut odds, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for index in clips {
+            let clip = &dataset.clips[index];
+            for frame in margin..clip.frames().saturating_sub(margin + 1) {
+                if !clip.supported[frame] {
+                    continue;
+                }
+                let common = matches!(Gait::dominant(&clip.recording.gait[frame]), Gait::Stand | Gait::Walk);
+                total += if common { 1.0 } else { f64::from(rare_factor) };
+                examples.push((index as u32, frame as u32));
+                odds.push(total);
+            }
+        }
+        Self { examples, odds }
+    }
+
+    pub fn len(&self) -> usize {
+        self.examples.len()
+    }
+
+    pub fn draw(&self, rng: &mut ChaCha8Rng) -> (usize, usize) {
+        let at = rng.random_range(0.0..self.odds[self.odds.len() - 1]);
+        let index = self.odds.partition_point(|odd| *odd <= at).min(self.examples.len() - 1);
+        self.at(index)
+    }
+
+    pub fn at(&self, index: usize) -> (usize, usize) {
+        let (clip, frame) = self.examples[index];
+        (clip as usize, frame as usize)
+    }
+}
+
+/// Everything that turns examples into normalised rows.
+pub(crate) struct Rows<'a> {
+    pub dataset: &'a Dataset,
+    pub layout: &'a FeatureLayout,
+    pub weight_impulse_ns: f32,
+    pub x: &'a Normaliser,
+    pub y: &'a Normaliser,
+}
+
+impl Rows<'_> {
+    /// Normalised x and y of examples, row-major.
+    pub fn fill(&self, examples: &[(usize, usize, StateSource<'_>)]) -> (Vec<f32>, Vec<f32>) {
+        let (x_len, y_len) = (self.layout.x_len(), self.layout.y_len());
+        let (mut x, mut y) = (vec![0.0; examples.len() * x_len], vec![0.0; examples.len() * y_len]);
+        examples.par_iter().zip(x.par_chunks_exact_mut(x_len).zip(y.par_chunks_exact_mut(y_len))).for_each(
+            |((clip, frame, source), (x, y))| {
+                let clip = &self.dataset.clips[*clip];
+                write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, x, y);
+                self.x.normalise(x);
+                self.y.normalise(y);
+            },
+        );
+        (x, y)
+    }
+}
+
+/// A `[rows, columns]` tensor of row-major values.
+pub(crate) fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
+    let rows = values.len() / columns;
+    Tensor::from_data(TensorData::new(values, [rows, columns]), device)
+}
+
+/// Impulse of the weight during a frame, N·s.
+pub(crate) fn weight_impulse_ns(dataset: &Dataset) -> f32 {
+    dataset.mass_kg * GRAVITY_MPS2 / FRAME_RATE_HZ
+}
+
+/// Mean and deviation of x and y over clean training examples.
+fn fit_normalisers(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler) -> (Normaliser, Normaliser) {
+    let stride = sampler.len().div_ceil(NORMALISER_EXAMPLES).max(1);
+    let rows: Vec<(Vec<f32>, Vec<f32>)> = (0..sampler.len())
+        .step_by(stride)
+        .collect::<Vec<_>>()
+        .par_iter()
+        .map(|&index| {
+            let (clip, frame) = sampler.at(index);
+            let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
+            let impulse = weight_impulse_ns(dataset);
+            write_example(layout, &dataset.clips[clip], frame, &StateSource::Clean, impulse, &mut x, &mut y);
+            (x, y)
+        })
+        .collect();
+    (
+        Normaliser::fit(layout.x_blocks(), rows.iter().map(|(x, _)| x.as_slice())),
+        Normaliser::fit(layout.y_blocks(), rows.iter().map(|(_, y)| y.as_slice())),
+    )
+}
+
+/// Trains the kinematic module; phases of all frames must have been read.
+#[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
+pub(crate) fn train_kinematic(
+    dataset: &Dataset,
+    config: &TrainConfig,
+    layout: &FeatureLayout,
+    device: &Device,
+    folder: &Path,
+    checkpoint: &Checkpoint,
+    resume: bool,
+    on_event: OnEvent<'_>,
+) -> Result<(KinematicModel, GammaTable, KinematicDescription, HeldOutErrors), TrainError> {
+    let stage = &config.kinematic;
+    let training = || dataset.training().map(|(index, _)| index);
+    let sampler = Sampler::new(dataset, training(), config.margin_frames, stage.rare_gait_factor);
+    if sampler.len() < stage.batch_size {
+        return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: sampler.len() });
+    }
+    let held_out_clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
+    let held_out = Sampler::new(dataset, held_out_clips.into_iter(), config.margin_frames, 1.0);
+    let (x_normaliser, y_normaliser) = fit_normalisers(dataset, layout, &sampler);
+    let rows = Rows {
+        dataset,
+        layout,
+        weight_impulse_ns: weight_impulse_ns(dataset),
+        x: &x_normaliser,
+        y: &y_normaliser,
+    };
+    let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
+
+    let autodiff = device.clone().autodiff();
+    let network = stage.network(layout);
+    let mut model = with_stable_ids(KinematicModel::new(&network, config.seed, &autodiff)?);
+    let mut optimizer = AdamWConfig::new().with_weight_decay(stage.weight_decay).init();
+    let mut average = AveragedWeights::new(&model, stage.average);
+    let mut done = 0;
+    if resume
+        && let Some((step, current, averaged, loaded)) = checkpoint.load(model.clone(), optimizer.clone())?
+    {
+        average = AveragedWeights::new(&with_stable_ids(averaged), stage.average);
+        (done, model, optimizer) = (step, with_stable_ids(current), loaded);
+    }
+    let feature_weights = Tensor::<1>::from_floats(stage.weights.per_feature(layout).as_slice(), &autodiff);
+    let mut metrics = MetricsFile::open(folder)?;
+    let mut rollouts: Vec<Rollout> = Vec::new();
+    let mut sum = 0.0;
+    for step in done + 1..=stage.steps {
+        let mut rng = step_rng(config.seed, Stage::Kinematic, step);
+        let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
+        let self_made = (stage.rollout_share * grown * stage.batch_size as f32) as usize;
+        let simulated = (stage.simulated_share * stage.batch_size as f32) as usize;
+
+        if rollouts.len() < self_made {
+            let starts: Vec<(usize, usize)> =
+                (rollouts.len()..self_made).map(|_| sampler.draw(&mut rng)).collect();
+            for start in starts {
+                rollouts.push(start_rollout(&rows, start, stage.rollout_frames, &mut rng));
+            }
+        }
+        let drawn: Vec<(usize, usize)> =
+            (rollouts.len()..stage.batch_size).map(|_| sampler.draw(&mut rng)).collect();
+        let examples: Vec<(usize, usize, StateSource<'_>)> = rollouts
+            .iter()
+            .map(|rollout| (rollout.clip, rollout.frame, rollout.source()))
+            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
+                (clip, frame, if i < simulated { StateSource::Simulated } else { StateSource::Clean })
+            }))
+            .collect();
+        let (mut x, y) = rows.fill(&examples);
+        drop(examples);
+        let own = rollouts.len() * layout.x_len();
+        let own_x = x[..own].to_vec();
+        add_noise(&mut x[own..], &noise, &mut rng);
+
+        let loss = model.loss(
+            &matrix(x, layout.x_len(), &autodiff),
+            &matrix(y, layout.y_len(), &autodiff),
+            &feature_weights,
+            &mut rng,
+        );
+        let value = scalar(&loss);
+        if !value.is_finite() {
+            return Err(TrainError::Diverged {
+                stage: Stage::Kinematic.name(),
+                step,
+                loss: value,
+                checkpoint: checkpoint.folder().display().to_string(),
+            });
+        }
+        sum += value;
+        if !rollouts.is_empty() {
+            let predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
+            advance_rollouts(&mut rollouts, &rows, predicted, config, &sampler, &mut rng);
+        }
+        let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        model = optimizer.step(learning_rate(stage, step), model, gradients);
+        average.update(&model);
+
+        let last = step == stage.steps;
+        if step % REPORT_EVERY == 0 || last {
+            let count = if step % REPORT_EVERY == 0 { REPORT_EVERY } else { step % REPORT_EVERY };
+            let mut figures = vec![("train_loss", sum / count as f32)];
+            sum = 0.0;
+            if step % CHECKPOINT_EVERY == 0 || last {
+                let averaged = average.apply(model.clone());
+                let errors = held_out_errors(&averaged.valid(), &rows, &held_out, device, config)?;
+                figures.extend(errors.figures());
+                checkpoint.save(step, &model, &averaged, &optimizer)?;
+                rollouts.clear();
+            }
+            let event = TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &figures };
+            metrics.write(&event)?;
+            on_event(&event);
+        } else {
+            on_event(&TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &[] });
+        }
+    }
+    let model = average.apply(model).valid();
+    let errors = held_out_errors(&model, &rows, &held_out, device, config)?;
+    let gamma = gamma(&model, &rows, &sampler, config, device)?;
+    let starts = starts(&rows, &sampler);
+    let description = KinematicDescription { config: network, x: x_normaliser, y: y_normaliser, starts };
+    Ok((model, gamma, description, errors))
+}
+
+fn start_rollout(rows: &Rows<'_>, start: (usize, usize), longest: usize, rng: &mut ChaCha8Rng) -> Rollout {
+    let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
+    let clip = &rows.dataset.clips[start.0];
+    write_example(rows.layout, clip, start.1, &StateSource::Clean, rows.weight_impulse_ns, &mut x, &mut y);
+    Rollout::start(rows.dataset, rows.layout, start, longest, &x, rng)
+}
+
+/// ŷ_0 from pure noise in a single step, in y's own units, row-major.
+pub(crate) fn predict(
+    model: &KinematicModel,
+    x: Vec<f32>,
+    layout: &FeatureLayout,
+    device: &Device,
+    rng: &mut ChaCha8Rng,
+) -> Vec<f32> {
+    let rows = x.len() / layout.x_len();
+    let noise: Vec<f32> = (0..rows * layout.y_len()).map(|_| normal(rng)).collect();
+    let context = model.encode(&matrix(x, layout.x_len(), device), None);
+    let steps = vec![model.schedule().steps(); rows];
+    let clean = model.predict_clean(&context, matrix(noise, layout.y_len(), device), &steps);
+    clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
+}
+
+fn advance_rollouts(
+    rollouts: &mut [Rollout],
+    rows: &Rows<'_>,
+    mut predicted: Vec<f32>,
+    config: &TrainConfig,
+    sampler: &Sampler,
+    rng: &mut ChaCha8Rng,
+) {
+    let alive: Vec<bool> = rollouts
+        .par_iter_mut()
+        .zip(predicted.par_chunks_exact_mut(rows.layout.y_len()))
+        .map(|(rollout, y)| {
+            rows.y.denormalise(y);
+            rollout.advance(rows.dataset, rows.layout, y, config.margin_frames)
+        })
+        .collect();
+    for (rollout, alive) in rollouts.iter_mut().zip(alive) {
+        if !alive {
+            *rollout = start_rollout(rows, sampler.draw(rng), config.kinematic.rollout_frames, rng);
+        }
+    }
+}
+
+fn learning_rate(stage: &crate::KinematicStage, step: usize) -> f64 {
+    let rise = (step as f64 / stage.warm_up_steps.max(1) as f64).min(1.0);
+    let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.steps as f64).cos());
+    stage.learning_rate * rise * fall.max(0.01)
+}
+
+fn noise_per_feature(layout: &FeatureLayout, state: f32, context: f32) -> Vec<f32> {
+    let mut noise = vec![0.0; layout.x_len()];
+    for block in layout.x_blocks() {
+        noise[block.range.clone()].fill(match block.name {
+            BlockName::JointPositions
+            | BlockName::JointVelocities
+            | BlockName::JointRotations
+            | BlockName::RootMotion => state,
+            BlockName::PhaseCodes | BlockName::Trajectory | BlockName::ContactImpulses => context,
+            BlockName::Gait | BlockName::TerrainHeights | BlockName::PhaseParameters => 0.0,
+        });
+    }
+    noise
+}
+
+fn add_noise(x: &mut [f32], noise: &[f32], rng: &mut ChaCha8Rng) {
+    for row in x.chunks_exact_mut(noise.len()) {
+        for (value, deviation) in row.iter_mut().zip(noise) {
+            if *deviation > 0.0 {
+                *value += deviation * normal(rng);
+            }
+        }
+    }
+}
+
+/// A standard normal number (Box and Muller).
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f32 {
+    let (u, v): (f32, f32) = (1.0 - rng.random::<f32>(), rng.random());
+    (-2.0 * u.ln()).sqrt() * (std::f32::consts::TAU * v).cos()
+}
+
+fn gamma(
+    model: &KinematicModel,
+    rows: &Rows<'_>,
+    sampler: &Sampler,
+    config: &TrainConfig,
+    device: &Device,
+) -> Result<GammaTable, TrainError> {
+    let mut rng = step_rng(config.seed, Stage::Kinematic, 0);
+    let batches: Vec<(Tensor<2>, Tensor<2>)> = (0..GAMMA_BATCHES)
+        .map(|_| {
+            let examples: Vec<_> = (0..config.kinematic.batch_size)
+                .map(|_| {
+                    let (clip, frame) = sampler.draw(&mut rng);
+                    (clip, frame, StateSource::Clean)
+                })
+                .collect();
+            let (x, y) = rows.fill(&examples);
+            (matrix(x, rows.layout.x_len(), device), matrix(y, rows.layout.y_len(), device))
+        })
+        .collect();
+    Ok(estimate_gamma(model, batches, GAMMA_DRAWS, &mut rng)?)
+}
+
+/// Inputs at which a rollout may start: for each gait the frame whose surroundings are most purely of it and whose
+/// speed is nearest to the gait's own.
+fn starts(rows: &Rows<'_>, sampler: &Sampler) -> BTreeMap<String, Vec<f32>> {
+    let wanted = [(Gait::Stand, 0.0), (Gait::Walk, 1.2), (Gait::Jog, 2.4)];
+    let mut starts = BTreeMap::new();
+    for (gait, speed) in wanted {
+        let cost = |index: usize| {
+            let (clip, frame) = sampler.at(index);
+            let clip = &rows.dataset.clips[clip];
+            let window: Range<usize> = frame.saturating_sub(60)..(frame + 60).min(clip.frames());
+            let foreign: f32 =
+                window.clone().map(|f| 1.0 - clip.recording.gait[f][gait.index()]).sum::<f32>()
+                    / window.len() as f32;
+            let beyond = (120 - window.len()) as f32 / 120.0;
+            let state = &clip.clean[frame];
+            let level = clip.terrain.min_max();
+            foreign * 10.0
+                + beyond * 2.0
+                + (state.root_velocity.length() - speed).abs()
+                + 0.3 * state.yaw_rate.abs()
+                + 3.0 * (level.1 - level.0).min(1.0)
+        };
+        let best = (0..sampler.len()).map(|i| (cost(i), i)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((cost, index)) = best else { continue };
+        if cost > 6.0 {
+            continue;
+        }
+        let (clip, frame) = sampler.at(index);
+        let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
+        let clip = &rows.dataset.clips[clip];
+        write_example(rows.layout, clip, frame, &StateSource::Clean, rows.weight_impulse_ns, &mut x, &mut y);
+        starts.insert(gait.name().to_owned(), x);
+    }
+    starts
+}

@@ -1,0 +1,167 @@
+//! Periodic autoencoder on clean windows, then the phases of all frames.
+
+use crate::checkpoint::Checkpoint;
+use crate::dataset::{Dataset, TrainingClip};
+use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::stable_ids::with_stable_ids;
+use crate::step_rng::step_rng;
+use crate::{TrainConfig, TrainError};
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
+use glam::Vec3;
+use pomp_motion::FrameTable;
+use pomp_motion::features::CharacterState;
+use pomp_phase::{
+    PeriodicAutoencoder, PhaseState, VelocityWindow, WindowConfig, WindowEncoder, extrapolate_code, pae_loss,
+    window_batch,
+};
+use rand::seq::SliceRandom;
+use std::path::Path;
+
+/// Windows that a held-out loss is measured on, at most.
+const HELD_OUT_WINDOWS: usize = 256;
+
+/// Joint velocities `[T, J]`, each frame in its own root frame, m/s.
+pub(crate) fn root_velocities(states: &[CharacterState]) -> FrameTable<Vec3> {
+    let mut table = FrameTable::with_columns(states[0].velocities_root.len());
+    for state in states {
+        table.push(&state.velocities_root);
+    }
+    table
+}
+
+/// Frames whose windows may be learned from: `edge` frames inside the clip, every `stride`-th.
+pub(crate) fn window_frames(
+    clip: &TrainingClip,
+    edge: usize,
+    stride: usize,
+) -> impl Iterator<Item = usize> + '_ {
+    let last = clip.frames().saturating_sub(edge);
+    (edge..last).step_by(stride).filter(|&frame| clip.supported[frame])
+}
+
+/// Trains the periodic autoencoder.
+pub(crate) fn train_phase(
+    dataset: &Dataset,
+    config: &TrainConfig,
+    device: &Device,
+    folder: &Path,
+    checkpoint: &Checkpoint,
+    resume: bool,
+    on_event: OnEvent<'_>,
+) -> Result<(PeriodicAutoencoder, f32), TrainError> {
+    let stage = &config.phase;
+    let window = stage.network.window;
+    let windows_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<VelocityWindow>, TrainError> {
+        let mut windows = Vec::new();
+        for (_, clip) in clips {
+            let velocities = root_velocities(&clip.clean);
+            for frame in window_frames(clip, config.phase_edge_frames, stage.stride) {
+                windows.push(window.cut(&velocities, frame)?);
+            }
+        }
+        Ok(windows)
+    };
+    let windows = windows_of(dataset.training().collect())?;
+    if windows.len() < 2 {
+        return Err(TrainError::TooLittleData { stage: Stage::Phase.name(), examples: windows.len() });
+    }
+    let held_out = windows_of(dataset.held_out())?;
+    let every = held_out.len().div_ceil(HELD_OUT_WINDOWS).max(1);
+    let held_out: Vec<&VelocityWindow> = held_out.iter().step_by(every).collect();
+
+    let autodiff = device.clone().autodiff();
+    let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
+    let mut optimizer = stage.training.optimizer();
+    let mut done = 0;
+    if resume && let Some((step, current, _, loaded)) = checkpoint.load(model.clone(), optimizer.clone())? {
+        (done, model, optimizer) = (step, with_stable_ids(current), loaded);
+    }
+    let batch_size = stage.training.batch_size.min(windows.len());
+    let per_epoch = windows.len() / batch_size;
+    let steps = per_epoch * stage.training.epochs;
+    let mut metrics = MetricsFile::open(folder)?;
+    let mut held_out_loss = held_out_mse(&model, &held_out)?;
+    for epoch in done / per_epoch..stage.training.epochs {
+        let mut order: Vec<usize> = (0..windows.len()).collect();
+        order.shuffle(&mut step_rng(config.seed, Stage::Phase, epoch));
+        let mut sum = 0.0;
+        for (i, batch) in order.chunks_exact(batch_size).enumerate() {
+            let step = epoch * per_epoch + i + 1;
+            let batch: Vec<&VelocityWindow> = batch.iter().map(|&w| &windows[w]).collect();
+            let loss = pae_loss(&model, window_batch(&batch, &autodiff)?);
+            let value = scalar(&loss);
+            if !value.is_finite() {
+                return Err(TrainError::Diverged {
+                    stage: Stage::Phase.name(),
+                    step,
+                    loss: value,
+                    checkpoint: checkpoint.folder().display().to_string(),
+                });
+            }
+            sum += value;
+            let gradients = GradientsParams::from_grads(loss.backward(), &model);
+            model = optimizer.step(stage.training.learning_rate, model, gradients);
+            on_event(&TrainEvent { stage: Stage::Phase, step, steps, figures: &[] });
+        }
+        held_out_loss = held_out_mse(&model, &held_out)?;
+        let step = (epoch + 1) * per_epoch;
+        let figures = [("train_mse", sum / per_epoch as f32), ("held_out_mse", held_out_loss)];
+        let event = TrainEvent { stage: Stage::Phase, step, steps, figures: &figures };
+        metrics.write(&event)?;
+        on_event(&event);
+        checkpoint.save(step, &model, &model, &optimizer)?;
+    }
+    Ok((model.valid(), held_out_loss))
+}
+
+fn held_out_mse(model: &PeriodicAutoencoder, windows: &[&VelocityWindow]) -> Result<f32, TrainError> {
+    let model = model.valid();
+    let device = model.devices().into_iter().next().expect("an autoencoder has tensors").without_autodiff();
+    let mut sum = 0.0;
+    for chunk in windows.chunks(64) {
+        sum += scalar(&pae_loss(&model, window_batch(chunk, &device)?)) * chunk.len() as f32;
+    }
+    Ok(sum / windows.len().max(1) as f32)
+}
+
+pub(crate) fn scalar(loss: &Tensor<1>) -> f32 {
+    loss.clone().into_scalar::<f32>()
+}
+
+/// Reads the phases of all frames of all clips with the clean encoder. Frames near the ends, whose windows reach
+/// far beyond the clip, continue the nearest inner frame at its frequencies.
+pub(crate) fn read_phases(
+    dataset: &mut Dataset,
+    encoder: &WindowEncoder,
+    window: &WindowConfig,
+    edge: usize,
+) -> Result<(), TrainError> {
+    for clip in &mut dataset.clips {
+        let velocities = root_velocities(&clip.clean);
+        let frames = clip.frames();
+        let edge = edge.min((frames - 1) / 2);
+        let inner = edge..frames - edge;
+        let windows: Vec<VelocityWindow> =
+            inner.clone().map(|frame| window.cut(&velocities, frame)).collect::<Result<_, _>>()?;
+        let mut states: Vec<PhaseState> = Vec::with_capacity(windows.len());
+        for chunk in windows.chunks(128) {
+            states.extend(encoder.encode_all(&chunk.iter().collect::<Vec<_>>())?);
+        }
+        let channels = states[0].channels.len();
+        let mut codes = FrameTable::with_columns(2 * channels);
+        let mut parameters = FrameTable::with_columns(3 * channels);
+        for frame in 0..frames {
+            let nearest = frame.clamp(inner.start, inner.end - 1);
+            let state = &states[nearest - inner.start];
+            let frequencies = state.frequencies_hz();
+            let seconds = (frame as f32 - nearest as f32) / window.frame_rate_hz;
+            codes.push(&extrapolate_code(&state.code(), &frequencies, seconds)?);
+            parameters.push(&[frequencies, state.amplitudes(), state.offsets()].concat());
+        }
+        clip.phase_codes = codes;
+        clip.phase_parameters = parameters;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The stages in their order (method §7), each leaving a whole model folder behind.
+
+use crate::aligned_stage::train_aligned;
+use crate::checkpoint::Checkpoint;
+use crate::dataset::Dataset;
+use crate::kinematic_stage::train_kinematic;
+use crate::phase_stage::{read_phases, train_phase};
+use crate::progress::{OnEvent, Stage};
+use crate::{TrainConfig, TrainError};
+use burn::tensor::Device;
+use pomp_model::{FORMAT_VERSION, Model, ModelDescription};
+use pomp_motion::features::FeatureLayout;
+use pomp_phase::WindowEncoder;
+use pomp_weights::WeightPrecision;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Whether a stage starts anew or goes on from its checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// From fresh weights.
+    Anew,
+    /// From the stage's checkpoint, if there is one.
+    Resume,
+}
+
+/// Runs `stages` on `dataset` into the model folder `out` and returns the model.
+///
+/// Stages that are not asked for are taken from the folder. The weights are stored in half precision.
+///
+/// # Errors
+/// A setting outside its range, a stage whose predecessor has not run, a loss that is no longer a number, or a
+/// folder that cannot be written.
+pub fn train(
+    dataset: &mut Dataset,
+    config: &TrainConfig,
+    stages: &[Stage],
+    start: Start,
+    out: &Path,
+    device: &Device,
+    on_event: OnEvent<'_>,
+) -> Result<Model, TrainError> {
+    config.validate()?;
+    std::fs::create_dir_all(out).map_err(|source| TrainError::Io {
+        action: "creating the model folder",
+        path: out.to_path_buf(),
+        source,
+    })?;
+    let run = run_hash(config, dataset);
+    let resume = start == Start::Resume;
+    let layout = FeatureLayout::new(
+        dataset.skeleton.len(),
+        dataset.body_names.len(),
+        config.phase.network.channels,
+        config.kinematic.rotations,
+    );
+    let checkpoint = |stage| Checkpoint::new(out, stage, &run);
+
+    let mut model = if stages.contains(&Stage::Phase) {
+        let (phase, held_out) =
+            train_phase(dataset, config, device, out, &checkpoint(Stage::Phase), resume, on_event)?;
+        let description = ModelDescription {
+            format_version: FORMAT_VERSION,
+            made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
+            config_name: config.name.clone(),
+            config: serde_json::to_value(config).expect("a config is plain data"),
+            seed: config.seed,
+            data_hash: dataset.hash.clone(),
+            data: dataset.provenance(),
+            skeleton: (*dataset.skeleton).clone(),
+            body_names: dataset.body_names.clone(),
+            mass_kg: dataset.mass_kg,
+            layout: layout.clone(),
+            phase: config.phase.network.clone(),
+            stitch: config.aligned_phase.stitch,
+            kinematic: None,
+            metrics: BTreeMap::from([("phase_held_out_mse".to_owned(), held_out)]),
+        };
+        let model = Model { description, phase, aligned_phase: None, kinematic: None };
+        model.save(out, WeightPrecision::F16)?;
+        model
+    } else {
+        if !out.join("model.json").is_file() {
+            return Err(TrainError::MissingStage {
+                stage: stages.first().map_or("this", |stage| stage.name()),
+                needs: "a trained periodic autoencoder",
+                first: Stage::Phase.name(),
+            });
+        }
+        let mut model = Model::load(out, device)?;
+        model.description.config = serde_json::to_value(config).expect("a config is plain data");
+        model.description.data_hash.clone_from(&dataset.hash);
+        model.description.layout = layout.clone();
+        model
+    };
+    if stages.iter().all(|stage| *stage == Stage::Phase) {
+        return Ok(model);
+    }
+    read_phases(
+        dataset,
+        &WindowEncoder::new(&model.phase.encoder),
+        &config.phase.network.window,
+        config.phase_edge_frames,
+    )?;
+    if stages.contains(&Stage::AlignedPhase) {
+        let place = checkpoint(Stage::AlignedPhase);
+        let (encoder, alignment) =
+            train_aligned(dataset, config, &model.phase, device, out, &place, resume, on_event)?;
+        model.aligned_phase = Some(encoder);
+        let metrics = &mut model.description.metrics;
+        metrics.insert("aligned_code_distance".to_owned(), alignment.after);
+        metrics.insert("unaligned_code_distance".to_owned(), alignment.before);
+        model.save(out, WeightPrecision::F16)?;
+    }
+    if stages.contains(&Stage::Kinematic) {
+        let place = checkpoint(Stage::Kinematic);
+        let (network, gamma, description, errors) =
+            train_kinematic(dataset, config, &layout, device, out, &place, resume, on_event)?;
+        model.kinematic = Some((network, gamma));
+        model.description.kinematic = Some(description);
+        for (name, value) in errors.figures() {
+            model.description.metrics.insert(name.to_owned(), value);
+        }
+        model.save(out, WeightPrecision::F16)?;
+    }
+    Ok(model)
+}
+
+fn run_hash(config: &TrainConfig, dataset: &Dataset) -> String {
+    let json = serde_json::to_string(config).expect("a config is plain data");
+    let digest = Sha256::digest(format!("{json}\n{}", dataset.hash).as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,272 @@
+//! What can be asked for on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Physics-constrained human motion: preprocess mocap, train, generate, render, evaluate.
+///
+/// Without a command it generates: a ten-second walk over hills with one push, by the embedded model.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  pomp                                     ten seconds over hills with a push, into out/generate
+  pomp inspect walk.bvh                    what is in a clip
+  pomp preprocess mocap/ --out data        recordings with terrain and contact impulses
+  pomp train all --data data --out model   train a model of your own
+  pomp generate --control circle --seconds 30 --out out/circle"
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Arguments of `generate`, when no command is given.
+    #[command(flatten)]
+    pub generate: GenerateArguments,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what is in clips: rig, unit, contacts, gaits, warnings.
+    Inspect(InspectArguments),
+    /// Make and look at terrain.
+    #[command(subcommand)]
+    Terrain(TerrainCommand),
+    /// Turn mocap into recordings with contacts, gaits, terrain and contact impulses.
+    Preprocess(PreprocessArguments),
+    /// Train a model on recordings.
+    Train(TrainArguments),
+    /// Generate motion in the closed loop.
+    Generate(GenerateArguments),
+    /// Draw a clip or rollout as GIF or PNG.
+    Render(RenderArguments),
+    /// Measure clips and rollouts.
+    Evaluate(EvaluateArguments),
+    /// Write procedural clips on known terrain, as data for a machine without mocap.
+    Synthesize(SynthesizeArguments),
+}
+
+/// Arguments of `pomp inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp inspect walk.bvh
+  pomp inspect mocap/*.bvh --json
+  pomp inspect strange.bvh --rig my_rig.toml")]
+pub struct InspectArguments {
+    /// BVH files or recordings (npz).
+    #[arg(required = true)]
+    pub clips: Vec<PathBuf>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Preprocessing configuration.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Print JSON, one object per clip in a list.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pomp terrain …`.
+#[derive(Debug, Subcommand)]
+pub enum TerrainCommand {
+    /// Make a height map from a preset or a TOML description.
+    Make(TerrainMakeArguments),
+}
+
+/// Arguments of `pomp terrain make`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp terrain make hills --seed 7 --out hills.npz
+  pomp terrain make configs/terrain/stairs.toml --out stairs.png")]
+pub struct TerrainMakeArguments {
+    /// A preset (flat, slope, stairs, hills, rough, gaps) or a TOML file.
+    pub terrain: String,
+    /// Seed of random terrain.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The map to write: .png (16 bit, with a .toml beside it) or .npz.
+    #[arg(long)]
+    pub out: PathBuf,
+}
+
+/// Arguments of `pomp preprocess`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp preprocess mocap/ --out data
+  pomp preprocess a.bvh b.bvh --out data --config configs/preprocess.toml --strict
+
+An interrupted run goes on where it stopped when the same command is given again.")]
+pub struct PreprocessArguments {
+    /// BVH files, or folders that are searched for them.
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Folder of the results: one npz per clip, and manifest.json.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Configuration; without it the defaults, which configs/preprocess.toml lists.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Stop at the first clip that fails instead of skipping it.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print the manifest as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The stages of `pomp train`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TrainStage {
+    /// The periodic autoencoder.
+    Phase,
+    /// The aligned phase encoder.
+    AlignedPhase,
+    /// The kinematic module.
+    Kinematic,
+    /// All of them in order.
+    All,
+}
+
+/// Arguments of `pomp train`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp train all --data data --out model
+  pomp train all --data data --out model --resume
+  pomp train kinematic --data data --out model --config configs/paper.toml")]
+pub struct TrainArguments {
+    /// What to train.
+    #[arg(value_enum)]
+    pub stage: TrainStage,
+    /// Folder of recordings that `pomp preprocess` has made.
+    #[arg(long)]
+    pub data: PathBuf,
+    /// Folder of the model.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Configuration; without it the compact one.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Go on from the last checkpoint.
+    #[arg(long)]
+    pub resume: bool,
+    /// Seed, in place of the configuration's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Print one JSON object per report instead of a progress bar.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp generate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp generate --control walk --terrain flat --seconds 60 --out out/walk
+  pomp generate --terrain stairs --seed 3 --out out/stairs
+  pomp generate --push 4,Spine2,60,0,0 --push 8,Hips,0,0,-80 --out out/pushed
+  pomp generate --control path.toml --model model --out out/path")]
+pub struct GenerateArguments {
+    /// Model folder; without it the embedded compact model.
+    #[arg(long)]
+    pub model: Option<PathBuf>,
+    /// Preset (flat, slope, stairs, hills, rough, gaps) or file (.toml, .png, .npz).
+    #[arg(long, default_value = "hills")]
+    pub terrain: String,
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .npz) whose
+    /// trajectory is followed.
+    #[arg(long, default_value = "walk")]
+    pub control: String,
+    /// Push: time (s), body, and impulse x,y,z (N·s, world). May be given several times; `--push none` for none.
+    /// Without it, one of 50 N·s from the side at half time when no other argument changes the run.
+    #[arg(long, value_name = "T,BODY,JX,JY,JZ")]
+    pub push: Vec<String>,
+    /// Length, seconds.
+    #[arg(long, default_value_t = 10.0)]
+    pub seconds: f32,
+    /// Seed of terrain and noise.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Folder of the results.
+    #[arg(long, default_value = "out/generate")]
+    pub out: PathBuf,
+    /// Write no pictures.
+    #[arg(long)]
+    pub no_pictures: bool,
+    /// Print metrics as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp render`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp render walk.bvh --out walk.gif
+  pomp render out/generate/rollout.npz --out sheet.png")]
+pub struct RenderArguments {
+    /// BVH file, recording or rollout.
+    pub motion: PathBuf,
+    /// Picture to write: .gif (moving) or .png (contact sheet).
+    #[arg(long)]
+    pub out: PathBuf,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Show clip and simulation side by side.
+    #[arg(long)]
+    pub side_by_side: bool,
+}
+
+/// Arguments of `pomp evaluate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp evaluate out/generate/rollout.npz
+  pomp evaluate rollout.npz walk.bvh         generated beside mocap
+  pomp evaluate data/*.npz --json")]
+pub struct EvaluateArguments {
+    /// Rollouts, recordings or BVH files.
+    #[arg(required = true)]
+    pub motions: Vec<PathBuf>,
+    /// Ground of motions that carry none; without it flat at y = 0.
+    #[arg(long)]
+    pub terrain: Option<String>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp synthesize`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp synthesize --out clips
+  pomp preprocess clips --out data && pomp train all --data data --out model")]
+pub struct SynthesizeArguments {
+    /// Folder of the BVH files.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Seconds per clip.
+    #[arg(long, default_value_t = 12.0)]
+    pub seconds: f32,
+    /// Seed.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}

@@ -1,0 +1,29 @@
+//! One module per command.
+
+mod evaluate;
+mod generate;
+mod inspect;
+mod preprocess;
+mod render;
+mod synthesize;
+mod terrain;
+mod train;
+
+use crate::cli::{Arguments, Command, TerrainCommand};
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// Runs what was asked for.
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        None => generate::run(&arguments.generate),
+        Some(Command::Inspect(arguments)) => inspect::run(&arguments),
+        Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
+        Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
+        Some(Command::Train(arguments)) => train::run(&arguments),
+        Some(Command::Generate(arguments)) => generate::run(&arguments),
+        Some(Command::Render(arguments)) => render::run(&arguments),
+        Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
+        Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
+    }
+}

@@ -1,0 +1,71 @@
+use crate::cli::PreprocessArguments;
+use crate::{config_file, motion_file, terminal};
+use anyhow::{Result, bail};
+use pomp_motion::Gait;
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, Progress, find_inputs};
+use std::process::ExitCode;
+use std::time::Instant;
+
+pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
+    let config: PreprocessConfig = match &arguments.config {
+        Some(path) => config_file::read(path)?,
+        None => PreprocessConfig::default(),
+    };
+    let rigs = motion_file::rigs(&arguments.rig)?;
+    let inputs = find_inputs(&arguments.inputs)?;
+    let on_failure = if arguments.strict { OnFailure::Stop } else { OnFailure::Skip };
+    let bar = terminal::bar(inputs.len() as u64, "preprocess");
+    let started = Instant::now();
+    let manifest = pomp_preprocess::run(&inputs, &arguments.out, &config, &rigs, on_failure, &|progress| {
+        if let Progress::Failed(failure) = progress {
+            bar.suspend(|| eprintln!("skipped: {}", failure.error));
+        }
+        bar.inc(1);
+    })?;
+    bar.finish_and_clear();
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&manifest)?);
+    } else {
+        summarise(&manifest, arguments, started.elapsed().as_secs_f32());
+    }
+    if manifest.clips.is_empty() {
+        bail!("none of the {} clips could be preprocessed; the reasons are above", inputs.len());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summarise(manifest: &Manifest, arguments: &PreprocessArguments, seconds: f32) {
+    let frames: usize = manifest.clips.iter().map(|clip| clip.frames).sum();
+    let motion = frames as f32 / manifest.config.frame_rate_hz;
+    println!(
+        "{} recordings, {:.1} min of motion in {seconds:.0} s ({:.1} times real time), in {}",
+        manifest.clips.len(),
+        motion / 60.0,
+        motion / seconds.max(1e-3),
+        arguments.out.display()
+    );
+    let minutes: Vec<String> = Gait::ALL
+        .iter()
+        .map(|gait| {
+            let frames: usize = manifest.clips.iter().map(|clip| clip.gait_frames[gait.index()]).sum();
+            format!("{} {:.1}", gait.name(), frames as f32 / manifest.config.frame_rate_hz / 60.0)
+        })
+        .collect();
+    println!("minutes by gait: {}", minutes.join(", "));
+    let (mut closed, mut resets) = (0, 0);
+    for clip in &manifest.clips {
+        closed += usize::from((clip.replay.vertical_closure - 1.0).abs() <= 0.03);
+        resets += usize::from(clip.replay.resets > 0);
+    }
+    println!(
+        "vertical contact impulse within 3 % of m g T in {closed} of {}; the ragdoll lost the clip at least once in {resets}",
+        manifest.clips.len()
+    );
+    let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count();
+    if warned > 0 {
+        println!("{warned} recordings have warnings: see manifest.json");
+    }
+    if !manifest.failures.is_empty() {
+        println!("{} clips were skipped, see above", manifest.failures.len());
+    }
+}
