@@ -159,9 +159,10 @@ fn the_same_seed_gives_the_same_frames_and_frames_do_not_depend_on_the_past() {
 }
 
 fn inference() -> KinematicInference {
-    let model = KinematicModel::new(&small(), 5, &Device::flex()).unwrap();
-    let process = ReverseProcess::new(model.schedule(), 13, &SamplerConfig::ddim(2), None).unwrap();
-    KinematicInference::new(&model, process).unwrap()
+    let model = KinematicModel::new(&small(), 5, &Device::flex()).expect("the configuration is valid");
+    let process = ReverseProcess::new(model.schedule(), 13, &SamplerConfig::ddim(2), None)
+        .expect("the configuration is valid");
+    KinematicInference::new(&model, process).expect("the configuration is valid")
 }
 
 #[test]

@@ -146,6 +146,25 @@ fn the_same_seed_gives_the_same_bytes_through_training_and_another_seed_does_not
 }
 
 #[test]
+fn the_number_of_threads_does_not_change_a_byte() {
+    let device = Device::flex().autodiff();
+    let config = KinematicConfig::compact(660, 480, GateInput { start: 0, len: 130 });
+    let (x, y) = (normal([128, 660], 1), normal([128, 480], 2));
+    let step = || {
+        let model = KinematicModel::new(&config, 1, &device).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let loss = model.loss(&x, &y, &Tensor::ones([480], &Device::flex()), &mut rng);
+        let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        bytes(&AdamWConfig::new().init().step(1e-3, model, gradients))
+    };
+    let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(step);
+    let single = with(1);
+    for threads in [2, 3, 5] {
+        assert!(single == with(threads), "{threads} threads change the weights");
+    }
+}
+
+#[test]
 fn the_parameter_count_is_the_sum_over_the_layers() {
     let config = KinematicConfig::compact(660, 480, GateInput { start: 0, len: 130 });
     let model = KinematicModel::new(&config, 0, &Device::flex()).unwrap();

@@ -291,11 +291,11 @@ fn temperature_scales_the_noise_and_nothing_else() {
 }
 
 fn rejected(change: impl FnOnce(&mut SamplerConfig, &mut Option<GammaTable>)) -> KinematicError {
-    let schedule = DiffusionSchedule::cosine(50).unwrap();
+    let schedule = DiffusionSchedule::cosine(50).expect("50 steps are legal");
     let mut config = config(4, Lambda::Zero, Covariance::Scalar);
     let mut gamma = Some(Gaussian::even().exact_gamma(&schedule));
     change(&mut config, &mut gamma);
-    ReverseProcess::new(&schedule, 4, &config, gamma.as_ref()).unwrap_err()
+    ReverseProcess::new(&schedule, 4, &config, gamma.as_ref()).expect_err("the change is illegal")
 }
 
 #[test]
