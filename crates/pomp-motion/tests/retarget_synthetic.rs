@@ -435,3 +435,24 @@ fn rejects_motions_with_infinite_numbers() {
     let error = retarget(&source, RigLibrary::builtin().get("mixamo").unwrap(), &RetargetOptions::default());
     assert!(error.unwrap_err().to_string().contains("frame 3"));
 }
+
+#[test]
+fn a_standing_rest_pose_wins_over_the_axes_of_a_rig_map_that_contradict_it() {
+    // Our own BVH files have LaFAN1's joint names, whose rig map states axes, and the T-pose at rest.
+    let (skeleton, poses) = reference();
+    let source = SourceMotion {
+        name: "ours".to_owned(),
+        skeleton: skeleton.clone(),
+        end_sites: Vec::new(),
+        frame_rate_hz: 30.0,
+        poses: poses.clone(),
+        joint_translations: None,
+    };
+    let library = RigLibrary::builtin();
+    let (rig, _) = library.choose(&source.skeleton).unwrap();
+    assert_eq!(rig.name, "lafan1");
+    let options = RetargetOptions { proportions: Proportions::Source, ..RetargetOptions::default() };
+    let result = retarget(&source, rig, &options).unwrap();
+    let original = Clip::new("ours", skeleton.into(), 30.0, poses).unwrap();
+    assert!(largest_turn(&result.clip, &original) < 0.02);
+}

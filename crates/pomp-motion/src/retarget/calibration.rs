@@ -1,7 +1,8 @@
 use super::rig_map::frame;
-use super::{MatchReport, RetargetError, RigMap};
+use super::{JointAxes, MatchReport, RetargetError, RigMap};
 use crate::{GlobalPose, JointIndex, Skeleton, SourceMotion, humanoid};
 use glam::{Mat3, Quat, Vec3};
+use std::collections::BTreeMap;
 
 /// Per project joint the constant rotation from its T-pose frame to the frame of its source joint, so that
 /// world rotation of the project joint = world rotation of the source joint × this. `None` for joints that
@@ -21,7 +22,13 @@ const BONES: [(JointIndex, JointIndex); 8] = [
     (humanoid::RIGHT_FORE_ARM, humanoid::RIGHT_HAND),
 ];
 
+/// Cosine of the angle from which on a bone contradicts the axes of its joint: 60°, far above what skeletons differ by.
+const CONTRADICTION: f32 = 0.5;
+
 /// Finds the calibration from the axes of the rig map or, for joints without, from a standing rest pose.
+///
+/// Axes describe the files that the map was made for. A file of the same joint names whose rest pose stands and
+/// contradicts them, as other programs write it, is read by its rest pose.
 ///
 /// The rest pose counts with all rotations identity: every source joint frame is then aligned with the file's
 /// axes. Whatever the arms do there, the smallest rotation from the T-pose bone to the rest bone keeps the
@@ -34,9 +41,11 @@ pub(super) fn calibrate(
     let rest = Rest { pose: source.rest_pose(), source, joints };
     let body = rest.body();
     let project = Skeleton::humanoid(1.0);
+    let no_axes = BTreeMap::new();
+    let axes = if body.is_ok() && rest.contradicts(&rig.axes, &project) { &no_axes } else { &rig.axes };
     let mut calibration: Calibration = [None; humanoid::JOINTS];
     for index in (0..humanoid::JOINTS).map(JointIndex).filter(|&j| joints.source_joints[j.0].is_some()) {
-        let general = match (rig.axes.get(&index), &body) {
+        let general = match (axes.get(&index), &body) {
             (Some(axes), _) => axes.source_from_t_pose(),
             (None, Ok(body)) => rest.joint_frame(index, *body, &project),
             (None, Err(reason)) => {
@@ -58,8 +67,7 @@ pub(super) fn calibrate(
     for (hand, fore_arm) in
         [(humanoid::LEFT_HAND, humanoid::LEFT_FORE_ARM), (humanoid::RIGHT_HAND, humanoid::RIGHT_FORE_ARM)]
     {
-        if calibration[hand.0].is_some() && !rig.axes.contains_key(&hand) && calibration[fore_arm.0].is_some()
-        {
+        if calibration[hand.0].is_some() && !axes.contains_key(&hand) && calibration[fore_arm.0].is_some() {
             calibration[hand.0] = calibration[fore_arm.0];
         }
     }
@@ -108,6 +116,16 @@ impl Rest<'_> {
         let knee = self.at(humanoid::LEFT_LEG).unwrap_or_default();
         let ankle = self.at(humanoid::LEFT_FOOT).unwrap_or_default();
         hip.distance(knee) + knee.distance(ankle)
+    }
+
+    /// Whether a limb's bone points elsewhere than the axes of its joint say.
+    fn contradicts(&self, axes: &BTreeMap<JointIndex, JointAxes>, project: &Skeleton) -> bool {
+        BONES.iter().any(|&(joint, child)| {
+            axes.get(&joint).zip(self.bone(joint, child)).is_some_and(|(axes, bone)| {
+                let stated = axes.source_from_t_pose() * project.joints()[child.0].offset.normalize();
+                stated.dot(bone.normalize()) < CONTRADICTION
+            })
+        })
     }
 
     /// Rotation from the project's T-pose axes to the body's axes at rest, or why the rest pose is no standing pose.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whose bone lengths the result has.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proportions {
     /// [`crate::Skeleton::humanoid`] of `height_m`: the same bones for every clip.
     Project {
