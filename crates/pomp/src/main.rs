@@ -13,6 +13,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    leave_quietly_when_nobody_reads();
     let arguments = cli::Arguments::parse();
     match command::run(arguments) {
         Ok(code) => code,
@@ -21,4 +22,17 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// `pomp … | head` closes the pipe before all is printed. That is no failure of this program, but `println!` knows no
+/// answer to it other than a panic.
+fn leave_quietly_when_nobody_reads() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        report(panic);
+    }));
 }
