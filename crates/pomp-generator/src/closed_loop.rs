@@ -5,14 +5,14 @@ use crate::fall::FallDetector;
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
-use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
+use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{KinematicInference, ReverseProcess};
-use pomp_model::Model;
+use pomp_model::{KinematicDescription, Model};
 use pomp_motion::features::{
-    CharacterState, FeatureLayout, InputFrame, KEYS, Normaliser, OutputFrame, PAST_KEYS, WindowKey,
+    CharacterState, FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey,
 };
-use pomp_motion::rotation::wrap_angle;
+use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
 use pomp_terrain::HeightMap;
@@ -46,8 +46,7 @@ pub struct Generator {
     skeleton: Skeleton,
     terrain: HeightMap,
     layout: FeatureLayout,
-    x_normaliser: Normaliser,
-    y_normaliser: Normaliser,
+    description: KinematicDescription,
     inference: KinematicInference,
     phase_reader: PhaseReader,
     dynamic: DynamicModule,
@@ -66,6 +65,7 @@ pub struct Generator {
     fallen: bool,
     frame: usize,
     x: Vec<f32>,
+    normalised_x: Vec<f32>,
     y: Vec<f32>,
 }
 
@@ -102,18 +102,18 @@ impl Generator {
         let origin = RootFrame { origin: Vec3::new(0.0, ground, 0.0), yaw: 0.0 };
         let start = read_start(&layout, x, origin);
         let pose = start.state.to_pose();
-        let world = description.skeleton.forward_kinematics(&pose);
         let phase_reader = PhaseReader::new(model, config.phase_feedback, &start.state)?;
         let mass_kg: f32 = dynamic.body_masses().iter().sum();
-        let mut generator = Self {
-            weight_impulse_ns: mass_kg * config.dynamic.gravity_m_s2 * FRAME_S,
-            x_normaliser: kinematic.x.clone(),
-            y_normaliser: kinematic.y.clone(),
+        let weight_impulse_ns = mass_kg * config.dynamic.gravity_m_s2 * FRAME_S;
+        Ok(Self {
+            weight_impulse_ns,
+            description: kinematic.clone(),
             falls: FallDetector::new(&description.skeleton, config),
             config: config.clone(),
             skeleton: description.skeleton.clone(),
-            contact_impulse: vec![Vec3::ZERO; dynamic.body_names().len()],
+            contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
             x: vec![0.0; layout.x_len()],
+            normalised_x: vec![0.0; layout.x_len()],
             y: vec![0.0; layout.y_len()],
             layout,
             terrain,
@@ -130,22 +130,7 @@ impl Generator {
             cursor: ControlCursor::default(),
             fallen: false,
             frame: 0,
-        };
-        generator.place(&world)?;
-        Ok(generator)
-    }
-
-    /// Puts the ragdoll into the start pose with the start's joint velocities.
-    fn place(&mut self, world: &GlobalPose) -> Result<(), GeneratorError> {
-        // The pose a frame ago, to first order: every joint moved back along its velocity; rotations follow from
-        // the kinematic module's first step, so they start at rest relative to the root.
-        let velocity = self.state.frame.vector_to_world(self.state.velocities_root[0]);
-        let mut velocities = PoseVelocity::zero(self.skeleton.len());
-        velocities.root_linear = velocity;
-        velocities.angular[0] = Vec3::Y * self.state.yaw_rate;
-        let pose = world.to_local(&self.skeleton);
-        self.dynamic.reset(&pose, &velocities)?;
-        Ok(())
+        })
     }
 
     /// Names of the bodies, in the order of contact impulses and pushes.
@@ -183,7 +168,14 @@ impl Generator {
         if !self.fallen {
             self.set_target(plan)?;
         }
-        let simulated = self.dynamic.step(&from, &self.target_pose, pushes)?;
+        if self.frame == 0 {
+            // The ragdoll starts in the start's pose, moving as the first target asks.
+            self.dynamic.reset(&from, &PoseVelocity::between(&from, &self.target_pose, FRAME_S))?;
+        }
+        let simulated = match self.config.dynamics {
+            Dynamics::Simulated => self.dynamic.step(&from, &self.target_pose, pushes)?,
+            Dynamics::KinematicOnly => self.pose_of_target(&from),
+        };
         self.take_over(&simulated)?;
         self.cursor.advance(plan, ground_position(&self.state.frame));
         self.frame += 1;
@@ -208,6 +200,27 @@ impl Generator {
         })
     }
 
+    /// The target as if a body had followed it, untouched by anything.
+    fn pose_of_target(&self, from: &Pose) -> Frame {
+        let before = self.skeleton.forward_kinematics(from);
+        let pose = self.skeleton.forward_kinematics(&self.target_pose);
+        let pairs = before.positions.iter().zip(&pose.positions);
+        let velocities: Vec<Vec3> = pairs.map(|(a, b)| (*b - *a) / FRAME_S).collect();
+        let motion = PoseVelocity::between(from, &self.target_pose, FRAME_S);
+        Frame {
+            root_linear_velocity: motion.root_linear,
+            root_angular_velocity: motion.angular[0],
+            contact_impulse: vec![Vec3::ZERO; self.contact_impulse.len()],
+            assist_force: Vec3::ZERO,
+            assist_torque: Vec3::ZERO,
+            joint_torque: vec![0.0; pose.positions.len()],
+            saturated_joints: 0,
+            recovered: None,
+            velocities,
+            pose,
+        }
+    }
+
     /// The kinematic module: x from the simulated state, y sampled, the next target pose.
     fn set_target(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
         let blend =
@@ -230,9 +243,10 @@ impl Generator {
         };
         let terrain = &self.terrain;
         self.layout.write_x(&input, |x, z| terrain.height(x, z), &mut self.x);
-        self.x_normaliser.normalise(&mut self.x);
-        self.inference.sample(&self.x, &mut self.y, &mut self.rng)?;
-        self.y_normaliser.denormalise(&mut self.y);
+        self.normalised_x.copy_from_slice(&self.x);
+        self.description.x.normalise(&mut self.normalised_x);
+        self.inference.sample(&self.normalised_x, &mut self.y, &mut self.rng)?;
+        self.description.output_to_y(&self.layout, &self.x, &mut self.y);
         if self.y.iter().any(|v| !v.is_finite()) {
             return Err(GeneratorError::NotFinite { frame: self.frame });
         }
@@ -254,6 +268,10 @@ impl Generator {
         let mut state =
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
         state.yaw_rate = CharacterState::yaw_rate_between(&before, &state.frame, FRAME_S);
+        self.phase_reader.push(&state);
+        if self.config.pose_feedback < 1.0 {
+            self.keep_part_of_target(&mut state);
+        }
         self.state = state;
         self.contact_impulse.copy_from_slice(&simulated.contact_impulse);
 
@@ -267,7 +285,7 @@ impl Generator {
         // The target pose moves with its root, so that the next frame's drive starts where the root is now.
         let shift = self.target_frame.origin - target.origin;
         self.target_pose.root_position += shift;
-        let turn = pomp_motion::rotation::from_yaw(wrap_angle(self.target_frame.yaw - target.yaw));
+        let turn = from_yaw(wrap_angle(self.target_frame.yaw - target.yaw));
         self.target_pose.local_rotations[0] = (turn * self.target_pose.local_rotations[0]).normalize();
 
         let gait = self.prediction.as_ref().map_or(self.history.at(0).key.gait, |output| output.gait);
@@ -275,6 +293,28 @@ impl Generator {
         let code = self.next_code()?;
         self.history.push(key, &code);
         Ok(())
+    }
+
+    /// Moves a simulated state back towards the last target by what the pose feedback leaves out; its place and heading
+    /// on the ground stay.
+    fn keep_part_of_target(&self, state: &mut CharacterState) {
+        let feedback = self.config.pose_feedback;
+        let target = &self.target_pose;
+        let tilt = self.target_frame.rotation_to_root(target.local_rotations[0]);
+        state.rotations_local[0] = tilt.slerp(state.rotations_local[0], feedback);
+        for (simulated, target) in state.rotations_local.iter_mut().zip(&target.local_rotations).skip(1) {
+            *simulated = target.slerp(*simulated, feedback);
+        }
+        let height = target.root_position.y - self.target_frame.origin.y;
+        state.positions_root[0].y = height + (state.positions_root[0].y - height) * feedback;
+        let world = self.skeleton.forward_kinematics(&state.to_pose());
+        // Velocities of what is fed back: the last fed state's joints, in the world, to these.
+        for (joint, position) in world.positions.iter().enumerate() {
+            let last = self.state.frame.to_world(self.state.positions_root[joint]);
+            let fed = state.frame.vector_to_root((*position - last) / FRAME_S);
+            state.velocities_root[joint] = fed.lerp(state.velocities_root[joint], feedback);
+            state.positions_root[joint] = state.frame.to_root(*position);
+        }
     }
 
     /// Phase codes of all keys: past from history, present and future from the last frame's update.
@@ -295,7 +335,6 @@ impl Generator {
         if self.config.phase_feedback == PhaseFeedback::Constant {
             return Ok(old.clone());
         }
-        self.phase_reader.push(&self.state);
         let Some(output) = &self.prediction else { return Ok(old.clone()) };
         self.future_codes.copy_from_slice(&output.phase_codes);
         let code = self.phase_reader.update(old, output)?;

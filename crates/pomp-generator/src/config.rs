@@ -17,6 +17,16 @@ pub enum PhaseFeedback {
     Constant,
 }
 
+/// Who moves the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dynamics {
+    /// The simulator, towards the target: the method.
+    Simulated,
+    /// Nobody: the target is the pose. No contacts, no pushes; what the kinematic module does alone.
+    KinematicOnly,
+}
+
 /// Settings of the closed loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,11 +34,17 @@ pub struct GeneratorConfig {
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise: more
     /// temperature gives the variety of the data, its jitter included.
     pub sampler: SamplerConfig,
+    /// Who moves the body. Default simulated.
+    pub dynamics: Dynamics,
     /// Where phase codes come from. Default aligned.
     pub phase_feedback: PhaseFeedback,
     /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a
     /// push as if nothing had been; 1 lets every lag accumulate. Default 0.15.
     pub root_follow: f32,
+    /// How much of the simulated pose the kinematic module sees, 0 … 1; the rest is its own last target. 1 is the paper's
+    /// loop: it starts from where the body is. Less keeps the distance between target and body by which
+    /// the drives hold the weight, at the price of noticing disturbances less. Default 1.
+    pub pose_feedback: f32,
     /// Exponent on the command's share in future positions; below 1 the command wins early. Default 0.5, as in PFNN.
     pub position_bias: f32,
     /// Exponent on the command's share in future directions. Default 2, as in PFNN.
@@ -47,8 +63,10 @@ impl Default for GeneratorConfig {
     fn default() -> Self {
         Self {
             sampler: SamplerConfig { temperature: 0.3, ..SamplerConfig::analytic_ddim(4) },
+            dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,
             root_follow: 0.15,
+            pose_feedback: 1.0,
             position_bias: 0.5,
             direction_bias: 2.0,
             fall_tilt_deg: 65.0,
@@ -73,6 +91,7 @@ impl GeneratorConfig {
             }
         };
         in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
+        in_range("pose_feedback", self.pose_feedback, 0.0, 1.0, "0 to 1")?;
         in_range("position_bias", self.position_bias, 0.05, 20.0, "0.05 to 20")?;
         in_range("direction_bias", self.direction_bias, 0.05, 20.0, "0.05 to 20")?;
         in_range("fall_tilt_deg", self.fall_tilt_deg, 10.0, 180.0, "10 to 180")?;

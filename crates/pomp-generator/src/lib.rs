@@ -17,7 +17,7 @@ mod start;
 mod trajectory;
 
 pub use closed_loop::{FRAME_RATE_HZ, Generator, StepOutput};
-pub use config::{GeneratorConfig, PhaseFeedback};
+pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, PathFile, Preset};
 pub use error::GeneratorError;
 pub use rollout::{ScheduledPush, record};

@@ -17,6 +17,8 @@ pub(crate) struct PhaseReader {
     joints: usize,
     /// Joint velocities of the last frames, each in its own root frame, oldest first.
     past: VecDeque<Vec<Vec3>>,
+    /// Simulated frames among them; the rest is the start's, held.
+    simulated_frames: usize,
 }
 
 impl PhaseReader {
@@ -40,6 +42,7 @@ impl PhaseReader {
             stitch: model.description.stitch,
             joints: start.velocities_root.len(),
             past: past.into(),
+            simulated_frames: 0,
         })
     }
 
@@ -48,15 +51,17 @@ impl PhaseReader {
         let mut row = self.past.pop_front().expect("the past is never empty");
         row.copy_from_slice(&state.velocities_root);
         self.past.push_back(row);
+        self.simulated_frames += 1;
     }
 
     /// The present's phase code after `old`: half the way from `old` advanced at its frequency to what the encoder
-    /// reads (eq. 9 of DeepPhase); with no encoder, to what the kinematic module predicted.
+    /// reads (eq. 9 of DeepPhase); with no encoder, or until a second of simulated motion is there to be read, to what the
+    /// kinematic module predicted.
     pub fn update(&self, old: &[f32], prediction: &OutputFrame) -> Result<Vec<f32>, GeneratorError> {
         let keys = predicted_states(prediction, old.len() / 2)?;
         let read = match &self.encoder {
-            None => keys[0].clone(),
-            Some(encoder) => encoder.encode(&self.stitched(&keys)?)?,
+            Some(encoder) if self.simulated_frames >= self.past.len() => encoder.encode(&self.stitched(&keys)?)?,
+            _ => keys[0].clone(),
         };
         let step = 1.0 / self.window.frame_rate_hz;
         Ok(update_code(old, &read.code(), &read.amplitudes(), &read.frequencies_hz(), step)?)

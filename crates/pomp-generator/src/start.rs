@@ -13,6 +13,8 @@ pub(crate) struct Start {
     pub state: CharacterState,
     pub history: Vec<Past>,
     pub future_phase_codes: Vec<f32>,
+    /// Mean contact force of each body, body weights, world.
+    pub contact_force_bw: Vec<Vec3>,
 }
 
 /// Reads x (in its own units) as a character in `frame`.
@@ -61,5 +63,7 @@ pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) ->
             Past { key, phase_codes: code.to_vec() }
         })
         .collect();
-    Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].to_vec() }
+    let contact_force_bw =
+        vectors(BlockName::ContactImpulses).into_iter().map(|force| frame.vector_to_world(force)).collect();
+    Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].to_vec(), contact_force_bw }
 }

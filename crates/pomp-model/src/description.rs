@@ -45,18 +45,62 @@ pub struct ModelDescription {
     pub metrics: BTreeMap<String, f32>,
 }
 
+/// What the network's output is, before normalisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputSpace {
+    /// y itself, as in the paper.
+    Absolute,
+    /// y less what it would be if nothing changed (`FeatureLayout::write_base`): ours. What stays the same from
+    /// frame to frame need not pass through the experts.
+    Residual,
+}
+
 /// The kinematic part of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KinematicDescription {
     /// Sizes of the networks.
     pub config: KinematicConfig,
+    /// What the network's output is.
+    pub output: OutputSpace,
     /// Normalisation of x.
     pub x: Normaliser,
-    /// Normalisation of y.
+    /// Normalisation of the output.
     pub y: Normaliser,
     /// Inputs x (in their own units) at which a rollout may start, by gait.
     pub starts: BTreeMap<String, Vec<f32>>,
+}
+
+impl KinematicDescription {
+    /// Turns a normalised network output into y in its own units; `x` is the input in its own units.
+    pub fn output_to_y(&self, layout: &FeatureLayout, x: &[f32], y: &mut [f32]) {
+        self.y.denormalise(y);
+        if self.output == OutputSpace::Residual {
+            let mut base = vec![0.0; y.len()];
+            layout.write_base(x, &mut base);
+            for (value, base) in y.iter_mut().zip(base) {
+                *value += base;
+            }
+        }
+    }
+
+    /// Turns y in its own units into the network's normalised output; the inverse of [`Self::output_to_y`].
+    pub fn y_to_output(&self, layout: &FeatureLayout, x: &[f32], y: &mut [f32]) {
+        subtract_base(self.output, layout, x, y);
+        self.y.normalise(y);
+    }
+}
+
+/// y in its own units less its base, when the output is the residual.
+pub fn subtract_base(output: OutputSpace, layout: &FeatureLayout, x: &[f32], y: &mut [f32]) {
+    if output == OutputSpace::Residual {
+        let mut base = vec![0.0; y.len()];
+        layout.write_base(x, &mut base);
+        for (value, base) in y.iter_mut().zip(base) {
+            *value -= base;
+        }
+    }
 }
 
 impl ModelDescription {

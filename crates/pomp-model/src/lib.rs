@@ -10,6 +10,6 @@ mod description;
 mod error;
 mod model;
 
-pub use description::{FORMAT_VERSION, KinematicDescription, ModelDescription};
+pub use description::{FORMAT_VERSION, KinematicDescription, ModelDescription, OutputSpace, subtract_base};
 pub use error::ModelError;
 pub use model::{Model, ModelBytes};

@@ -1,5 +1,6 @@
 use crate::TrainError;
 use pomp_kinematic::{Activation, Conditioning, GateInput, KinematicConfig, Prediction};
+use pomp_model::OutputSpace;
 use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
 use pomp_phase::{AlignedLossWeights, PeriodicAutoencoderConfig, PhaseTrainingConfig, StitchConfig};
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,8 @@ impl BlockWeights {
 pub struct KinematicStage {
     /// Whether x and y carry joint rotations (ours) or not (the paper's layout, which sets no twist).
     pub rotations: Rotations,
+    /// Whether the network predicts y itself or its change.
+    pub output: OutputSpace,
     /// Number of experts.
     pub experts: usize,
     /// Hidden widths of every expert.

@@ -5,7 +5,7 @@ use crate::dataset::{FRAME_RATE_HZ, TrainingClip};
 use glam::Vec2;
 use pomp_motion::RootFrame;
 use pomp_motion::features::{
-    CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
+    BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
 };
 use pomp_motion::rotation::wrap_angle;
 use pomp_phase::extrapolate_code;
@@ -13,6 +13,11 @@ use pomp_phase::extrapolate_code;
 /// Time in which a character beside its clip is to be back on it, seconds: the root motion in y carries the
 /// correction, so that the closed loop learns to steer.
 const RETURN_TIME_S: f32 = 0.5;
+
+/// Share of a pose's distance from its clip that is left after one frame. A jump all the way back would teach jerks; a
+/// slow return would let the body sag: a drive holds weight by the distance between target and body, so the
+/// target must stay near the clip's pose while the body hangs below it.
+const POSE_LEFT_PER_FRAME: f32 = 0.5;
 
 /// Where the state in x comes from.
 #[derive(Clone, Debug)]
@@ -113,6 +118,27 @@ pub fn write_example(
     }
     let gait = clip.recording.gait[frame + 1];
     layout.write_y(&state.frame, &next, &gait, &future, &future_codes, &future_parameters, dt, y);
+    if !matches!(source, StateSource::Clean) {
+        keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y);
+    }
+}
+
+/// Adds to the pose in y what a frame leaves of the distance between the state and its clip.
+fn keep_what_is_left(
+    layout: &FeatureLayout,
+    clean: &CharacterState,
+    state: &CharacterState,
+    left: f32,
+    y: &mut [f32],
+) {
+    let (mut from, mut to) = (vec![0.0; y.len()], vec![0.0; y.len()]);
+    layout.write_state_of_y(clean, &mut from);
+    layout.write_state_of_y(state, &mut to);
+    for name in [BlockName::JointPositions, BlockName::JointVelocities, BlockName::JointRotations] {
+        for i in layout.y_range(name) {
+            y[i] += (to[i] - from[i]) * left;
+        }
+    }
 }
 
 /// The clip's root at frame `at`, moved by what is left of `drift` when `share` of the window has passed.

@@ -65,23 +65,20 @@ pub(crate) fn held_out_errors(
     let stride = possible.len().div_ceil(STARTS).max(1);
     let starts: Vec<(usize, usize)> = possible.into_iter().step_by(stride).collect();
     let sources: Vec<_> = starts.iter().map(|&(clip, frame)| (clip, frame, StateSource::Clean)).collect();
-    let (mut first_x, _) = rows.fill(&sources);
+    let first = rows.fill(&sources, None);
     let mut rollouts: Vec<Rollout> = starts
         .iter()
-        .zip(first_x.chunks_exact_mut(rows.layout.x_len()))
-        .map(|(&start, x)| {
-            rows.x.denormalise(x);
-            Rollout::start_of_length(dataset, rows.layout, start, FRAMES + 1, x)
-        })
+        .zip(first.raw_x.chunks_exact(rows.layout.x_len()))
+        .map(|(&start, x)| Rollout::start_of_length(dataset, rows.layout, start, FRAMES + 1, x))
         .collect();
     let mut one_frame = 0.0;
     for ahead in 0..FRAMES {
         let examples: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
-        let (x, _) = rows.fill(&examples);
+        let batch = rows.fill(&examples, None);
         drop(examples);
-        let mut predicted = predict(model, x, rows.layout, device, &mut rng);
-        for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact_mut(rows.layout.y_len())) {
-            rows.y.denormalise(y);
+        let mut predicted = predict(model, batch.x, rows.layout, device, &mut rng);
+        rows.outputs_to_y(&batch.raw_x, &mut predicted);
+        for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact(rows.layout.y_len())) {
             rollout.advance(dataset, rows.layout, y, 0);
         }
         if ahead == 0 {

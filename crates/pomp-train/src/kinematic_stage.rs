@@ -11,13 +11,14 @@ use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
 use burn::module::Module;
+use burn::grad_clipping::GradientClippingConfig;
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
-use pomp_model::KinematicDescription;
+use pomp_model::{KinematicDescription, OutputSpace, subtract_base};
 use pomp_motion::Gait;
 use pomp_motion::features::{BlockName, FeatureLayout, Normaliser};
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -26,11 +27,15 @@ use std::path::Path;
 
 /// Gravity in the unit of impulse features, m/s².
 const GRAVITY_MPS2: f32 = 9.81;
+/// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
+const LARGEST_GRADIENT: f32 = 1.0;
 /// Steps between reports.
 const REPORT_EVERY: usize = 100;
 /// Steps between held-out measurements and checkpoints. Rollouts begin anew there, so that a resumed run equals
 /// one that was not interrupted.
 const CHECKPOINT_EVERY: usize = 1000;
+/// Steps between models that can be used, a multiple of the above.
+const KEEP_EVERY: usize = 4000;
 /// Examples that the normalisation is fitted on, at most.
 const NORMALISER_EXAMPLES: usize = 20_000;
 /// Batches that Γ is estimated on.
@@ -90,25 +95,67 @@ pub(crate) struct Rows<'a> {
     pub dataset: &'a Dataset,
     pub layout: &'a FeatureLayout,
     pub weight_impulse_ns: f32,
-    pub x: &'a Normaliser,
-    pub y: &'a Normaliser,
+    pub description: &'a KinematicDescription,
+}
+
+/// One example to be written: clip, frame, where the state comes from.
+pub(crate) type Example<'a> = (usize, usize, StateSource<'a>);
+
+/// Rows of a batch.
+pub(crate) struct Batch {
+    /// Inputs in their own units, row-major.
+    pub raw_x: Vec<f32>,
+    /// Normalised inputs, row-major.
+    pub x: Vec<f32>,
+    /// Normalised outputs, row-major.
+    pub y: Vec<f32>,
 }
 
 impl Rows<'_> {
-    /// Normalised x and y of examples, row-major.
-    pub fn fill(&self, examples: &[(usize, usize, StateSource<'_>)]) -> (Vec<f32>, Vec<f32>) {
+    /// The rows of `examples`. Those from `noisy_from` on get noise of the deviations `noise` (in x's normalised unit),
+    /// drawn from `seed` and the row's number.
+    pub fn fill(&self, examples: &[Example<'_>], noise: Option<Noise<'_>>) -> Batch {
         let (x_len, y_len) = (self.layout.x_len(), self.layout.y_len());
-        let (mut x, mut y) = (vec![0.0; examples.len() * x_len], vec![0.0; examples.len() * y_len]);
-        examples.par_iter().zip(x.par_chunks_exact_mut(x_len).zip(y.par_chunks_exact_mut(y_len))).for_each(
-            |((clip, frame, source), (x, y))| {
-                let clip = &self.dataset.clips[*clip];
-                write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, x, y);
-                self.x.normalise(x);
-                self.y.normalise(y);
-            },
-        );
-        (x, y)
+        let rows = examples.len();
+        let mut batch =
+            Batch { raw_x: vec![0.0; rows * x_len], x: vec![0.0; rows * x_len], y: vec![0.0; rows * y_len] };
+        let parts = batch
+            .raw_x
+            .par_chunks_exact_mut(x_len)
+            .zip(batch.x.par_chunks_exact_mut(x_len))
+            .zip(batch.y.par_chunks_exact_mut(y_len));
+        examples.par_iter().zip(parts).enumerate().for_each(|(row, ((clip, frame, source), ((raw, x), y)))| {
+            let clip = &self.dataset.clips[*clip];
+            write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, raw, y);
+            if let Some(noise) = noise.filter(|noise| row >= noise.first_row) {
+                let mut rng = ChaCha8Rng::seed_from_u64(noise.seed.wrapping_add(row as u64));
+                let scales = noise.deviations.iter().zip(self.description.x.deviation());
+                for (value, (deviation, scale)) in raw.iter_mut().zip(scales) {
+                    if *deviation > 0.0 {
+                        *value += deviation * scale * normal(&mut rng);
+                    }
+                }
+            }
+            self.description.y_to_output(self.layout, raw, y);
+            x.copy_from_slice(raw);
+            self.description.x.normalise(x);
+        });
+        batch
     }
+
+    /// The network's normalised outputs as y in its own units, row by row.
+    pub fn outputs_to_y(&self, raw_x: &[f32], y: &mut [f32]) {
+        let rows = raw_x.par_chunks_exact(self.layout.x_len()).zip(y.par_chunks_exact_mut(self.layout.y_len()));
+        rows.for_each(|(x, y)| self.description.output_to_y(self.layout, x, y));
+    }
+}
+
+/// Noise on the inputs of a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Noise<'a> {
+    deviations: &'a [f32],
+    first_row: usize,
+    seed: u64,
 }
 
 /// A `[rows, columns]` tensor of row-major values.
@@ -122,9 +169,15 @@ pub(crate) fn weight_impulse_ns(dataset: &Dataset) -> f32 {
     dataset.mass_kg * GRAVITY_MPS2 / FRAME_RATE_HZ
 }
 
-/// Mean and deviation of x and y over clean training examples.
-fn fit_normalisers(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler) -> (Normaliser, Normaliser) {
-    let stride = sampler.len().div_ceil(NORMALISER_EXAMPLES).max(1);
+/// Mean and deviation of x and of the network's output over training examples.
+fn fit_normalisers(
+    dataset: &Dataset,
+    layout: &FeatureLayout,
+    sampler: &Sampler,
+    output: OutputSpace,
+) -> (Normaliser, Normaliser) {
+    // Odd, so that clean and simulated examples take turns.
+    let stride = sampler.len().div_ceil(NORMALISER_EXAMPLES).max(1) | 1;
     let rows: Vec<(Vec<f32>, Vec<f32>)> = (0..sampler.len())
         .step_by(stride)
         .collect::<Vec<_>>()
@@ -133,7 +186,10 @@ fn fit_normalisers(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler)
             let (clip, frame) = sampler.at(index);
             let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
             let impulse = weight_impulse_ns(dataset);
-            write_example(layout, &dataset.clips[clip], frame, &StateSource::Clean, impulse, &mut x, &mut y);
+            // Simulated states are in: a residual of clean states alone would hardly know corrections.
+            let source = if index % 2 == 0 { StateSource::Clean } else { StateSource::Simulated };
+            write_example(layout, &dataset.clips[clip], frame, &source, impulse, &mut x, &mut y);
+            subtract_base(output, layout, &x, &mut y);
             (x, y)
         })
         .collect();
@@ -143,7 +199,15 @@ fn fit_normalisers(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler)
     )
 }
 
-/// Trains the kinematic module; phases of all frames must have been read.
+/// The kinematic module at some point of its training.
+pub(crate) struct TrainedKinematic {
+    pub network: KinematicModel,
+    pub gamma: GammaTable,
+    pub description: KinematicDescription,
+    pub errors: HeldOutErrors,
+}
+
+/// Trains the kinematic module and hands it to `keep` now and then and at the end; phases of all frames must have been read.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &Dataset,
@@ -154,7 +218,8 @@ pub(crate) fn train_kinematic(
     checkpoint: &Checkpoint,
     resume: bool,
     on_event: OnEvent<'_>,
-) -> Result<(KinematicModel, GammaTable, KinematicDescription, HeldOutErrors), TrainError> {
+    keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
+) -> Result<(), TrainError> {
     let stage = &config.kinematic;
     let training = || dataset.training().map(|(index, _)| index);
     let sampler = Sampler::new(dataset, training(), config.margin_frames, stage.rare_gait_factor);
@@ -163,20 +228,21 @@ pub(crate) fn train_kinematic(
     }
     let held_out_clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
     let held_out = Sampler::new(dataset, held_out_clips.into_iter(), config.margin_frames, 1.0);
-    let (x_normaliser, y_normaliser) = fit_normalisers(dataset, layout, &sampler);
-    let rows = Rows {
-        dataset,
-        layout,
-        weight_impulse_ns: weight_impulse_ns(dataset),
-        x: &x_normaliser,
-        y: &y_normaliser,
-    };
+    let network = stage.network(layout);
+    let (x, y) = fit_normalisers(dataset, layout, &sampler, stage.output);
+    let mut description =
+        KinematicDescription { config: network.clone(), output: stage.output, x, y, starts: BTreeMap::new() };
+    description.starts = starts(dataset, layout, &sampler);
+    let rows = Rows { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description: &description };
     let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
 
     let autodiff = device.clone().autodiff();
-    let network = stage.network(layout);
     let mut model = with_stable_ids(KinematicModel::new(&network, config.seed, &autodiff)?);
-    let mut optimizer = AdamWConfig::new().with_weight_decay(stage.weight_decay).init();
+    let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
+    let mut optimizer = AdamWConfig::new()
+        .with_weight_decay(stage.weight_decay)
+        .with_grad_clipping(Some(clipping))
+        .init();
     let mut average = AveragedWeights::new(&model, stage.average);
     let mut done = 0;
     if resume
@@ -211,15 +277,15 @@ pub(crate) fn train_kinematic(
                 (clip, frame, if i < simulated { StateSource::Simulated } else { StateSource::Clean })
             }))
             .collect();
-        let (mut x, y) = rows.fill(&examples);
+        let noise = Noise { deviations: &noise, first_row: rollouts.len(), seed: rng.random() };
+        let batch = rows.fill(&examples, Some(noise));
         drop(examples);
         let own = rollouts.len() * layout.x_len();
-        let own_x = x[..own].to_vec();
-        add_noise(&mut x[own..], &noise, &mut rng);
+        let own_x = batch.x[..own].to_vec();
 
         let loss = model.loss(
-            &matrix(x, layout.x_len(), &autodiff),
-            &matrix(y, layout.y_len(), &autodiff),
+            &matrix(batch.x, layout.x_len(), &autodiff),
+            &matrix(batch.y, layout.y_len(), &autodiff),
             &feature_weights,
             &mut rng,
         );
@@ -234,7 +300,8 @@ pub(crate) fn train_kinematic(
         }
         sum += value;
         if !rollouts.is_empty() {
-            let predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
+            let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
+            rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
             advance_rollouts(&mut rollouts, &rows, predicted, config, &sampler, &mut rng);
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
@@ -251,6 +318,11 @@ pub(crate) fn train_kinematic(
                 let errors = held_out_errors(&averaged.valid(), &rows, &held_out, device, config)?;
                 figures.extend(errors.figures());
                 checkpoint.save(step, &model, &averaged, &optimizer)?;
+                if step % KEEP_EVERY == 0 || last {
+                    let network = averaged.valid();
+                    let gamma = gamma(&network, &rows, &sampler, config, device)?;
+                    keep(TrainedKinematic { network, gamma, description: description.clone(), errors })?;
+                }
                 rollouts.clear();
             }
             let event = TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &figures };
@@ -260,12 +332,7 @@ pub(crate) fn train_kinematic(
             on_event(&TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &[] });
         }
     }
-    let model = average.apply(model).valid();
-    let errors = held_out_errors(&model, &rows, &held_out, device, config)?;
-    let gamma = gamma(&model, &rows, &sampler, config, device)?;
-    let starts = starts(&rows, &sampler);
-    let description = KinematicDescription { config: network, x: x_normaliser, y: y_normaliser, starts };
-    Ok((model, gamma, description, errors))
+    Ok(())
 }
 
 fn start_rollout(rows: &Rows<'_>, start: (usize, usize), longest: usize, rng: &mut ChaCha8Rng) -> Rollout {
@@ -275,7 +342,7 @@ fn start_rollout(rows: &Rows<'_>, start: (usize, usize), longest: usize, rng: &m
     Rollout::start(rows.dataset, rows.layout, start, longest, &x, rng)
 }
 
-/// ŷ_0 from pure noise in a single step, in y's own units, row-major.
+/// The network's normalised output from pure noise in a single step, row-major.
 pub(crate) fn predict(
     model: &KinematicModel,
     x: Vec<f32>,
@@ -294,18 +361,15 @@ pub(crate) fn predict(
 fn advance_rollouts(
     rollouts: &mut [Rollout],
     rows: &Rows<'_>,
-    mut predicted: Vec<f32>,
+    predicted: Vec<f32>,
     config: &TrainConfig,
     sampler: &Sampler,
     rng: &mut ChaCha8Rng,
 ) {
     let alive: Vec<bool> = rollouts
         .par_iter_mut()
-        .zip(predicted.par_chunks_exact_mut(rows.layout.y_len()))
-        .map(|(rollout, y)| {
-            rows.y.denormalise(y);
-            rollout.advance(rows.dataset, rows.layout, y, config.margin_frames)
-        })
+        .zip(predicted.par_chunks_exact(rows.layout.y_len()))
+        .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, config.margin_frames))
         .collect();
     for (rollout, alive) in rollouts.iter_mut().zip(alive) {
         if !alive {
@@ -335,16 +399,6 @@ fn noise_per_feature(layout: &FeatureLayout, state: f32, context: f32) -> Vec<f3
     noise
 }
 
-fn add_noise(x: &mut [f32], noise: &[f32], rng: &mut ChaCha8Rng) {
-    for row in x.chunks_exact_mut(noise.len()) {
-        for (value, deviation) in row.iter_mut().zip(noise) {
-            if *deviation > 0.0 {
-                *value += deviation * normal(rng);
-            }
-        }
-    }
-}
-
 /// A standard normal number (Box and Muller).
 pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f32 {
     let (u, v): (f32, f32) = (1.0 - rng.random::<f32>(), rng.random());
@@ -367,8 +421,8 @@ fn gamma(
                     (clip, frame, StateSource::Clean)
                 })
                 .collect();
-            let (x, y) = rows.fill(&examples);
-            (matrix(x, rows.layout.x_len(), device), matrix(y, rows.layout.y_len(), device))
+            let batch = rows.fill(&examples, None);
+            (matrix(batch.x, rows.layout.x_len(), device), matrix(batch.y, rows.layout.y_len(), device))
         })
         .collect();
     Ok(estimate_gamma(model, batches, GAMMA_DRAWS, &mut rng)?)
@@ -376,13 +430,13 @@ fn gamma(
 
 /// Inputs at which a rollout may start: for each gait the frame whose surroundings are most purely of it and whose
 /// speed is nearest to the gait's own.
-fn starts(rows: &Rows<'_>, sampler: &Sampler) -> BTreeMap<String, Vec<f32>> {
+fn starts(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler) -> BTreeMap<String, Vec<f32>> {
     let wanted = [(Gait::Stand, 0.0), (Gait::Walk, 1.2), (Gait::Jog, 2.4)];
     let mut starts = BTreeMap::new();
     for (gait, speed) in wanted {
         let cost = |index: usize| {
             let (clip, frame) = sampler.at(index);
-            let clip = &rows.dataset.clips[clip];
+            let clip = &dataset.clips[clip];
             let window: Range<usize> = frame.saturating_sub(60)..(frame + 60).min(clip.frames());
             let foreign: f32 =
                 window.clone().map(|f| 1.0 - clip.recording.gait[f][gait.index()]).sum::<f32>()
@@ -402,9 +456,9 @@ fn starts(rows: &Rows<'_>, sampler: &Sampler) -> BTreeMap<String, Vec<f32>> {
             continue;
         }
         let (clip, frame) = sampler.at(index);
-        let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
-        let clip = &rows.dataset.clips[clip];
-        write_example(rows.layout, clip, frame, &StateSource::Clean, rows.weight_impulse_ns, &mut x, &mut y);
+        let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
+        let clip = &dataset.clips[clip];
+        write_example(layout, clip, frame, &StateSource::Clean, weight_impulse_ns(dataset), &mut x, &mut y);
         starts.insert(gait.name().to_owned(), x);
     }
     starts

@@ -11,6 +11,9 @@ use rand_chacha::ChaCha8Rng;
 /// Distance from the clip beyond which a rollout is given up, metres.
 const GIVEN_UP_BEYOND_M: f32 = 0.6;
 
+/// Mean distance of the joints from the clip's, both in their root frames, beyond which it is given up, metres.
+const GIVEN_UP_POSE_M: f32 = 0.15;
+
 /// One character under way.
 pub(crate) struct Rollout {
     pub clip: usize,
@@ -90,7 +93,10 @@ impl Rollout {
         self.state = next;
         self.codes.copy_from_slice(&output.phase_codes);
         self.frame += 1;
-        let clean = clip.clean[self.frame].frame.origin;
-        Vec2::new(frame.origin.x - clean.x, frame.origin.z - clean.z).length() < GIVEN_UP_BEYOND_M
+        let clean = &clip.clean[self.frame];
+        let away = frame.origin - clean.frame.origin;
+        let pose = self.state.positions_root.iter().zip(&clean.positions_root);
+        let pose = pose.map(|(a, b)| a.distance(*b)).sum::<f32>() / clean.positions_root.len() as f32;
+        Vec2::new(away.x, away.z).length() < GIVEN_UP_BEYOND_M && pose < GIVEN_UP_POSE_M
     }
 }

@@ -115,14 +115,14 @@ pub fn train(
     }
     if stages.contains(&Stage::Kinematic) {
         let place = checkpoint(Stage::Kinematic);
-        let (network, gamma, description, errors) =
-            train_kinematic(dataset, config, &layout, device, out, &place, resume, on_event)?;
-        model.kinematic = Some((network, gamma));
-        model.description.kinematic = Some(description);
-        for (name, value) in errors.figures() {
-            model.description.metrics.insert(name.to_owned(), value);
-        }
-        model.save(out, WeightPrecision::F16)?;
+        train_kinematic(dataset, config, &layout, device, out, &place, resume, on_event, &mut |trained| {
+            model.kinematic = Some((trained.network, trained.gamma));
+            model.description.kinematic = Some(trained.description);
+            for (name, value) in trained.errors.figures() {
+                model.description.metrics.insert(name.to_owned(), value);
+            }
+            Ok(model.save(out, WeightPrecision::F16)?)
+        })?;
     }
     Ok(model)
 }

@@ -33,7 +33,12 @@ pub enum Command {
     /// Show what is in clips: rig, unit, contacts, gaits, warnings.
     Inspect(InspectArguments),
     /// Make and look at terrain.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp terrain make hills --seed 7 --out hills.npz"
+    )]
     Terrain(TerrainCommand),
     /// Turn mocap into recordings with contacts, gaits, terrain and contact impulses.
     Preprocess(PreprocessArguments),

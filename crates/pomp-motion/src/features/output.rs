@@ -1,5 +1,5 @@
 use super::input::trajectory_key;
-use super::{BlockName, CharacterState, FUTURE_KEYS, FeatureLayout};
+use super::{BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, PAST_KEYS};
 use crate::rotation::from_6d;
 use crate::{Gait, RootFrame};
 use glam::{Quat, Vec2, Vec3};
@@ -68,8 +68,7 @@ impl FeatureLayout {
         dt_s: f32,
         y: &mut [f32],
     ) {
-        assert_eq!(y.len(), self.y_len(), "y has another layout");
-        self.write_state(&|name| self.y_range(name), next, y);
+        self.write_state_of_y(next, y);
         let moved = frame.ground_to_root(next.frame.origin.x, next.frame.origin.z) / dt_s;
         let yaw_rate = CharacterState::yaw_rate_between(frame, &next.frame, dt_s);
         y[self.y_range(BlockName::RootMotion)].copy_from_slice(&[moved.x, moved.y, yaw_rate]);
@@ -79,6 +78,44 @@ impl FeatureLayout {
         }
         y[self.y_range(BlockName::PhaseCodes)].copy_from_slice(phase_codes);
         y[self.y_range(BlockName::PhaseParameters)].copy_from_slice(phase_parameters);
+    }
+
+    /// Writes the blocks of y that a state gives: positions, velocities, rotations, root motion.
+    ///
+    /// # Panics
+    /// When a size disagrees with the layout.
+    pub fn write_state_of_y(&self, state: &CharacterState, y: &mut [f32]) {
+        assert_eq!(y.len(), self.y_len(), "y has another layout");
+        self.write_state(&|name| self.y_range(name), state, y);
+    }
+
+    /// What y would be if nothing changed: for each block of y that x has too, x's present state, its gait, its
+    /// future keys; zero for what x does not have (phase parameters). Both in their own units.
+    ///
+    /// A network that predicts y less this base starts from holding still instead of from nothing.
+    ///
+    /// # Panics
+    /// When `x` or `base` has another length.
+    pub fn write_base(&self, x: &[f32], base: &mut [f32]) {
+        assert_eq!((x.len(), base.len()), (self.x_len(), self.y_len()), "x or y has another layout");
+        for block in self.y_blocks() {
+            let from = self.x_range(block.name);
+            let skipped = match block.name {
+                BlockName::JointPositions
+                | BlockName::JointVelocities
+                | BlockName::JointRotations
+                | BlockName::RootMotion => 0,
+                BlockName::Gait => PAST_KEYS * Gait::COUNT,
+                BlockName::Trajectory => PAST_KEYS * 4,
+                BlockName::PhaseCodes => PAST_KEYS * 2 * self.channels(),
+                BlockName::PhaseParameters | BlockName::TerrainHeights | BlockName::ContactImpulses => {
+                    base[block.range.clone()].fill(0.0);
+                    continue;
+                }
+            };
+            let start = from.start + skipped;
+            base[block.range.clone()].copy_from_slice(&x[start..start + block.range.len()]);
+        }
     }
 
     /// Reads y back; rotations are made orthonormal, gait weights are clamped and sum to one.
@@ -170,6 +207,20 @@ mod tests {
         assert!((read.trajectory[3].1 - (1.5 - next.frame.yaw)).abs() < 1e-4);
         assert_eq!(read.phase_codes, codes);
         assert_eq!(Gait::dominant(&read.gait), Gait::Walk);
+    }
+
+    #[test]
+    fn the_base_of_y_is_what_x_says_of_the_present_and_the_future() {
+        let layout = FeatureLayout::new(22, 22, 5, Rotations::SixD);
+        let x: Vec<f32> = (0..layout.x_len()).map(|i| i as f32).collect();
+        let mut base = vec![-1.0; layout.y_len()];
+        layout.write_base(&x, &mut base);
+        let at = |name| base[layout.y_range(name)][0];
+        assert_eq!(at(BlockName::JointPositions), x[layout.x_range(BlockName::JointPositions).start]);
+        assert_eq!(at(BlockName::Gait), x[layout.x_range(BlockName::Gait).start + 6 * 8]);
+        assert_eq!(at(BlockName::Trajectory), x[layout.x_range(BlockName::Trajectory).start + 6 * 4]);
+        assert_eq!(at(BlockName::PhaseCodes), x[layout.x_range(BlockName::PhaseCodes).start + 6 * 10]);
+        assert!(base[layout.y_range(BlockName::PhaseParameters)].iter().all(|v| *v == 0.0));
     }
 
     #[test]

@@ -21,6 +21,9 @@ use std::time::Instant;
 /// Longest run that is served, seconds: what fits into memory with room to spare.
 const LONGEST_S: f32 = 3600.0;
 
+/// A preset goes on beyond the run, so that the character does not slow down before the end.
+const PLAN_BEYOND_S: f32 = 3.0;
+
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     ensure!(
         arguments.seconds > 0.0 && arguments.seconds <= LONGEST_S,
@@ -37,7 +40,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         None => default_model::load(&device)?,
     };
     let ground = terrain::find(&arguments.terrain, arguments.seed)?;
-    let plan = control(&arguments.control, arguments.seconds)?;
+    let plan = control(&arguments.control, arguments.seconds + PLAN_BEYOND_S)?;
     let start = plan.at(0.0).gait;
     let mut generator = Generator::new(&model, ground, &config, start, arguments.seed)?;
     let pushes = pushes(arguments, &generator)?;

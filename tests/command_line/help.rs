@@ -1,0 +1,82 @@
+use crate::pomp;
+use crate::program::{clip, pomp as run};
+use std::process::{Command, Stdio};
+
+const COMMANDS: [&[&str]; 10] = [
+    &[],
+    &["inspect"],
+    &["terrain"],
+    &["terrain", "make"],
+    &["preprocess"],
+    &["train"],
+    &["generate"],
+    &["render"],
+    &["evaluate"],
+    &["synthesize"],
+];
+
+#[test]
+fn every_command_explains_itself_with_examples() {
+    for command in COMMANDS {
+        let ran = run(command.iter().chain(&["--help"])).succeeds();
+        let invocation = ["pomp"].iter().chain(command).copied().collect::<Vec<_>>().join(" ");
+        let (usage, examples) = ran.stdout.split_once("Examples:").unwrap_or_else(|| panic!("{command:?}"));
+        assert!(usage.contains(&format!("Usage: {invocation}")), "{command:?}: {usage}");
+        assert!(examples.contains(&format!("  {invocation}")), "{command:?}: {examples}");
+    }
+}
+
+#[test]
+fn the_examples_name_existing_commands_and_options() {
+    for command in COMMANDS {
+        let help = run(command.iter().chain(&["--help"])).succeeds().stdout;
+        let (_, examples) = help.split_once("Examples:").unwrap();
+        for line in examples.lines().filter(|line| line.starts_with("  pomp ")) {
+            // Two blanks separate an example from what it is for; `--help` makes it harmless to run.
+            let example = line.trim_start().split("  ").next().unwrap();
+            for one in example.split("&&") {
+                let words: Vec<&str> = one.split_whitespace().skip(1).collect();
+                run(words.iter().chain(&["--help"])).succeeds();
+                let options: Vec<&&str> = words.iter().filter(|word| word.starts_with("--")).collect();
+                let subcommand: Vec<&str> = words
+                    .iter()
+                    .copied()
+                    .take_while(|word| COMMANDS.iter().any(|c| c.contains(word)))
+                    .collect();
+                let known = run(subcommand.iter().chain(&["--help"])).succeeds().stdout;
+                for option in options {
+                    assert!(known.contains(*option), "{one}: there is no {option}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_commands_and_options_exit_with_2_and_say_how_to_get_help() {
+    for arguments in [&["wander"] as &[&str], &["inspect"], &["inspect", "a.bvh", "--wander"], &["--wander"]]
+    {
+        let ran = run(arguments);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(ran.stderr.contains("--help"), "{ran:#?}");
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(pomp!("--version").succeeds().stdout.trim(), format!("pomp {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pomp"))
+        .args(["inspect", "--json"])
+        .arg(clip("00_stand"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}

@@ -1,0 +1,11 @@
+//! The program from end to end, as a person or a script runs it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+mod bad_bvh;
+mod bad_input;
+mod data_path;
+mod disk;
+mod help;
+mod model;
+mod program;

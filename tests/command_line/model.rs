@@ -1,0 +1,256 @@
+//! Training and the closed loop, on a model of a few hundred weights that is trained here in seconds, and on the model
+//! that comes with the program where it is there.
+
+use crate::pomp;
+use crate::program::{Ran, names, recordings, repository, skipped};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+use toml::Value as Toml;
+
+/// `configs/compact.toml` made small; it keeps every kind of layer.
+fn tiny_config() -> String {
+    let text = fs::read_to_string(repository().join("configs/compact.toml")).unwrap();
+    let mut config: Toml = toml::from_str(&text).unwrap();
+    let changes: [(&[&str], Toml); 15] = [
+        (&["name"], "tiny".into()),
+        (&["exclude"], Toml::Array(Vec::new())),
+        (&["held_out_every"], 3.into()),
+        (&["phase", "stride"], 12.into()),
+        (&["phase", "training", "epochs"], 1.into()),
+        (&["phase", "training", "batch_size"], 8.into()),
+        (&["aligned_phase", "stride"], 12.into()),
+        (&["aligned_phase", "training", "epochs"], 1.into()),
+        (&["aligned_phase", "training", "batch_size"], 8.into()),
+        (&["kinematic", "expert_hidden"], Toml::Array(vec![8.into()])),
+        (&["kinematic", "condition_size"], 16.into()),
+        (&["kinematic", "decoder_hidden"], Toml::Array(vec![16.into(), 16.into()])),
+        (&["kinematic", "diffusion_steps"], 8.into()),
+        (&["kinematic", "steps"], 12.into()),
+        (&["kinematic", "batch_size"], 16.into()),
+    ];
+    for (path, value) in changes {
+        let (last, tables) = path.split_last().unwrap();
+        let table = tables.iter().fold(&mut config, |table, key| table.get_mut(key).unwrap());
+        table.as_table_mut().unwrap().insert((*last).to_owned(), value);
+    }
+    toml::to_string(&config).unwrap()
+}
+
+fn train(out: &Path) -> Ran {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("tiny.toml");
+    fs::write(&config, tiny_config()).unwrap();
+    pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config, "--json")
+}
+
+/// The tiny model, trained once.
+fn tiny() -> &'static Path {
+    static TINY: OnceLock<PathBuf> = OnceLock::new();
+    TINY.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command_line_model");
+        if folder.exists() {
+            fs::remove_dir_all(&folder).unwrap();
+        }
+        train(&folder).succeeds();
+        folder
+    })
+}
+
+/// The folder of the model that is embedded in the program, when it has been trained.
+fn shipped(what: &str) -> Option<PathBuf> {
+    let folder = repository().join("data/models/compact");
+    let weights = fs::metadata(folder.join("kinematic.safetensors")).map_or(0, |file| file.len());
+    if weights == 0 {
+        skipped(what, "data/models/compact/kinematic.safetensors is empty");
+        return None;
+    }
+    Some(folder)
+}
+
+/// A run of two seconds into `out`, with further arguments.
+fn generate(out: &Path, more: &[&str]) -> Ran {
+    let common = ["generate", "--seconds", "2", "--terrain", "flat", "--control", "walk", "--no-pictures"];
+    let place = ["--out", out.to_str().unwrap()];
+    crate::program::pomp(common.iter().chain(&place).chain(more))
+}
+
+fn assert_repeatable(model: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    for out in [&a, &b] {
+        generate(out, &[model, &["--seed", "1"]].concat()).succeeds();
+        assert_eq!(names(out), ["metrics.json", "motion.bvh", "motion.glb", "rollout.npz"]);
+    }
+    for name in ["motion.bvh", "motion.glb"] {
+        assert!(fs::read(a.join(name)).unwrap() == fs::read(b.join(name)).unwrap(), "{name} differs");
+    }
+    let rollout = pomp_formats::read_recording(&a.join("rollout.npz")).unwrap();
+    assert_eq!(rollout.frames(), 120);
+    assert!(rollout.simulation.is_some() && rollout.generation.is_some() && rollout.terrain.is_some());
+}
+
+fn assert_survives_a_huge_push(model: &[&str]) {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("pushed");
+    generate(&out, &[model, &["--push", "0.5,Spine2,10000,0,0", "--push", "1,hips,0,-10000,0"]].concat())
+        .succeeds();
+    let rollout = pomp_formats::read_recording(&out.join("rollout.npz")).unwrap();
+    assert_eq!(rollout.generation.unwrap().pushes.len(), 2);
+}
+
+#[test]
+fn training_is_repeatable_and_reports_every_stage() {
+    let folder = TempDir::new().unwrap();
+    let again = folder.path().join("again");
+    let ran = train(&again).succeeds();
+    let stages: Vec<String> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["stage"].as_str().unwrap().to_owned())
+        .collect();
+    for stage in ["phase", "aligned-phase", "kinematic"] {
+        assert!(stages.iter().any(|name| name.replace('_', "-") == stage), "{stage}: {stages:?}");
+    }
+    for name in ["phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"] {
+        assert!(
+            fs::read(again.join(name)).unwrap() == fs::read(tiny().join(name)).unwrap(),
+            "{name} differs"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_generates_the_same_bytes() {
+    assert_repeatable(&["--model", tiny().to_str().unwrap()]);
+}
+
+#[test]
+fn the_shipped_model_generates_the_same_bytes_for_the_same_seed() {
+    if shipped("the embedded model, twice").is_some() {
+        assert_repeatable(&[]);
+    }
+}
+
+#[test]
+fn a_push_of_ten_kilonewton_seconds_does_not_end_a_run() {
+    assert_survives_a_huge_push(&["--model", tiny().to_str().unwrap()]);
+}
+
+#[test]
+fn a_push_of_ten_kilonewton_seconds_does_not_end_a_run_of_the_shipped_model() {
+    if shipped("the embedded model under a push").is_some() {
+        assert_survives_a_huge_push(&[]);
+    }
+}
+
+#[test]
+fn rejects_pushes_that_are_none() {
+    let folder = TempDir::new().unwrap();
+    let model = tiny().to_str().unwrap();
+    for (push, words) in [
+        ("5,Spine2,50", &["five values", "5,Spine2,50,0,0"] as &[&str]),
+        ("1,2,3,4,5,6", &["five values"]),
+        ("", &["five values"]),
+        ("soon,Spine2,50,0,0", &["soon", "not a number"]),
+        ("1,Spine2,nan,0,0", &["not finite"]),
+        ("1,Spine2,1e99,0,0", &["not finite"]),
+        ("-1,Spine2,50,0,0", &["negative"]),
+        ("1,Tail,50,0,0", &["Tail", "Spine2", "Hips"]),
+    ] {
+        let out = folder.path().join("out");
+        generate(&out, &["--model", model, &format!("--push={push}")])
+            .refuses(&[&[push] as &[&str], words].concat());
+        assert!(!out.exists(), "nothing is written for a push that is none");
+    }
+}
+
+#[test]
+fn rejects_controls_that_are_none() {
+    let folder = TempDir::new().unwrap();
+    let (model, out) = (tiny(), folder.path().join("out"));
+    pomp!("generate", "--model", model, "--out", out, "--control", "moonwalk")
+        .refuses(&["moonwalk", "slalom"]);
+    let path = folder.path().join("path.toml");
+    fs::write(&path, "nonsense = 1\n").unwrap();
+    pomp!("generate", "--model", model, "--out", out, "--control", path).refuses(&["path.toml", "nonsense"]);
+    assert!(!out.exists());
+}
+
+fn copy(model: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for name in names(model).iter().filter(|name| model.join(name).is_file()) {
+        fs::copy(model.join(name), to.join(name)).unwrap();
+    }
+}
+
+/// Copies a model with the first weight of a tensor of `prefix` made NaN; gives the tensor's name.
+fn corrupted(model: &Path, to: &Path, file: &str, prefix: &str) -> String {
+    copy(model, to);
+    let mut bytes = fs::read(model.join(file)).unwrap();
+    let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let tensors: Value = serde_json::from_slice(&bytes[8..8 + header]).unwrap();
+    let (name, tensor) = tensors
+        .as_object()
+        .unwrap()
+        .iter()
+        .find(|(name, _)| name.starts_with(prefix))
+        .expect("the file has weights");
+    let at = 8 + header + tensor["data_offsets"][0].as_u64().unwrap() as usize;
+    match tensor["dtype"].as_str().unwrap() {
+        "F16" => bytes[at..at + 2].copy_from_slice(&0x7e00_u16.to_le_bytes()),
+        "F32" => bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes()),
+        other => panic!("{name} holds {other}"),
+    }
+    fs::write(to.join(file), bytes).unwrap();
+    name.clone()
+}
+
+fn assert_nan_is_named(model: &Path) {
+    let folder = TempDir::new().unwrap();
+    for (index, (file, prefix)) in [
+        ("kinematic.safetensors", "kinematic."),
+        ("kinematic.safetensors", "gamma."),
+        ("phase.safetensors", "phase."),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let bad = folder.path().join(format!("bad{index}"));
+        let tensor = corrupted(model, &bad, file, prefix);
+        let out = folder.path().join("out");
+        generate(&out, &["--model", bad.to_str().unwrap()]).refuses(&[&tensor, file, "not finite"]);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn rejects_weights_that_are_not_numbers_and_names_the_tensor() {
+    assert_nan_is_named(tiny());
+}
+
+#[test]
+fn rejects_weights_of_the_shipped_model_that_are_not_numbers() {
+    if let Some(model) = shipped("NaN among the embedded weights") {
+        assert_nan_is_named(&model);
+    }
+}
+
+#[test]
+fn rejects_models_that_are_incomplete_or_cut() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    for (index, file) in ["model.json", "phase.safetensors", "kinematic.safetensors"].into_iter().enumerate()
+    {
+        for keep in [0.0, 0.5, 0.99] {
+            let bad = folder.path().join(format!("cut{index}_{keep}"));
+            copy(tiny(), &bad);
+            let bytes = fs::read(tiny().join(file)).unwrap();
+            fs::write(bad.join(file), &bytes[..(bytes.len() as f64 * keep) as usize]).unwrap();
+            generate(&out, &["--model", bad.to_str().unwrap()]).refuses(&[file]);
+        }
+    }
+    assert!(!out.exists());
+}

@@ -1,0 +1,148 @@
+//! The files in `configs/`: they parse, they are valid, and those that say so are the defaults.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_generator::GeneratorConfig;
+use pomp_kinematic::{GateInput, KinematicConfig};
+use pomp_motion::features::{FeatureLayout, Rotations};
+use pomp_physics::DynamicConfig;
+use pomp_preprocess::PreprocessConfig;
+use pomp_train::TrainConfig;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+use std::path::Path;
+use toml::Value;
+
+/// Joints of the project skeleton, each of which is a body.
+const JOINTS: usize = 22;
+
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn parsed<T: DeserializeOwned>(name: &str) -> T {
+    toml::from_str(&text(name)).unwrap_or_else(|error| panic!("configs/{name}: {error}"))
+}
+
+/// `a.b.c` for every key of every table.
+fn keys(value: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((prefix, value)) = open.pop() {
+        if let Value::Table(table) = value {
+            for (key, value) in table {
+                found.insert(format!("{prefix}{key}"));
+                open.push((format!("{prefix}{key}."), value));
+            }
+        }
+    }
+    found
+}
+
+fn keys_of_file(name: &str) -> BTreeSet<String> {
+    keys(&parsed(name))
+}
+
+fn keys_of<T: Serialize>(config: &T) -> BTreeSet<String> {
+    keys(&Value::try_from(config).unwrap())
+}
+
+/// The tables within `value`, each as the list of keys that leads to it.
+fn tables(value: &Value) -> Vec<Vec<String>> {
+    let mut found = vec![Vec::new()];
+    if let Value::Table(table) = value {
+        for (key, inner) in table.iter().filter(|(_, inner)| inner.is_table()) {
+            found.extend(tables(inner).into_iter().map(|rest| [vec![key.clone()], rest].concat()));
+        }
+    }
+    found
+}
+
+/// An unknown key is refused in every table of the file.
+fn assert_strict<T: DeserializeOwned>(name: &str) {
+    let whole: Value = parsed(name);
+    for path in tables(&whole) {
+        let mut changed = whole.clone();
+        let mut table = &mut changed;
+        for key in &path {
+            table = table.get_mut(key).unwrap();
+        }
+        table.as_table_mut().unwrap().insert("misspelt".to_owned(), Value::Integer(1));
+        let result: Result<T, _> = changed.try_into();
+        let error =
+            result.err().unwrap_or_else(|| panic!("configs/{name}: [{}] takes any key", path.join(".")));
+        assert!(error.to_string().contains("misspelt"), "{error}");
+    }
+}
+
+#[test]
+fn preprocess_toml_spells_out_every_default() {
+    let config: PreprocessConfig = parsed("preprocess.toml");
+    assert_eq!(config, PreprocessConfig::default());
+    assert_eq!(keys_of_file("preprocess.toml"), keys_of(&PreprocessConfig::default()));
+    config.terrain.validate().unwrap();
+    config.dynamic.validate().unwrap();
+}
+
+#[test]
+fn generate_toml_spells_out_every_default() {
+    let config: GeneratorConfig = parsed("generate.toml");
+    assert_eq!(config, GeneratorConfig::default());
+    assert_eq!(keys_of_file("generate.toml"), keys_of(&GeneratorConfig::default()));
+    config.validate().unwrap();
+}
+
+#[test]
+fn physics_toml_spells_out_every_default() {
+    assert_eq!(DynamicConfig::from_toml(&text("physics.toml")).unwrap(), DynamicConfig::default());
+}
+
+#[test]
+fn unknown_keys_are_refused_in_every_table() {
+    assert_strict::<PreprocessConfig>("preprocess.toml");
+    assert_strict::<GeneratorConfig>("generate.toml");
+    assert_strict::<DynamicConfig>("physics.toml");
+    assert_strict::<TrainConfig>("compact.toml");
+    assert_strict::<TrainConfig>("paper.toml");
+}
+
+#[test]
+fn training_configurations_are_valid_down_to_their_networks() {
+    for name in ["compact.toml", "paper.toml"] {
+        let config: TrainConfig = parsed(name);
+        assert_eq!(format!("{}.toml", config.name), name);
+        config.validate().unwrap();
+        config.phase.network.validate().unwrap();
+        assert_eq!(config.phase.network.joints, JOINTS);
+        config.aligned_phase.stitch.validate(&config.phase.network.window).unwrap();
+        let channels = config.phase.network.channels;
+        let layout = FeatureLayout::new(JOINTS, JOINTS, channels, config.kinematic.rotations);
+        config.kinematic.network(&layout).validate().unwrap();
+    }
+}
+
+#[test]
+fn paper_toml_has_the_keys_of_compact_toml() {
+    assert_eq!(keys_of_file("paper.toml"), keys_of_file("compact.toml"));
+}
+
+#[test]
+fn paper_toml_has_the_sizes_of_the_paper() {
+    let config: TrainConfig = parsed("paper.toml");
+    assert_eq!(config.phase.network.channels, 5);
+    assert_eq!(config.kinematic.rotations, Rotations::None);
+    assert_eq!((config.kinematic.experts, config.kinematic.condition_size), (8, 1024));
+    let layout = FeatureLayout::new(JOINTS, JOINTS, 5, Rotations::None);
+    let network = config.kinematic.network(&layout);
+    let GateInput { start, len } = network.gate_input;
+    assert_eq!(network, KinematicConfig::paper(layout.x_len(), layout.y_len(), GateInput { start, len }));
+}
+
+#[test]
+fn the_layout_of_paper_toml_has_the_papers_totals_for_the_papers_skeleton() {
+    let config: TrainConfig = parsed("paper.toml");
+    let layout = FeatureLayout::new(29, 13, config.phase.network.channels, config.kinematic.rotations);
+    assert_eq!((layout.x_len(), layout.y_len()), (541, 388));
+}
