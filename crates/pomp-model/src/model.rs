@@ -150,7 +150,7 @@ impl Model {
             source,
             remedy: "check that the folder can be written and has room",
         };
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        let mut file = file_beside(folder).map_err(io)?;
         file.write_all(self.description.to_json().as_bytes()).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(&path).map_err(|error| io(error.error))?;
@@ -183,6 +183,19 @@ impl Model {
             stage: "aligned-phase",
         })
     }
+}
+
+/// A file that nobody has opened by its name yet, beside the one that it will replace.
+fn file_beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".partial-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The process's umask still applies: others may read a model as they may any new file.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
 /// Tensors of Γ beside the weights.

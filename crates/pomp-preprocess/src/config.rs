@@ -1,9 +1,11 @@
+use crate::PreprocessError;
 use crate::replay::ReplayConfig;
 use crate::terrain_fit::TerrainFitConfig;
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// Everything that decides what preprocessing makes of a clip; its hash is stored in every result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,5 +44,40 @@ impl Default for PreprocessConfig {
             replay: ReplayConfig::default(),
             dynamic: DynamicConfig::default(),
         }
+    }
+}
+
+impl PreprocessConfig {
+    /// Checks what decides whether results mean anything.
+    ///
+    /// # Errors
+    /// [`PreprocessError::BadConfig`] with the first field outside its range.
+    pub fn validate(&self) -> Result<(), PreprocessError> {
+        let check = |holds: bool, field: &str, value: &dyn Display, range: &str| {
+            let reason = || format!("{field} = {value} is not {range}");
+            if holds { Ok(()) } else { Err(PreprocessError::BadConfig { reason: reason() }) }
+        };
+        let (rate, dynamic_rate) = (self.frame_rate_hz, self.dynamic.frame_rate_hz);
+        check((20.0..=1000.0).contains(&rate), "frame_rate_hz", &rate, "between 20 and 1000 Hz")?;
+        // The replay hands the ragdoll one pose per control frame: at another rate all forces would be wrong.
+        check(
+            dynamic_rate == rate,
+            "dynamic.frame_rate_hz",
+            &dynamic_rate,
+            "frame_rate_hz, which it has to be",
+        )?;
+        check(
+            (1..=100).contains(&self.terrain_variants),
+            "terrain_variants",
+            &self.terrain_variants,
+            "1 to 100",
+        )?;
+        let lost = self.replay.lost_beyond_m;
+        check(lost > 0.0 && lost <= 100.0, "replay.lost_beyond_m", &lost, "above 0 and at most 100 m")?;
+        let warm_up = self.replay.warm_up_frames;
+        check(warm_up <= 600, "replay.warm_up_frames", &warm_up, "600 or less")?;
+        let bad = |reason: String| PreprocessError::BadConfig { reason };
+        self.terrain.validate().map_err(|error| bad(format!("terrain: {error}")))?;
+        self.dynamic.validate().map_err(|error| bad(format!("dynamic: {error}")))
     }
 }

@@ -50,6 +50,12 @@ pub enum PreprocessError {
         /// What the simulator says.
         source: pomp_physics::PhysicsError,
     },
+    /// A setting that makes no sense.
+    #[error("preprocessing configuration: {reason}")]
+    BadConfig {
+        /// The field, its value and what it may be.
+        reason: String,
+    },
     /// There is nothing to do.
     #[error("no motion files among the inputs ({looked_at}); give BVH files or folders that hold some")]
     NoInput {

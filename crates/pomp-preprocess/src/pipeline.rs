@@ -142,7 +142,7 @@ pub enum OnFailure {
 /// Clips whose results are there, made from the same bytes by the same configuration, are not done again.
 ///
 /// # Errors
-/// The folder cannot be written, or, with [`OnFailure::Stop`], the first clip that failed.
+/// The configuration is out of range, the folder cannot be written, or, with [`OnFailure::Stop`], the first clip that failed.
 pub fn run(
     inputs: &[Input],
     out: &Path,
@@ -151,6 +151,7 @@ pub fn run(
     on_failure: OnFailure,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Manifest, PreprocessError> {
+    config.validate()?;
     std::fs::create_dir_all(out).map_err(|source| PreprocessError::Io {
         action: "creating the output folder",
         path: out.to_path_buf(),
@@ -321,12 +322,13 @@ pub struct LoadedClip {
 /// Reads a BVH file and maps it onto the project skeleton at the config's rate.
 ///
 /// # Errors
-/// The file, its skeleton or its motion is refused.
+/// The configuration is out of range; the file, its skeleton or its motion is refused.
 pub fn load_clip(
     path: &Path,
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<LoadedClip, PreprocessError> {
+    config.validate()?;
     let file = pomp_formats::bvh::read_bvh(path)?;
     let retarget = |source| PreprocessError::Retarget { path: path.to_path_buf(), source };
     let (rig, _) = rigs.choose(&file.motion.skeleton).map_err(retarget)?;

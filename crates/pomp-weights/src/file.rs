@@ -181,7 +181,7 @@ impl WeightFile {
         let bytes = self.to_bytes(precision)?;
         let failed = |error| WeightsError::Io { action: "write", path: path.to_owned(), error };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let mut beside = file_beside(folder).map_err(failed)?;
         beside.write_all(&bytes).map_err(failed)?;
         beside.as_file().sync_all().map_err(failed)?;
         beside.persist(path).map_err(|problem| failed(problem.error))?;
@@ -238,6 +238,19 @@ impl WeightFile {
         }
         Ok(file)
     }
+}
+
+/// A file that nobody has opened by its name yet, beside the one that it will replace.
+fn file_beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".partial-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The process's umask still applies: others may read a model as they may any new file.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
 fn check_finite(source_name: &str, name: &str, values: &[f32]) -> Result<(), WeightsError> {
