@@ -25,7 +25,7 @@ pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
     bar.finish_and_clear();
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&manifest)?);
-    } else {
+    } else if !manifest.clips.is_empty() {
         summarise(&manifest, arguments, started.elapsed().as_secs_f32());
     }
     if manifest.clips.is_empty() {
