@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -162,38 +162,45 @@ fn host() -> String {
     about.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-fn metadata() -> Metadata {
+/// What `cargo metadata` says. Read here rather than by a library, whose wishes for serde would have every crate above
+/// serde built once for the program and again for its tests.
+fn metadata() -> Value {
     // For the host alone: packages of other platforms need not be on this disk.
-    MetadataCommand::new()
-        .cargo_path(env!("CARGO"))
-        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-        .other_options(["--frozen".to_owned(), "--filter-platform".to_owned(), host()])
-        .exec()
-        .expect("cargo describes the workspace that it has just built")
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--frozen", "--format-version", "1", "--filter-platform", &host()])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().unwrap_or_else(|| panic!("cargo's metadata has no list {key}"))
 }
 
 /// Every package by name; packages of one name are taken together.
-fn whole_graph(metadata: &Metadata) -> Graph {
-    let name = |id| metadata[id].name.to_string();
+fn whole_graph(metadata: &Value) -> Graph {
+    let names: BTreeMap<&str, &str> = list(metadata, "packages")
+        .iter()
+        .map(|package| (package["id"].as_str().unwrap(), package["name"].as_str().unwrap()))
+        .collect();
     let mut graph = Graph::new();
-    for node in &metadata.resolve.as_ref().expect("resolving was not turned off").nodes {
-        let uses = node
-            .deps
+    for node in list(&metadata["resolve"], "nodes") {
+        let uses = list(node, "deps")
             .iter()
-            .filter(|used| used.dep_kinds.iter().any(|kind| kind.kind != DependencyKind::Development))
-            .map(|used| name(&used.pkg));
-        graph.entry(name(&node.id)).or_default().extend(uses);
+            .filter(|used| list(used, "dep_kinds").iter().any(|kind| kind["kind"] != "dev"))
+            .map(|used| names[used["pkg"].as_str().unwrap()].to_owned());
+        graph.entry(names[node["id"].as_str().unwrap()].to_owned()).or_default().extend(uses);
     }
     graph
 }
 
-fn members(metadata: &Metadata) -> Graph {
-    let whole = whole_graph(metadata);
-    let names = metadata.workspace_packages();
-    names
-        .into_iter()
-        .map(|package| (package.name.to_string(), whole[package.name.as_str()].clone()))
-        .collect()
+fn members(metadata: &Value) -> Graph {
+    let ids = list(metadata, "workspace_members");
+    let mut graph = whole_graph(metadata);
+    let packages = list(metadata, "packages").iter().filter(|package| ids.contains(&package["id"]));
+    packages.map(|package| graph.remove_entry(package["name"].as_str().unwrap()).unwrap()).collect()
 }
 
 #[test]
@@ -217,6 +224,30 @@ fn the_table_itself_points_down_only() {
             let within_the_ground = (row.name, *used) == ("pomp-terrain", "pomp-motion");
             assert!(layer(used) < row.layer || within_the_ground, "{} → {used} points up", row.name);
         }
+    }
+}
+
+#[test]
+fn the_documentation_shows_this_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/house.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.contains("| `pomp"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    assert_eq!(rows.len(), TABLE.len());
+    for (shown, row) in rows.iter().zip(&TABLE) {
+        let names: Vec<&str> = row.may_use.iter().map(|name| name.trim_start_matches("pomp-")).collect();
+        let uses = match names.len() {
+            0 => "–".to_owned(),
+            count if count == TABLE.len() - 1 => "all".to_owned(),
+            _ => names.join(", "),
+        };
+        assert_eq!(
+            [shown[0], shown[1], shown[3]],
+            [&row.layer.to_string(), &format!("`{}`", row.name), &*uses]
+        );
     }
 }
 

@@ -17,7 +17,7 @@ fn tiny_config() -> String {
     let changes: [(&[&str], Toml); 15] = [
         (&["name"], "tiny".into()),
         (&["exclude"], Toml::Array(Vec::new())),
-        (&["held_out_every"], 3.into()),
+        (&["held_out_every"], 0.into()),
         (&["phase", "stride"], 12.into()),
         (&["phase", "training", "epochs"], 1.into()),
         (&["phase", "training", "batch_size"], 8.into()),
@@ -119,6 +119,17 @@ fn training_is_repeatable_and_reports_every_stage() {
             fs::read(again.join(name)).unwrap() == fs::read(tiny().join(name)).unwrap(),
             "{name} differs"
         );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn everyone_may_read_a_model_who_may_read_other_new_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |name: &str| fs::metadata(tiny().join(name)).unwrap().permissions().mode() & 0o777;
+    // `metrics.csv` is created the ordinary way.
+    for name in ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"] {
+        assert_eq!(mode(name), mode("metrics.csv"), "{name}");
     }
 }
 
