@@ -27,6 +27,7 @@ impl Ran {
     pub fn refuses(self, words: &[&str]) -> Self {
         assert_eq!(self.code, Some(1), "{self:#?}");
         assert!(self.stderr.contains("error: "), "{self:#?}");
+        assert!(self.stderr.matches("os error").count() <= 1, "a cause is told twice: {self:#?}");
         for word in words {
             assert!(self.stderr.contains(word), "\"{word}\" is missing in {self:#?}");
         }

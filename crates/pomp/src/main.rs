@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     match command::run(arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", terminal::told(&error));
             ExitCode::from(1)
         }
     }

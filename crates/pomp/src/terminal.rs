@@ -1,4 +1,4 @@
-//! Progress on a terminal; quiet elsewhere.
+//! What a person sees on a terminal: progress, and errors.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -7,4 +7,17 @@ pub fn bar(length: u64, message: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} {eta_precise}")
         .expect("the template is valid");
     ProgressBar::new(length).with_style(style).with_message(message)
+}
+
+/// An error and its causes, outermost first. Errors of the libraries tell their cause themselves; it is not told twice.
+pub fn told(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| {
+        if told.is_empty() {
+            cause
+        } else if told.contains(&cause) {
+            told
+        } else {
+            format!("{told}: {cause}")
+        }
+    })
 }

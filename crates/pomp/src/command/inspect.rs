@@ -1,5 +1,5 @@
 use crate::cli::InspectArguments;
-use crate::{config_file, motion_file};
+use crate::{config_file, motion_file, terminal};
 use anyhow::{Context, Result};
 use pomp_motion::retarget::RetargetReport;
 use pomp_motion::{Gait, Recording};
@@ -35,7 +35,7 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
         match inspected {
             Err(error) => {
                 failed += 1;
-                eprintln!("error: {error:#}");
+                eprintln!("error: {}", terminal::told(&error));
             }
             Ok(inspected) if arguments.json => list.push(json(path, &inspected)),
             Ok(inspected) => print(path, &inspected),
