@@ -274,14 +274,17 @@ fn one_version_of_glam_is_compiled() {
     assert_eq!(found.len(), 1, "two versions do not share their vectors: {found:?}");
 }
 
-fn made_up(arrows: &[(&str, &[&str])]) -> Graph {
+/// Crate and what it uses, made up.
+type Arrows<'a> = &'a [(&'a str, &'a [&'a str])];
+
+fn made_up(arrows: Arrows<'_>) -> Graph {
     let uses = |used: &[&str]| used.iter().map(|&name| name.to_owned()).collect();
     arrows.iter().map(|(name, used)| ((*name).to_owned(), uses(used))).collect()
 }
 
 #[test]
 fn the_checker_finds_every_kind_of_forbidden_arrow() {
-    let cases: [(&[(&str, &[&str])], &str); 4] = [
+    let cases: [(Arrows<'_>, &str); 4] = [
         (
             &[("pomp-eval", &["pomp-physics"]), ("pomp-physics", &[])],
             "pomp-eval (layer 1) may not use pomp-physics",
