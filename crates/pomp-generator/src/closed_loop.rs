@@ -2,6 +2,7 @@
 
 use crate::control::{ControlCursor, ControlPlan, ControlSample};
 use crate::fall::FallDetector;
+use crate::footing::Footing;
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
@@ -13,7 +14,7 @@ use pomp_motion::features::{
     CharacterState, FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey,
 };
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton};
+use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
 use pomp_terrain::HeightMap;
 use rand::SeedableRng;
@@ -51,6 +52,7 @@ pub struct Generator {
     phase_reader: PhaseReader,
     dynamic: DynamicModule,
     falls: FallDetector,
+    footing: Option<Footing>,
     rng: ChaCha8Rng,
     weight_impulse_ns: f32,
 
@@ -62,6 +64,7 @@ pub struct Generator {
     target_frame: RootFrame,
     target_pose: Pose,
     cursor: ControlCursor,
+    down_frames: usize,
     fallen: bool,
     frame: usize,
     x: Vec<f32>,
@@ -96,7 +99,12 @@ impl Generator {
         let process = ReverseProcess::new(network.schedule(), layout.y_len(), &config.sampler, Some(gamma))?;
         let inference = KinematicInference::new(network, process)?;
         let x = kinematic.starts.get(start.name()).ok_or_else(|| GeneratorError::BadModel {
-            reason: format!("it has no start for the gait \"{}\"", start.name()),
+            reason: format!(
+                "it has no start for the gait \"{}\"; it starts with {}: choose a command that begins so, or train \
+                 on clips of that gait",
+                start.name(),
+                kinematic.starts.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+            ),
         })?;
         let ground = terrain.smoothed_height(0.0, 0.0);
         let origin = RootFrame { origin: Vec3::new(0.0, ground, 0.0), yaw: 0.0 };
@@ -108,6 +116,8 @@ impl Generator {
         Ok(Self {
             weight_impulse_ns,
             description: kinematic.clone(),
+            footing: (config.swing_clearance_m > 0.0)
+                .then(|| Footing::new(dynamic.body_height_m(), config.swing_clearance_m)),
             falls: FallDetector::new(&description.skeleton, config),
             config: config.clone(),
             skeleton: description.skeleton.clone(),
@@ -128,6 +138,7 @@ impl Generator {
             target_frame: origin,
             target_pose: pose,
             cursor: ControlCursor::default(),
+            down_frames: 0,
             fallen: false,
             frame: 0,
         })
@@ -180,8 +191,9 @@ impl Generator {
         self.cursor.advance(plan, ground_position(&self.state.frame));
         self.frame += 1;
 
-        let ground = self.state.frame.origin.y;
-        if !self.fallen && self.falls.has_fallen(&simulated.pose, ground) {
+        let down = self.falls.is_down(&simulated.pose, self.state.frame.origin.y);
+        self.down_frames = if down { self.down_frames + 1 } else { 0 };
+        if !self.fallen && self.down_frames as f32 * FRAME_S > self.config.fall_after_s {
             self.fallen = true;
             self.dynamic.set_assist_scale(0.0);
             self.dynamic.set_strength_scale(self.config.fallen_strength);
@@ -255,7 +267,14 @@ impl Generator {
         let mut next = output.next_frame(&self.target_frame, FRAME_S);
         next.origin.y = self.terrain.smoothed_height(next.origin.x, next.origin.z);
         self.target_frame = next;
-        self.target_pose = output.state_in(next).to_pose();
+        let before = self.skeleton.forward_kinematics(&self.target_pose);
+        let mut pose = output.state_in(next).to_pose();
+        if let Some(footing) = &self.footing {
+            let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT]
+                .map(|ankle| next.to_world(output.positions_root[ankle.0]));
+            footing.set(&self.skeleton, &mut pose, ankles, &before, &output.gait, &self.terrain, FRAME_S);
+        }
+        self.target_pose = pose;
         self.prediction = Some(output);
         Ok(())
     }

@@ -291,6 +291,11 @@ impl ControlPlan {
         }
     }
 
+    /// Distance of its farthest point from the origin along x or z, metres.
+    pub fn reach_m(&self) -> f32 {
+        self.samples.iter().map(|sample| sample.position.abs().max_element()).fold(0.0, f32::max)
+    }
+
     /// Frames per second of the plan.
     pub fn frame_rate_hz(&self) -> f32 {
         self.frame_rate_hz

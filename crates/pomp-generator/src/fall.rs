@@ -1,4 +1,4 @@
-//! Has it fallen?
+//! Is it down?
 
 use crate::GeneratorConfig;
 use glam::Vec3;
@@ -23,7 +23,7 @@ impl FallDetector {
     }
 
     /// Whether the trunk is tilted or the pelvis sunk beyond the limits; `ground_y` is the ground below the pelvis.
-    pub fn has_fallen(&self, pose: &GlobalPose, ground_y: f32) -> bool {
+    pub fn is_down(&self, pose: &GlobalPose, ground_y: f32) -> bool {
         let pelvis = pose.positions[humanoid::HIPS.0];
         let trunk = (pose.positions[humanoid::NECK.0] - pelvis).normalize_or(Vec3::Y);
         pelvis.y - ground_y < self.lowest_m || trunk.y < self.cosine

@@ -11,6 +11,7 @@ mod config;
 pub mod control;
 mod error;
 mod fall;
+mod footing;
 mod phase_feedback;
 mod rollout;
 mod start;

@@ -60,7 +60,9 @@ impl PhaseReader {
     pub fn update(&self, old: &[f32], prediction: &OutputFrame) -> Result<Vec<f32>, GeneratorError> {
         let keys = predicted_states(prediction, old.len() / 2)?;
         let read = match &self.encoder {
-            Some(encoder) if self.simulated_frames >= self.past.len() => encoder.encode(&self.stitched(&keys)?)?,
+            Some(encoder) if self.simulated_frames >= self.past.len() => {
+                encoder.encode(&self.stitched(&keys)?)?
+            }
             _ => keys[0].clone(),
         };
         let step = 1.0 / self.window.frame_rate_hz;

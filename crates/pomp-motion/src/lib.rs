@@ -46,6 +46,7 @@ mod root_frame;
 pub mod rotation;
 mod skeleton;
 mod source_motion;
+pub mod two_bone_ik;
 
 pub use clip::Clip;
 pub use contacts::{ContactConfig, foot_contacts, foot_contacts_of_positions};

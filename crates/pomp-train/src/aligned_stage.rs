@@ -1,9 +1,9 @@
 //! Aligned encoder: from stitched windows of simulated motion to the phases of the clean prior.
 
-use crate::checkpoint::Checkpoint;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::phase_stage::{root_velocities, scalar, window_frames};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::run::{StageRun, Start};
 use crate::stable_ids::with_stable_ids;
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
@@ -18,7 +18,6 @@ use pomp_phase::{
 };
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
-use std::path::Path;
 
 /// A stitched window and the clean window of the same frame.
 struct Pair {
@@ -36,17 +35,13 @@ pub(crate) struct Alignment {
 }
 
 /// Trains the aligned encoder; phases of all frames must have been read.
-#[allow(clippy::too_many_arguments, reason = "a stage needs its data, settings, device, places and listener")]
 pub(crate) fn train_aligned(
     dataset: &Dataset,
-    config: &TrainConfig,
+    run: &StageRun<'_>,
     trained: &PeriodicAutoencoder,
-    device: &Device,
-    folder: &Path,
-    checkpoint: &Checkpoint,
-    resume: bool,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicEncoder, Alignment), TrainError> {
+    let StageRun { config, device, folder, checkpoint, start } = run;
     let stage = &config.aligned_phase;
     let decoder = WindowDecoder::new(&trained.decoder, config.phase.network.window);
     let pairs_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<Pair>, TrainError> {
@@ -62,12 +57,14 @@ pub(crate) fn train_aligned(
     }
     let held_out = pairs_of(dataset.held_out())?;
 
-    let prior = CleanPrior::new(&on_device(trained, &device.clone().autodiff()));
-    let autodiff = device.clone().autodiff();
+    let autodiff = (*device).clone().autodiff();
+    let prior = CleanPrior::new(&trained.clone().to_device(&autodiff));
     let mut encoder = with_stable_ids(prior.aligned_encoder());
     let mut optimizer = stage.training.optimizer();
     let mut done = 0;
-    if resume && let Some((step, current, _, loaded)) = checkpoint.load(encoder.clone(), optimizer.clone())? {
+    if *start == Start::Resume
+        && let Some((step, current, _, loaded)) = checkpoint.load(&encoder, optimizer.clone())?
+    {
         (done, encoder, optimizer) = (step, with_stable_ids(current), loaded);
     }
     let before = code_distance(&prior, &prior.aligned_encoder(), &held_out, config, &autodiff)?;
@@ -119,10 +116,6 @@ pub(crate) fn train_aligned(
         checkpoint.save(step, &encoder, &encoder, &optimizer)?;
     }
     Ok((encoder.valid(), Alignment { before, after }))
-}
-
-fn on_device(model: &PeriodicAutoencoder, device: &Device) -> PeriodicAutoencoder {
-    model.clone().to_device(device)
 }
 
 /// Mean over held-out windows of the squared distance of phase codes.

@@ -78,7 +78,7 @@ impl Checkpoint {
     /// run.
     pub fn load<M: Module>(
         &self,
-        module: M,
+        module: &M,
         optimizer: ModuleOptimizer,
     ) -> Result<Option<(usize, M, M, ModuleOptimizer)>, TrainError> {
         let io = self.io("reading a checkpoint");

@@ -192,17 +192,6 @@ impl TrainingClip {
         &self.recording.simulation.as_ref().expect("a training clip has its replay").contact_impulse[frame]
     }
 
-    /// Joint velocities in the root frame of each frame, `[T, 3J]`: what the periodic autoencoder reads.
-    pub fn root_velocities(states: &[CharacterState]) -> FrameTable<f32> {
-        let joints = states[0].velocities_root.len();
-        let mut table = FrameTable::with_columns(3 * joints);
-        for state in states {
-            let row: Vec<f32> = state.velocities_root.iter().flat_map(|v| v.to_array()).collect();
-            table.push(&row);
-        }
-        table
-    }
-
     /// Root on the ground plane and heading of `states` at a frame that may lie outside the clip: there the
     /// motion at its end goes on.
     pub fn root_at(states: &[CharacterState], frame: i64) -> (Vec2, f32) {

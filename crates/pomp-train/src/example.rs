@@ -5,7 +5,8 @@ use crate::dataset::{FRAME_RATE_HZ, TrainingClip};
 use glam::Vec2;
 use pomp_motion::RootFrame;
 use pomp_motion::features::{
-    BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
+    BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS,
+    WindowKey,
 };
 use pomp_motion::rotation::wrap_angle;
 use pomp_phase::extrapolate_code;

@@ -1,17 +1,17 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
-use crate::checkpoint::Checkpoint;
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, write_example};
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::phase_stage::scalar;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::Rollout;
+use crate::run::{StageRun, Start};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
-use burn::module::Module;
 use burn::grad_clipping::GradientClippingConfig;
+use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
@@ -23,7 +23,6 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 /// Gravity in the unit of impulse features, m/s².
 const GRAVITY_MPS2: f32 = 9.81;
@@ -124,28 +123,31 @@ impl Rows<'_> {
             .par_chunks_exact_mut(x_len)
             .zip(batch.x.par_chunks_exact_mut(x_len))
             .zip(batch.y.par_chunks_exact_mut(y_len));
-        examples.par_iter().zip(parts).enumerate().for_each(|(row, ((clip, frame, source), ((raw, x), y)))| {
-            let clip = &self.dataset.clips[*clip];
-            write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, raw, y);
-            if let Some(noise) = noise.filter(|noise| row >= noise.first_row) {
-                let mut rng = ChaCha8Rng::seed_from_u64(noise.seed.wrapping_add(row as u64));
-                let scales = noise.deviations.iter().zip(self.description.x.deviation());
-                for (value, (deviation, scale)) in raw.iter_mut().zip(scales) {
-                    if *deviation > 0.0 {
-                        *value += deviation * scale * normal(&mut rng);
+        examples.par_iter().zip(parts).enumerate().for_each(
+            |(row, ((clip, frame, source), ((raw, x), y)))| {
+                let clip = &self.dataset.clips[*clip];
+                write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, raw, y);
+                if let Some(noise) = noise.filter(|noise| row >= noise.first_row) {
+                    let mut rng = ChaCha8Rng::seed_from_u64(noise.seed.wrapping_add(row as u64));
+                    let scales = noise.deviations.iter().zip(self.description.x.deviation());
+                    for (value, (deviation, scale)) in raw.iter_mut().zip(scales) {
+                        if *deviation > 0.0 {
+                            *value += deviation * scale * normal(&mut rng);
+                        }
                     }
                 }
-            }
-            self.description.y_to_output(self.layout, raw, y);
-            x.copy_from_slice(raw);
-            self.description.x.normalise(x);
-        });
+                self.description.y_to_output(self.layout, raw, y);
+                x.copy_from_slice(raw);
+                self.description.x.normalise(x);
+            },
+        );
         batch
     }
 
     /// The network's normalised outputs as y in its own units, row by row.
     pub fn outputs_to_y(&self, raw_x: &[f32], y: &mut [f32]) {
-        let rows = raw_x.par_chunks_exact(self.layout.x_len()).zip(y.par_chunks_exact_mut(self.layout.y_len()));
+        let rows =
+            raw_x.par_chunks_exact(self.layout.x_len()).zip(y.par_chunks_exact_mut(self.layout.y_len()));
         rows.for_each(|(x, y)| self.description.output_to_y(self.layout, x, y));
     }
 }
@@ -207,19 +209,17 @@ pub(crate) struct TrainedKinematic {
     pub errors: HeldOutErrors,
 }
 
-/// Trains the kinematic module and hands it to `keep` now and then and at the end; phases of all frames must have been read.
+/// Trains the kinematic module and hands it to `keep` now and then and at the end; phases of all frames must have
+/// been read.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &Dataset,
-    config: &TrainConfig,
+    run: &StageRun<'_>,
     layout: &FeatureLayout,
-    device: &Device,
-    folder: &Path,
-    checkpoint: &Checkpoint,
-    resume: bool,
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
+    let StageRun { config, device, folder, checkpoint, start } = run;
     let stage = &config.kinematic;
     let training = || dataset.training().map(|(index, _)| index);
     let sampler = Sampler::new(dataset, training(), config.margin_frames, stage.rare_gait_factor);
@@ -233,20 +233,19 @@ pub(crate) fn train_kinematic(
     let mut description =
         KinematicDescription { config: network.clone(), output: stage.output, x, y, starts: BTreeMap::new() };
     description.starts = starts(dataset, layout, &sampler);
-    let rows = Rows { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description: &description };
+    let rows =
+        Rows { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description: &description };
     let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
 
-    let autodiff = device.clone().autodiff();
+    let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(KinematicModel::new(&network, config.seed, &autodiff)?);
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-    let mut optimizer = AdamWConfig::new()
-        .with_weight_decay(stage.weight_decay)
-        .with_grad_clipping(Some(clipping))
-        .init();
+    let mut optimizer =
+        AdamWConfig::new().with_weight_decay(stage.weight_decay).with_grad_clipping(Some(clipping)).init();
     let mut average = AveragedWeights::new(&model, stage.average);
     let mut done = 0;
-    if resume
-        && let Some((step, current, averaged, loaded)) = checkpoint.load(model.clone(), optimizer.clone())?
+    if *start == Start::Resume
+        && let Some((step, current, averaged, loaded)) = checkpoint.load(&model, optimizer.clone())?
     {
         average = AveragedWeights::new(&with_stable_ids(averaged), stage.average);
         (done, model, optimizer) = (step, with_stable_ids(current), loaded);
@@ -302,7 +301,7 @@ pub(crate) fn train_kinematic(
         if !rollouts.is_empty() {
             let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
-            advance_rollouts(&mut rollouts, &rows, predicted, config, &sampler, &mut rng);
+            advance_rollouts(&mut rollouts, &rows, &predicted, config, &sampler, &mut rng);
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
         model = optimizer.step(learning_rate(stage, step), model, gradients);
@@ -361,7 +360,7 @@ pub(crate) fn predict(
 fn advance_rollouts(
     rollouts: &mut [Rollout],
     rows: &Rows<'_>,
-    predicted: Vec<f32>,
+    predicted: &[f32],
     config: &TrainConfig,
     sampler: &Sampler,
     rng: &mut ChaCha8Rng,

@@ -1,14 +1,14 @@
 //! Periodic autoencoder on clean windows, then the phases of all frames.
 
-use crate::checkpoint::Checkpoint;
+use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::run::{StageRun, Start};
 use crate::stable_ids::with_stable_ids;
 use crate::step_rng::step_rng;
-use crate::{TrainConfig, TrainError};
 use burn::module::Module;
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 use glam::Vec3;
 use pomp_motion::FrameTable;
 use pomp_motion::features::CharacterState;
@@ -17,7 +17,6 @@ use pomp_phase::{
     window_batch,
 };
 use rand::seq::SliceRandom;
-use std::path::Path;
 
 /// Windows that a held-out loss is measured on, at most.
 const HELD_OUT_WINDOWS: usize = 256;
@@ -44,13 +43,10 @@ pub(crate) fn window_frames(
 /// Trains the periodic autoencoder.
 pub(crate) fn train_phase(
     dataset: &Dataset,
-    config: &TrainConfig,
-    device: &Device,
-    folder: &Path,
-    checkpoint: &Checkpoint,
-    resume: bool,
+    run: &StageRun<'_>,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicAutoencoder, f32), TrainError> {
+    let StageRun { config, device, folder, checkpoint, start } = run;
     let stage = &config.phase;
     let window = stage.network.window;
     let windows_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<VelocityWindow>, TrainError> {
@@ -71,11 +67,13 @@ pub(crate) fn train_phase(
     let every = held_out.len().div_ceil(HELD_OUT_WINDOWS).max(1);
     let held_out: Vec<&VelocityWindow> = held_out.iter().step_by(every).collect();
 
-    let autodiff = device.clone().autodiff();
+    let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
     let mut optimizer = stage.training.optimizer();
     let mut done = 0;
-    if resume && let Some((step, current, _, loaded)) = checkpoint.load(model.clone(), optimizer.clone())? {
+    if *start == Start::Resume
+        && let Some((step, current, _, loaded)) = checkpoint.load(&model, optimizer.clone())?
+    {
         (done, model, optimizer) = (step, with_stable_ids(current), loaded);
     }
     let batch_size = stage.training.batch_size.min(windows.len());

@@ -25,6 +25,16 @@ pub enum Start {
     Resume,
 }
 
+/// What every stage is told.
+pub(crate) struct StageRun<'a> {
+    pub config: &'a TrainConfig,
+    pub device: &'a Device,
+    /// The model folder.
+    pub folder: &'a Path,
+    pub checkpoint: Checkpoint,
+    pub start: Start,
+}
+
 /// Runs `stages` on `dataset` into the model folder `out` and returns the model.
 ///
 /// Stages that are not asked for are taken from the folder. The weights are stored in half precision.
@@ -48,18 +58,22 @@ pub fn train(
         source,
     })?;
     let run = run_hash(config, dataset);
-    let resume = start == Start::Resume;
     let layout = FeatureLayout::new(
         dataset.skeleton.len(),
         dataset.body_names.len(),
         config.phase.network.channels,
         config.kinematic.rotations,
     );
-    let checkpoint = |stage| Checkpoint::new(out, stage, &run);
+    let stage_run = |stage| StageRun {
+        config,
+        device,
+        folder: out,
+        checkpoint: Checkpoint::new(out, stage, &run),
+        start,
+    };
 
     let mut model = if stages.contains(&Stage::Phase) {
-        let (phase, held_out) =
-            train_phase(dataset, config, device, out, &checkpoint(Stage::Phase), resume, on_event)?;
+        let (phase, held_out) = train_phase(dataset, &stage_run(Stage::Phase), on_event)?;
         let description = ModelDescription {
             format_version: FORMAT_VERSION,
             made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
@@ -104,9 +118,8 @@ pub fn train(
         config.phase_edge_frames,
     )?;
     if stages.contains(&Stage::AlignedPhase) {
-        let place = checkpoint(Stage::AlignedPhase);
         let (encoder, alignment) =
-            train_aligned(dataset, config, &model.phase, device, out, &place, resume, on_event)?;
+            train_aligned(dataset, &stage_run(Stage::AlignedPhase), &model.phase, on_event)?;
         model.aligned_phase = Some(encoder);
         let metrics = &mut model.description.metrics;
         metrics.insert("aligned_code_distance".to_owned(), alignment.after);
@@ -114,8 +127,7 @@ pub fn train(
         model.save(out, WeightPrecision::F16)?;
     }
     if stages.contains(&Stage::Kinematic) {
-        let place = checkpoint(Stage::Kinematic);
-        train_kinematic(dataset, config, &layout, device, out, &place, resume, on_event, &mut |trained| {
+        train_kinematic(dataset, &stage_run(Stage::Kinematic), &layout, on_event, &mut |trained| {
             model.kinematic = Some((trained.network, trained.gamma));
             model.description.kinematic = Some(trained.description);
             for (name, value) in trained.errors.figures() {

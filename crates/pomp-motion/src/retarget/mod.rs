@@ -26,7 +26,6 @@ mod rig_map;
 mod solve;
 mod source_frame;
 mod source_pose;
-mod two_bone_ik;
 
 pub use error::RetargetError;
 pub use options::{Proportions, RetargetOptions, WristTarget};

@@ -21,6 +21,8 @@ use std::time::Instant;
 /// Longest run that is served, seconds: what fits into memory with room to spare.
 const LONGEST_S: f32 = 3600.0;
 
+/// Ground beyond the farthest point of the plan, metres.
+const TERRAIN_MARGIN_M: f32 = 8.0;
 /// A preset goes on beyond the run, so that the character does not slow down before the end.
 const PLAN_BEYOND_S: f32 = 3.0;
 
@@ -39,8 +41,9 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         Some(folder) => Model::load(folder, &device)?,
         None => default_model::load(&device)?,
     };
-    let ground = terrain::find(&arguments.terrain, arguments.seed)?;
     let plan = control(&arguments.control, arguments.seconds + PLAN_BEYOND_S)?;
+    let ground =
+        terrain::find_reaching(&arguments.terrain, arguments.seed, plan.reach_m() + TERRAIN_MARGIN_M)?;
     let start = plan.at(0.0).gait;
     let mut generator = Generator::new(&model, ground, &config, start, arguments.seed)?;
     let pushes = pushes(arguments, &generator)?;
@@ -86,7 +89,8 @@ fn write(arguments: &GenerateArguments, recording: &Recording, ground: &HeightMa
         println!("{json}");
     } else {
         println!("{}", Comparison::new().with("generated", Summary::from(&metrics)));
-        println!("motion.bvh, motion.glb, rollout.npz, metrics.json and previews are in {}", out.display());
+        let previews = if arguments.no_pictures { "" } else { ", preview.gif and preview.png" };
+        println!("motion.bvh, motion.glb, rollout.npz, metrics.json{previews} are in {}", out.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 use crate::cli::TerrainMakeArguments;
 use anyhow::{Context, Result};
-use pomp_terrain::HeightMap;
+use pomp_terrain::{HeightMap, Shape};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,6 +16,23 @@ pub fn make(arguments: &TerrainMakeArguments) -> Result<ExitCode> {
         map.cell_m()
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Distance between heights of large level ground, metres.
+const FLAT_CELL_M: f32 = 1.0;
+
+/// A terrain by preset name or file; a preset is made large enough to reach `reach_m` from the origin.
+pub fn find_reaching(name: &str, seed: u64, reach_m: f32) -> Result<HeightMap> {
+    match pomp_terrain::preset(name) {
+        Some(mut spec) if spec.size_m < 2.0 * reach_m => {
+            spec.size_m = 2.0 * reach_m;
+            if matches!(spec.shape, Shape::Flat { .. }) {
+                spec.cell_m = FLAT_CELL_M;
+            }
+            Ok(pomp_terrain::generate(&spec, seed)?)
+        }
+        _ => find(name, seed),
+    }
 }
 
 /// A terrain by preset name or file.

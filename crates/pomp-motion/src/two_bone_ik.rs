@@ -1,8 +1,10 @@
+//! Two-bone inverse kinematics: a leg or an arm that reaches for a place.
+
 use glam::{Quat, Vec3};
 
 /// World rotations of the two bones of a limb that reaches for a target.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limb {
+pub struct Limb {
     /// Rotation of the upper bone's joint (hip, shoulder).
     pub upper_rotation: Quat,
     /// Rotation of the lower bone's joint (knee, elbow).
@@ -11,7 +13,7 @@ pub(super) struct Limb {
 
 /// What the limb looks like before it reaches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LimbShape {
+pub struct LimbShape {
     /// Upper bone in its joint's frame.
     pub upper_bone: Vec3,
     /// Lower bone in its joint's frame.
@@ -28,7 +30,7 @@ const BEND_PRIOR_M: f32 = 0.02;
 ///
 /// `middle_hint` is where the source has the middle joint: it chooses the plane. A target beyond reach is
 /// approached as far as the limb goes.
-pub(super) fn reach(root: Vec3, target: Vec3, middle_hint: Vec3, pose: Limb, shape: &LimbShape) -> Limb {
+pub fn reach(root: Vec3, target: Vec3, middle_hint: Vec3, pose: Limb, shape: &LimbShape) -> Limb {
     let (a, b) = (shape.upper_bone.length(), shape.lower_bone.length());
     let to_target = target - root;
     let upper_now = pose.upper_rotation * shape.upper_bone;
