@@ -104,11 +104,13 @@ pub(crate) fn train_aligned(
         }
         after = code_distance(&prior, &encoder, &held_out, config, &autodiff)?;
         let step = (epoch + 1) * per_epoch;
+        let aligned = format!("{}_code_distance", dataset.measured_on());
+        let unaligned = format!("{aligned}_unaligned");
         let figures = [
             ("train_loss", total / per_epoch as f32),
             ("train_code_distance", code / per_epoch as f32),
-            ("held_out_code_distance", after),
-            ("held_out_code_distance_unaligned", before),
+            (aligned.as_str(), after),
+            (unaligned.as_str(), before),
         ];
         let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &figures };
         metrics.write(&event)?;

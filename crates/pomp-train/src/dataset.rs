@@ -117,6 +117,12 @@ impl Dataset {
         if held.is_empty() { self.training().collect() } else { held }
     }
 
+    /// Which clips [`Self::held_out`] gives, for the names of figures: what was measured on training clips must not
+    /// be called held out.
+    pub fn measured_on(&self) -> &'static str {
+        if self.clips.iter().any(|clip| clip.held_out) { "held_out" } else { "training" }
+    }
+
     /// Sources with their licences and seconds, for the model card.
     pub fn provenance(&self) -> Vec<(String, f32)> {
         let mut seconds = std::collections::BTreeMap::<String, f32>::new();

@@ -33,14 +33,14 @@ pub(crate) struct HeldOutErrors {
 }
 
 impl HeldOutErrors {
-    /// Names and values, for files and terminals.
-    pub fn figures(&self) -> [(&'static str, f32); 5] {
+    /// Names and values, for files and terminals. `measured_on` says which clips they are of.
+    pub fn figures(&self, measured_on: &str) -> [(String, f32); 5] {
         [
-            ("held_out_1_frame_cm", self.one_frame_cm),
-            ("held_out_1_frame_hold_cm", self.one_frame_hold_cm),
-            ("held_out_half_second_cm", self.half_second_cm),
-            ("held_out_half_second_hold_cm", self.half_second_hold_cm),
-            ("held_out_half_second_coast_cm", self.half_second_coast_cm),
+            (format!("{measured_on}_1_frame_cm"), self.one_frame_cm),
+            (format!("{measured_on}_1_frame_hold_cm"), self.one_frame_hold_cm),
+            (format!("{measured_on}_half_second_cm"), self.half_second_cm),
+            (format!("{measured_on}_half_second_hold_cm"), self.half_second_hold_cm),
+            (format!("{measured_on}_half_second_coast_cm"), self.half_second_coast_cm),
         ]
     }
 }

@@ -310,12 +310,12 @@ pub(crate) fn train_kinematic(
         let last = step == stage.steps;
         if step % REPORT_EVERY == 0 || last {
             let count = if step % REPORT_EVERY == 0 { REPORT_EVERY } else { step % REPORT_EVERY };
-            let mut figures = vec![("train_loss", sum / count as f32)];
+            let mut figures = vec![("train_loss".to_owned(), sum / count as f32)];
             sum = 0.0;
             if step % CHECKPOINT_EVERY == 0 || last {
                 let averaged = average.apply(model.clone());
                 let errors = held_out_errors(&averaged.valid(), &rows, &held_out, device, config)?;
-                figures.extend(errors.figures());
+                figures.extend(errors.figures(dataset.measured_on()));
                 checkpoint.save(step, &model, &averaged, &optimizer)?;
                 if step % KEEP_EVERY == 0 || last {
                     let network = averaged.valid();
@@ -324,6 +324,8 @@ pub(crate) fn train_kinematic(
                 }
                 rollouts.clear();
             }
+            let figures: Vec<(&str, f32)> =
+                figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
             let event = TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &figures };
             metrics.write(&event)?;
             on_event(&event);

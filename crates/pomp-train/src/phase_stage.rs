@@ -105,7 +105,8 @@ pub(crate) fn train_phase(
         }
         held_out_loss = held_out_mse(&model, &held_out)?;
         let step = (epoch + 1) * per_epoch;
-        let figures = [("train_mse", sum / per_epoch as f32), ("held_out_mse", held_out_loss)];
+        let name = format!("{}_mse", dataset.measured_on());
+        let figures = [("train_mse", sum / per_epoch as f32), (name.as_str(), held_out_loss)];
         let event = TrainEvent { stage: Stage::Phase, step, steps, figures: &figures };
         metrics.write(&event)?;
         on_event(&event);

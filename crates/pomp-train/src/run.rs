@@ -89,7 +89,7 @@ pub fn train(
             phase: config.phase.network.clone(),
             stitch: config.aligned_phase.stitch,
             kinematic: None,
-            metrics: BTreeMap::from([("phase_held_out_mse".to_owned(), held_out)]),
+            metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
         };
         let model = Model { description, phase, aligned_phase: None, kinematic: None };
         model.save(out, WeightPrecision::F16)?;
@@ -122,16 +122,17 @@ pub fn train(
             train_aligned(dataset, &stage_run(Stage::AlignedPhase), &model.phase, on_event)?;
         model.aligned_phase = Some(encoder);
         let metrics = &mut model.description.metrics;
-        metrics.insert("aligned_code_distance".to_owned(), alignment.after);
-        metrics.insert("unaligned_code_distance".to_owned(), alignment.before);
+        let on = dataset.measured_on();
+        metrics.insert(format!("{on}_aligned_code_distance"), alignment.after);
+        metrics.insert(format!("{on}_unaligned_code_distance"), alignment.before);
         model.save(out, WeightPrecision::F16)?;
     }
     if stages.contains(&Stage::Kinematic) {
         train_kinematic(dataset, &stage_run(Stage::Kinematic), &layout, on_event, &mut |trained| {
             model.kinematic = Some((trained.network, trained.gamma));
             model.description.kinematic = Some(trained.description);
-            for (name, value) in trained.errors.figures() {
-                model.description.metrics.insert(name.to_owned(), value);
+            for (name, value) in trained.errors.figures(dataset.measured_on()) {
+                model.description.metrics.insert(name, value);
             }
             Ok(model.save(out, WeightPrecision::F16)?)
         })?;
