@@ -185,7 +185,8 @@ impl Generator {
         }
         let simulated = match self.config.dynamics {
             Dynamics::Simulated => self.dynamic.step(&from, &self.target_pose, pushes)?,
-            Dynamics::KinematicOnly => self.pose_of_target(&from),
+            Dynamics::KinematicOnly if pushes.is_empty() => self.pose_of_target(&from),
+            Dynamics::KinematicOnly => return Err(GeneratorError::NothingToPush { frame: self.frame }),
         };
         self.take_over(&simulated)?;
         self.cursor.advance(plan, ground_position(&self.state.frame));

@@ -45,7 +45,7 @@ pub struct GeneratorConfig {
     /// How much of the simulated pose the kinematic module sees, 0 … 1; the rest is its own last target. Place and heading
     /// are always the body's. 1 is the paper's loop: it starts from where the body is. Less keeps the distance between
     /// target and body by which the drives hold the weight, at the price of noticing disturbances of the
-    /// limbs less. Default 0.2: at 1 the compact model kneels within two seconds.
+    /// limbs less. Default 0.2: at 1 the compact model falls within ten seconds.
     pub pose_feedback: f32,
     /// Clearance of a swinging foot over the standing one, metres, 0 to 0.2; 0 leaves the target's feet as they are.
     /// Too little trips over its own toes, too much marches. Default 0.02.

@@ -26,6 +26,14 @@ pub enum GeneratorError {
         /// What does not fit.
         reason: String,
     },
+    /// A push on a character that nobody simulates.
+    #[error(
+        "a push in frame {frame}, but dynamics = \"kinematic_only\" simulates no body to push; leave the push out or set dynamics = \"simulated\""
+    )]
+    NothingToPush {
+        /// Frame of the rollout.
+        frame: usize,
+    },
     /// The network gave something that is not a number.
     #[error(
         "the kinematic module gave a value that is not finite in frame {frame}; the model or its input is damaged"

@@ -193,7 +193,13 @@ pub fn run(
                 recording.config_hash.clone_from(&config_hash);
                 let path = out.join(&entry.file);
                 pomp_formats::npz::write_recording(&path, &recording)?;
-                entry.sha256 = file_hash(&path).unwrap_or_default();
+                let written = std::fs::read(&path).map_err(|source| PreprocessError::Io {
+                    action: "reading the result back",
+                    path: path.clone(),
+                    source,
+                    remedy: "check the disk and run the same command again",
+                })?;
+                entry.sha256 = hex(&Sha256::digest(&written));
                 entry.input_sha256.clone_from(&input_sha256);
                 entry.config_hash.clone_from(&config_hash);
                 journal.lock().expect("no thread panics while it writes").append(&entry)?;

@@ -193,7 +193,7 @@ pub struct GenerateArguments {
     #[arg(long, default_value = "walk")]
     pub control: String,
     /// Push: time (s), body, and impulse x,y,z (N·s, world). May be given several times; `--push none` for none.
-    /// Without it, one of 50 N·s from the side at half time when no other argument changes the run.
+    /// Without it, a walk over hills with default settings gets one of 50 N·s from the side at half time.
     #[arg(long, value_name = "T,BODY,JX,JY,JZ")]
     pub push: Vec<String>,
     /// Length, seconds.

@@ -14,6 +14,7 @@ use pomp_motion::Recording;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -60,15 +61,26 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     bar.finish_and_clear();
     let recording = Recording {
         source: format!(
-            "pomp {} generate, model {}",
+            "pomp {} generate --terrain {} --control {} --seconds {} --seed {}; model {} trained on data {}",
             env!("CARGO_PKG_VERSION"),
-            model.description.config_name
+            arguments.terrain,
+            arguments.control,
+            arguments.seconds,
+            arguments.seed,
+            model.description.config_name,
+            model.description.data_hash
         ),
         license: "as the model's training data: see its model card".to_owned(),
-        config_hash: model.description.data_hash.clone(),
+        config_hash: config_hash(&config)?,
         ..recording
     };
     write(arguments, &recording, generator.terrain())
+}
+
+/// Hash of the resolved settings of the loop.
+fn config_hash(config: &GeneratorConfig) -> Result<String> {
+    let digest = Sha256::digest(serde_json::to_vec(config)?);
+    Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn write(arguments: &GenerateArguments, recording: &Recording, ground: &HeightMap) -> Result<ExitCode> {
