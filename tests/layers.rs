@@ -36,6 +36,11 @@ const TABLE: [Row; 15] = [
     ),
     row(
         3,
+        "pomp-generator",
+        &["pomp-motion", "pomp-terrain", "pomp-physics", "pomp-phase", "pomp-kinematic", "pomp-model"],
+    ),
+    row(
+        4,
         "pomp-train",
         &[
             "pomp-motion",
@@ -45,16 +50,13 @@ const TABLE: [Row; 15] = [
             "pomp-synthetic",
             "pomp-phase",
             "pomp-kinematic",
+            "pomp-physics",
             "pomp-model",
+            "pomp-generator",
         ],
     ),
     row(
-        3,
-        "pomp-generator",
-        &["pomp-motion", "pomp-terrain", "pomp-physics", "pomp-phase", "pomp-kinematic", "pomp-model"],
-    ),
-    row(
-        4,
+        5,
         "pomp",
         &[
             "pomp-motion",
@@ -121,7 +123,8 @@ fn simulator(tree: &BTreeSet<String>) -> Option<String> {
     ["rapier2d", "rapier3d", "rapier3d-f64", "parry3d"].iter().find_map(|name| first_of(tree, name))
 }
 
-/// Meetings of learned code and the simulator outside the closed loop, and either of them below the metrics.
+/// Meetings of learned code and the simulator anywhere but in the closed loop and what runs it, and either of them below
+/// the metrics.
 fn forbidden_meetings(graph: &Graph) -> Vec<String> {
     let mut found = Vec::new();
     for row in &TABLE {
@@ -133,10 +136,11 @@ fn forbidden_meetings(graph: &Graph) -> Vec<String> {
             }
         }
         if let (Some(learned), Some(simulator)) = (&learned, &simulator)
-            && !["pomp-generator", "pomp"].contains(&row.name)
+            && row.name != "pomp-generator"
+            && !tree.contains("pomp-generator")
         {
             found.push(format!(
-                "{} sees {learned} and {simulator}; they meet in pomp-generator alone",
+                "{} sees {learned} and {simulator}; they meet in pomp-generator and what runs it",
                 row.name
             ));
         }
@@ -252,7 +256,7 @@ fn the_documentation_shows_this_table() {
 }
 
 #[test]
-fn learned_code_and_the_simulator_meet_in_the_generator_alone_and_never_below_the_metrics() {
+fn learned_code_and_the_simulator_meet_in_the_generator_and_never_below_the_metrics() {
     let graph = whole_graph(&metadata());
     assert_eq!(forbidden_meetings(&graph), Vec::<String>::new());
     // The names that the rule looks for are those of the real crates.
@@ -290,8 +294,8 @@ fn the_checker_finds_every_kind_of_forbidden_arrow() {
             "pomp-eval (layer 1) may not use pomp-physics",
         ),
         (
-            &[("pomp-train", &["pomp-physics"]), ("pomp-physics", &[])],
-            "pomp-train (layer 3) may not use pomp-physics",
+            &[("pomp-preprocess", &["pomp-phase"]), ("pomp-phase", &[])],
+            "pomp-preprocess (layer 3) may not use pomp-phase",
         ),
         (&[("pomp-motion", &["pomp"]), ("pomp", &[])], "pomp-motion (layer 0) may not use pomp"),
         (&[("pomp-gadget", &["pomp-motion"]), ("pomp-motion", &[])], "pomp-gadget is not in the layer table"),
@@ -318,7 +322,7 @@ fn the_checker_finds_meetings_however_deep_they_lie() {
         forbidden_meetings(&graph),
         [
             "pomp-eval judges rollouts and may not see burn-tensor",
-            "pomp-train sees burn and rapier3d; they meet in pomp-generator alone",
+            "pomp-train sees burn and rapier3d; they meet in pomp-generator and what runs it",
         ]
     );
 }

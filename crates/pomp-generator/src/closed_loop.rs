@@ -1,21 +1,18 @@
 //! One frame of the loop (method §1): kinematic module, dynamic module, phase encoding module.
 
+use crate::character::Character;
 use crate::control::{ControlCursor, ControlPlan, ControlSample};
 use crate::fall::FallDetector;
-use crate::footing::Footing;
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
-use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback};
+use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
-use pomp_motion::features::{
-    CharacterState, FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey,
-};
-use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
-use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
+use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey};
+use pomp_motion::{Gait, GlobalPose, RootFrame, Skeleton};
+use pomp_physics::{Frame, Push};
 use pomp_terrain::HeightMap;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -44,25 +41,19 @@ pub struct StepOutput {
 /// A character in a world, moved one frame at a time.
 pub struct Generator {
     config: GeneratorConfig,
-    skeleton: Skeleton,
-    terrain: HeightMap,
+    character: Character,
     layout: FeatureLayout,
     description: KinematicDescription,
     inference: KinematicInference,
     phase_reader: PhaseReader,
-    dynamic: DynamicModule,
     falls: FallDetector,
-    footing: Option<Footing>,
     rng: ChaCha8Rng,
     weight_impulse_ns: f32,
 
-    state: CharacterState,
     history: History,
     future_codes: Vec<f32>,
     contact_impulse: Vec<Vec3>,
     prediction: Option<OutputFrame>,
-    target_frame: RootFrame,
-    target_pose: Pose,
     cursor: ControlCursor,
     down_frames: usize,
     fallen: bool,
@@ -89,13 +80,6 @@ impl Generator {
         let (network, gamma, kinematic) = model.kinematic()?;
         let description = &model.description;
         let layout = description.layout.clone();
-        let dynamic = DynamicModule::new(&description.skeleton, &config.dynamic, terrain.grid())?;
-        if dynamic.body_names() != description.body_names {
-            return Err(GeneratorError::BadModel {
-                reason: "it was trained with other bodies than this version simulates; train it again"
-                    .to_owned(),
-            });
-        }
         let process = ReverseProcess::new(network.schedule(), layout.y_len(), &config.sampler, Some(gamma))?;
         let inference = KinematicInference::new(network, process)?;
         let x = kinematic.starts.get(start.name()).ok_or_else(|| GeneratorError::BadModel {
@@ -109,34 +93,33 @@ impl Generator {
         let ground = terrain.smoothed_height(0.0, 0.0);
         let origin = RootFrame { origin: Vec3::new(0.0, ground, 0.0), yaw: 0.0 };
         let start = read_start(&layout, x, origin);
-        let pose = start.state.to_pose();
         let phase_reader = PhaseReader::new(model, config.phase_feedback, &start.state)?;
-        let mass_kg: f32 = dynamic.body_masses().iter().sum();
+        let character = Character::new(&description.skeleton, terrain, config, start.state)?;
+        if character.body().body_names() != description.body_names {
+            return Err(GeneratorError::BadModel {
+                reason: "it was trained with other bodies than this version simulates; train it again"
+                    .to_owned(),
+            });
+        }
+        let mass_kg: f32 = character.body().body_masses().iter().sum();
         let weight_impulse_ns = mass_kg * config.dynamic.gravity_m_s2 * FRAME_S;
         Ok(Self {
             weight_impulse_ns,
             description: kinematic.clone(),
-            footing: (config.swing_clearance_m > 0.0)
-                .then(|| Footing::new(dynamic.body_height_m(), config.swing_clearance_m)),
             falls: FallDetector::new(&description.skeleton, config),
             config: config.clone(),
-            skeleton: description.skeleton.clone(),
             contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
             x: vec![0.0; layout.x_len()],
             normalised_x: vec![0.0; layout.x_len()],
             y: vec![0.0; layout.y_len()],
             layout,
-            terrain,
             inference,
             phase_reader,
-            dynamic,
+            character,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            state: start.state,
             history: History::new(start.history),
             future_codes: start.future_phase_codes,
             prediction: None,
-            target_frame: origin,
-            target_pose: pose,
             cursor: ControlCursor::default(),
             down_frames: 0,
             fallen: false,
@@ -146,22 +129,22 @@ impl Generator {
 
     /// Names of the bodies, in the order of contact impulses and pushes.
     pub fn body_names(&self) -> &[String] {
-        self.dynamic.body_names()
+        self.character.body().body_names()
     }
 
     /// Masses of the bodies, kg.
     pub fn body_masses(&self) -> &[f32] {
-        self.dynamic.body_masses()
+        self.character.body().body_masses()
     }
 
     /// The skeleton that moves.
     pub fn skeleton(&self) -> &Skeleton {
-        &self.skeleton
+        self.character.skeleton()
     }
 
     /// The ground.
     pub fn terrain(&self) -> &HeightMap {
-        &self.terrain
+        self.character.terrain()
     }
 
     /// Frames done.
@@ -175,36 +158,26 @@ impl Generator {
     /// A push that is refused, or a network whose output is not finite.
     pub fn step(&mut self, plan: &ControlPlan, pushes: &[Push]) -> Result<StepOutput, GeneratorError> {
         let control = plan.at(self.cursor.frame());
-        let from = self.target_pose.clone();
         if !self.fallen {
             self.set_target(plan)?;
         }
-        if self.frame == 0 {
-            // The ragdoll starts in the start's pose, moving as the first target asks.
-            self.dynamic.reset(&from, &PoseVelocity::between(&from, &self.target_pose, FRAME_S))?;
-        }
-        let simulated = match self.config.dynamics {
-            Dynamics::Simulated => self.dynamic.step(&from, &self.target_pose, pushes)?,
-            Dynamics::KinematicOnly if pushes.is_empty() => self.pose_of_target(&from),
-            Dynamics::KinematicOnly => return Err(GeneratorError::NothingToPush { frame: self.frame }),
-        };
+        let simulated = self.character.simulate(pushes, self.frame)?;
         self.take_over(&simulated)?;
-        self.cursor.advance(plan, ground_position(&self.state.frame));
+        self.cursor.advance(plan, ground_position(&self.character.state().frame));
         self.frame += 1;
 
-        let down = self.falls.is_down(&simulated.pose, self.state.frame.origin.y);
+        let down = self.falls.is_down(&simulated.pose, self.character.state().frame.origin.y);
         self.down_frames = if down { self.down_frames + 1 } else { 0 };
         if !self.fallen && self.down_frames as f32 * FRAME_S > self.config.fall_after_s {
             self.fallen = true;
-            self.dynamic.set_assist_scale(0.0);
-            self.dynamic.set_strength_scale(self.config.fallen_strength);
+            self.character.go_limp(self.config.fallen_strength);
         }
         let gait = match &self.prediction {
             Some(prediction) if !self.fallen => prediction.gait,
             _ => Gait::Lie.one_hot(),
         };
         Ok(StepOutput {
-            target: self.skeleton.forward_kinematics(&self.target_pose),
+            target: self.character.target(),
             simulated,
             gait,
             phase_code: self.history.at(0).phase_codes.clone(),
@@ -213,34 +186,13 @@ impl Generator {
         })
     }
 
-    /// The target as if a body had followed it, untouched by anything.
-    fn pose_of_target(&self, from: &Pose) -> Frame {
-        let before = self.skeleton.forward_kinematics(from);
-        let pose = self.skeleton.forward_kinematics(&self.target_pose);
-        let pairs = before.positions.iter().zip(&pose.positions);
-        let velocities: Vec<Vec3> = pairs.map(|(a, b)| (*b - *a) / FRAME_S).collect();
-        let motion = PoseVelocity::between(from, &self.target_pose, FRAME_S);
-        Frame {
-            root_linear_velocity: motion.root_linear,
-            root_angular_velocity: motion.angular[0],
-            contact_impulse: vec![Vec3::ZERO; self.contact_impulse.len()],
-            assist_force: Vec3::ZERO,
-            assist_torque: Vec3::ZERO,
-            joint_torque: vec![0.0; pose.positions.len()],
-            saturated_joints: 0,
-            recovered: None,
-            velocities,
-            pose,
-        }
-    }
-
     /// The kinematic module: x from the simulated state, y sampled, the next target pose.
     fn set_target(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
         let blend =
             Blend { position_bias: self.config.position_bias, direction_bias: self.config.direction_bias };
         let keys = window_keys(
             &self.history,
-            &self.target_frame,
+            self.character.target_frame(),
             self.prediction.as_ref(),
             plan,
             self.cursor.frame(),
@@ -248,13 +200,13 @@ impl Generator {
         );
         let codes = self.window_codes();
         let input = InputFrame {
-            state: &self.state,
+            state: self.character.state(),
             keys: &keys,
             phase_codes: &codes,
             contact_impulse: &self.contact_impulse,
             weight_impulse_ns: self.weight_impulse_ns,
         };
-        let terrain = &self.terrain;
+        let terrain = self.character.terrain();
         self.layout.write_x(&input, |x, z| terrain.height(x, z), &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
@@ -265,76 +217,23 @@ impl Generator {
         }
         let output = self.layout.read_y(&self.y);
 
-        let mut next = output.next_frame(&self.target_frame, FRAME_S);
-        next.origin.y = self.terrain.smoothed_height(next.origin.x, next.origin.z);
-        self.target_frame = next;
-        let before = self.skeleton.forward_kinematics(&self.target_pose);
-        let mut pose = output.state_in(next).to_pose();
-        if let Some(footing) = &self.footing {
-            let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT]
-                .map(|ankle| next.to_world(output.positions_root[ankle.0]));
-            footing.set(&self.skeleton, &mut pose, ankles, &before, &output.gait, &self.terrain, FRAME_S);
-        }
-        self.target_pose = pose;
+        self.character.aim(&output);
         self.prediction = Some(output);
         Ok(())
     }
 
     /// Takes the simulated state over into history, phases and the root that the next target starts from.
     fn take_over(&mut self, simulated: &Frame) -> Result<(), GeneratorError> {
-        let hips = simulated.pose.positions[0];
-        let ground = self.terrain.smoothed_height(hips.x, hips.z);
-        let before = self.state.frame;
-        let mut state =
-            CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
-        state.yaw_rate = CharacterState::yaw_rate_between(&before, &state.frame, FRAME_S);
-        self.phase_reader.push(&state);
-        if self.config.pose_feedback < 1.0 {
-            self.keep_part_of_target(&mut state);
-        }
-        self.state = state;
+        let body = self.character.take_over(simulated);
+        self.phase_reader.push(&body);
         self.contact_impulse.copy_from_slice(&simulated.contact_impulse);
 
-        let follow = self.config.root_follow;
-        let (target, body) = (self.target_frame, self.state.frame);
-        let position = ground_position(&target).lerp(ground_position(&body), follow);
-        self.target_frame = RootFrame {
-            origin: Vec3::new(position.x, self.terrain.smoothed_height(position.x, position.y), position.y),
-            yaw: wrap_angle(target.yaw + wrap_angle(body.yaw - target.yaw) * follow),
-        };
-        // The target pose moves with its root, so that the next frame's drive starts where the root is now.
-        let shift = self.target_frame.origin - target.origin;
-        self.target_pose.root_position += shift;
-        let turn = from_yaw(wrap_angle(self.target_frame.yaw - target.yaw));
-        self.target_pose.local_rotations[0] = (turn * self.target_pose.local_rotations[0]).normalize();
-
+        let frame = self.character.state().frame;
         let gait = self.prediction.as_ref().map_or(self.history.at(0).key.gait, |output| output.gait);
-        let key = WindowKey { position: ground_position(&self.state.frame), yaw: self.state.frame.yaw, gait };
+        let key = WindowKey { position: ground_position(&frame), yaw: frame.yaw, gait };
         let code = self.next_code()?;
         self.history.push(key, &code);
         Ok(())
-    }
-
-    /// Moves a simulated state back towards the last target by what the pose feedback leaves out; its place and heading
-    /// on the ground stay.
-    fn keep_part_of_target(&self, state: &mut CharacterState) {
-        let feedback = self.config.pose_feedback;
-        let target = &self.target_pose;
-        let tilt = self.target_frame.rotation_to_root(target.local_rotations[0]);
-        state.rotations_local[0] = tilt.slerp(state.rotations_local[0], feedback);
-        for (simulated, target) in state.rotations_local.iter_mut().zip(&target.local_rotations).skip(1) {
-            *simulated = target.slerp(*simulated, feedback);
-        }
-        let height = target.root_position.y - self.target_frame.origin.y;
-        state.positions_root[0].y = height + (state.positions_root[0].y - height) * feedback;
-        let world = self.skeleton.forward_kinematics(&state.to_pose());
-        // Velocities of what is fed back: the last fed state's joints, in the world, to these.
-        for (joint, position) in world.positions.iter().enumerate() {
-            let last = self.state.frame.to_world(self.state.positions_root[joint]);
-            let fed = state.frame.vector_to_root((*position - last) / FRAME_S);
-            state.velocities_root[joint] = fed.lerp(state.velocities_root[joint], feedback);
-            state.positions_root[joint] = state.frame.to_root(*position);
-        }
     }
 
     /// Phase codes of all keys: past from history, present and future from the last frame's update.
@@ -374,6 +273,6 @@ impl Generator {
 
     /// Root on the ground plane, world x and z.
     pub fn root_position(&self) -> Vec2 {
-        ground_position(&self.state.frame)
+        ground_position(&self.character.state().frame)
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
+mod character;
 mod closed_loop;
 mod config;
 pub mod control;
@@ -17,6 +18,7 @@ mod rollout;
 mod start;
 mod trajectory;
 
+pub use character::Character;
 pub use closed_loop::{FRAME_RATE_HZ, Generator, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, PathFile, Preset};

@@ -107,6 +107,20 @@ impl BlockWeights {
     }
 }
 
+/// Rollouts of the model in the closed loop's simulator, along training clips.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedRollouts {
+    /// Share of examples that they give; grows from 0 over the first third of training.
+    pub share: f32,
+    /// Longest rollout, frames.
+    pub frames: usize,
+    /// Mean number of pushes per second, each on a random body in a random direction along the ground.
+    pub pushes_per_s: f32,
+    /// Strongest push, N·s.
+    pub largest_push_ns: f32,
+}
+
 /// Kinematic module: sizes and training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -153,9 +167,12 @@ pub struct KinematicStage {
     pub weight_decay: f32,
     /// Memory of the averaged weights, which are the ones that are kept: 0.999 averages a thousand steps.
     pub average: f32,
-    /// Share of examples whose state is the simulated one.
-    pub simulated_share: f32,
-    /// Share of examples whose state the model itself led to; grows from 0 over the first third of training.
+    /// Share of examples whose state is that of the physics replay.
+    pub replayed_share: f32,
+    /// Rollouts in the simulator, with the settings of the closed loop.
+    pub simulated_rollouts: SimulatedRollouts,
+    /// Share of examples whose state the model itself led to with no simulator between; grows from 0 over the first third
+    /// of training.
     pub rollout_share: f32,
     /// Longest rollout, frames.
     pub rollout_frames: usize,
@@ -214,12 +231,26 @@ impl TrainConfig {
             "above 0 and below 1",
         )?;
         check((0.0..1.0).contains(&k.average), "kinematic.average", f64::from(k.average), "0 to below 1")?;
-        check(share(k.simulated_share), "kinematic.simulated_share", f64::from(k.simulated_share), "0 to 1")?;
+        let led = &k.simulated_rollouts;
+        check(share(k.replayed_share), "kinematic.replayed_share", f64::from(k.replayed_share), "0 to 1")?;
+        check(share(led.share), "kinematic.simulated_rollouts.share", f64::from(led.share), "0 to 1")?;
+        check(
+            (0.0..=60.0).contains(&led.pushes_per_s),
+            "kinematic.simulated_rollouts.pushes_per_s",
+            f64::from(led.pushes_per_s),
+            "0 to 60",
+        )?;
+        check(
+            (0.0..=1000.0).contains(&led.largest_push_ns),
+            "kinematic.simulated_rollouts.largest_push_ns",
+            f64::from(led.largest_push_ns),
+            "0 to 1000",
+        )?;
         check(share(k.rollout_share), "kinematic.rollout_share", f64::from(k.rollout_share), "0 to 1")?;
         check(
-            share(k.simulated_share + k.rollout_share),
-            "kinematic.simulated_share + kinematic.rollout_share",
-            f64::from(k.simulated_share + k.rollout_share),
+            share(k.replayed_share + k.rollout_share + led.share),
+            "kinematic.replayed_share + kinematic.rollout_share + kinematic.simulated_rollouts.share",
+            f64::from(k.replayed_share + k.rollout_share + led.share),
             "0 to 1",
         )?;
         check(k.state_noise >= 0.0, "kinematic.state_noise", f64::from(k.state_noise), "0 or more")?;

@@ -53,6 +53,9 @@ pub enum TrainError {
         /// The stage that makes it.
         first: &'static str,
     },
+    /// A rollout in the simulator was refused.
+    #[error(transparent)]
+    Generator(#[from] pomp_generator::GeneratorError),
     /// The phase networks refuse.
     #[error(transparent)]
     Phase(#[from] pomp_phase::PhaseError),

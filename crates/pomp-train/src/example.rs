@@ -2,7 +2,7 @@
 //! replay, or from the model's own earlier prediction.
 
 use crate::dataset::{FRAME_RATE_HZ, TrainingClip};
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use pomp_motion::RootFrame;
 use pomp_motion::features::{
     BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS,
@@ -15,20 +15,40 @@ use pomp_phase::extrapolate_code;
 /// correction, so that the closed loop learns to steer.
 const RETURN_TIME_S: f32 = 0.5;
 
-/// Share of a pose's distance from its clip that is left after one frame. A jump all the way back would teach jerks; a
-/// slow return would let the body sag: a drive holds weight by the distance between target and body, so the
-/// target must stay near the clip's pose while the body hangs below it.
+/// Share of a pose's distance from its clip that is left after one frame when nothing holds the body back: a jump all the
+/// way would teach jerks.
 const POSE_LEFT_PER_FRAME: f32 = 0.5;
 
+/// Farthest that the target of a simulated body leads it towards the clip's pose, mean distance of joints, metres. Nearer
+/// bodies get the clip's pose itself: the drives hold the weight by the distance between target and body, and a
+/// target that kept a share of it would sag with the body. Farther ones, after a push, are led back steadily.
+const FARTHEST_LEAD_M: f32 = 0.06;
+
+/// A body under way and the target that leads it, as the closed loop has them.
+#[derive(Clone, Copy, Debug)]
+pub struct LedBody<'a> {
+    /// What the kinematic module is shown of the body.
+    pub state: &'a CharacterState,
+    /// Where the target stands, from which the root motion in y leads on.
+    pub target_frame: &'a RootFrame,
+    /// Contact impulses of the last frame, N·s, world `[B]`.
+    pub contact_impulse: &'a [Vec3],
+    /// Phase codes of present and future keys (`FUTURE_KEYS` × 2C).
+    pub codes: &'a [f32],
+}
+
 /// Where the state in x comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum StateSource<'a> {
     /// The clip.
     Clean,
-    /// The physics replay.
-    Simulated,
-    /// A state that the model led to, with its phase codes of present and future keys (`FUTURE_KEYS` × 2C).
+    /// The physics replay, whose target was the clip.
+    Replayed,
+    /// A state that the model's own targets led to, with nothing to hold them back, and its phase codes of present and
+    /// future keys (`FUTURE_KEYS` × 2C).
     Predicted(&'a CharacterState, &'a [f32]),
+    /// A state that the simulator made of the model's own targets.
+    Led(LedBody<'a>),
 }
 
 /// Writes x and y of `frame` → `frame` + 1.
@@ -45,13 +65,19 @@ pub fn write_example(
     y: &mut [f32],
 ) {
     let clean = &clip.clean[frame];
-    let state = match source {
-        StateSource::Clean => clean,
-        StateSource::Simulated => &clip.simulated[frame],
-        StateSource::Predicted(state, _) => state,
+    // The root motion in y is the target's, in the clip and in rollouts without a simulator that of the state itself.
+    let (state, target_frame, contact_impulse) = match source {
+        StateSource::Clean => (clean, &clean.frame, clip.contact_impulse(frame)),
+        StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.contact_impulse(frame)),
+        StateSource::Predicted(state, _) => (*state, &state.frame, clip.contact_impulse(frame)),
+        StateSource::Led(body) => (body.state, body.target_frame, body.contact_impulse),
     };
     let drift = ground(&state.frame) - ground(&clean.frame);
     let yaw_drift = wrap_angle(state.frame.yaw - clean.frame.yaw);
+    let target_drift = ground(target_frame) - ground(&clean.frame);
+    let target_yaw_drift = wrap_angle(target_frame.yaw - clean.frame.yaw);
+    // Future keys of the loop lie between what the command asks of the body and what was predicted for the target.
+    let drift_ahead = (drift + target_drift) * 0.5;
 
     let keys: [WindowKey; KEYS] = std::array::from_fn(|k| {
         let at = frame as i64 + i64::from(KEY_OFFSETS[k]);
@@ -60,15 +86,15 @@ pub fn write_example(
             (ground(&state.frame), state.frame.yaw)
         } else if k < PAST_KEYS {
             match source {
-                StateSource::Simulated => TrainingClip::root_at(&clip.simulated, at),
-                StateSource::Clean | StateSource::Predicted(..) => {
+                StateSource::Replayed => TrainingClip::root_at(&clip.simulated, at),
+                StateSource::Clean | StateSource::Predicted(..) | StateSource::Led(_) => {
                     let (position, yaw) = TrainingClip::root_at(&clip.clean, at);
                     let share = k as f32 / PAST_KEYS as f32;
                     (position + drift * share, yaw + yaw_drift * share)
                 }
             }
         } else {
-            led_back(clip, at, drift, (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32)
+            led_back(clip, at, drift_ahead, (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32)
         };
         WindowKey { position, yaw: wrap_angle(yaw), gait }
     });
@@ -78,27 +104,21 @@ pub fn write_example(
     for (slot, offset) in codes.chunks_exact_mut(2 * channels).zip(KEY_OFFSETS) {
         phase_code_at(clip, frame as i64 + i64::from(offset), slot);
     }
-    if let StateSource::Predicted(_, future) = source {
+    if let StateSource::Predicted(_, future) | StateSource::Led(LedBody { codes: future, .. }) = source {
         codes[PAST_KEYS * 2 * channels..].copy_from_slice(future);
     }
-    let input = InputFrame {
-        state,
-        keys: &keys,
-        phase_codes: &codes,
-        contact_impulse: clip.contact_impulse(frame),
-        weight_impulse_ns,
-    };
+    let input = InputFrame { state, keys: &keys, phase_codes: &codes, contact_impulse, weight_impulse_ns };
     layout.write_x(&input, |x, z| clip.terrain.height(x, z), x);
 
     let dt = 1.0 / FRAME_RATE_HZ;
     let next_clean = &clip.clean[frame + 1];
     let back = dt / RETURN_TIME_S;
-    let next_drift = drift * (1.0 - back);
+    let next_drift = target_drift * (1.0 - back);
     let next_position = ground(&next_clean.frame) + next_drift;
     let mut next = next_clean.clone();
     next.frame = RootFrame {
-        origin: glam::Vec3::new(next_position.x, next_clean.frame.origin.y, next_position.y),
-        yaw: wrap_angle(next_clean.frame.yaw + yaw_drift * (1.0 - back)),
+        origin: Vec3::new(next_position.x, next_clean.frame.origin.y, next_position.y),
+        yaw: wrap_angle(next_clean.frame.yaw + target_yaw_drift * (1.0 - back)),
     };
     let future: [(Vec2, f32); FUTURE_KEYS] = std::array::from_fn(|k| {
         let at = frame as i64 + 1 + i64::from(KEY_OFFSETS[PAST_KEYS + k]);
@@ -118,9 +138,14 @@ pub fn write_example(
             .copy_from_slice(&clip.phase_parameters[inside]);
     }
     let gait = clip.recording.gait[frame + 1];
-    layout.write_y(&state.frame, &next, &gait, &future, &future_codes, &future_parameters, dt, y);
-    if !matches!(source, StateSource::Clean) {
-        keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y);
+    layout.write_y(target_frame, &next, &gait, &future, &future_codes, &future_parameters, dt, y);
+    match source {
+        StateSource::Predicted(..) => keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y),
+        StateSource::Led(_) => {
+            let away = mean_distance(&clean.positions_root, &state.positions_root);
+            keep_what_is_left(layout, clean, state, 1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M), y);
+        }
+        StateSource::Clean | StateSource::Replayed => {}
     }
 }
 
@@ -140,6 +165,11 @@ fn keep_what_is_left(
             y[i] += (to[i] - from[i]) * left;
         }
     }
+}
+
+/// Mean distance of joints, metres.
+pub(crate) fn mean_distance(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).sum::<f32>() / a.len() as f32
 }
 
 /// The clip's root at frame `at`, moved by what is left of `drift` when `share` of the window has passed.

@@ -1,7 +1,7 @@
 //! What the kinematic module gets wrong on clips that it has not seen, beside what doing nothing gets wrong.
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
-use crate::example::StateSource;
+use crate::example::{StateSource, mean_distance};
 use crate::kinematic_stage::{Rows, Sampler, predict};
 use crate::progress::Stage;
 use crate::rollout_pool::Rollout;
@@ -82,7 +82,7 @@ pub(crate) fn held_out_errors(
             rollout.advance(dataset, rows.layout, y, 0);
         }
         if ahead == 0 {
-            one_frame = mean_distance(dataset, &rollouts);
+            one_frame = rollout_error_cm(dataset, &rollouts);
         }
     }
     let baseline = |ahead: usize, coast: f32| {
@@ -92,7 +92,7 @@ pub(crate) fn held_out_errors(
                 let clip = &dataset.clips[clip];
                 let (from, to) = (&clip.clean[frame], &clip.clean[frame + ahead]);
                 let time = coast * ahead as f32 / FRAME_RATE_HZ;
-                distance(&world(from, time), &world(to, 0.0))
+                mean_distance(&world(from, time), &world(to, 0.0))
             })
             .sum();
         100.0 * sum / starts.len() as f32
@@ -100,18 +100,18 @@ pub(crate) fn held_out_errors(
     Ok(HeldOutErrors {
         one_frame_cm: one_frame,
         one_frame_hold_cm: baseline(1, 0.0),
-        half_second_cm: mean_distance(dataset, &rollouts),
+        half_second_cm: rollout_error_cm(dataset, &rollouts),
         half_second_hold_cm: baseline(FRAMES, 0.0),
         half_second_coast_cm: baseline(FRAMES, 1.0),
     })
 }
 
-fn mean_distance(dataset: &Dataset, rollouts: &[Rollout]) -> f32 {
+fn rollout_error_cm(dataset: &Dataset, rollouts: &[Rollout]) -> f32 {
     let sum: f32 = rollouts
         .iter()
         .map(|rollout| {
             let clean = &dataset.clips[rollout.clip].clean[rollout.frame];
-            distance(&world(&rollout.state, 0.0), &world(clean, 0.0))
+            mean_distance(&world(&rollout.state, 0.0), &world(clean, 0.0))
         })
         .sum();
     100.0 * sum / rollouts.len() as f32
@@ -125,8 +125,4 @@ fn world(state: &CharacterState, seconds: f32) -> Vec<Vec3> {
         .zip(&state.velocities_root)
         .map(|(p, v)| state.frame.to_world(*p + *v * seconds))
         .collect()
-}
-
-fn distance(a: &[Vec3], b: &[Vec3]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a.distance(*b)).sum::<f32>() / a.len() as f32
 }

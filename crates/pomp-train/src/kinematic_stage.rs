@@ -5,11 +5,11 @@ use crate::example::{StateSource, write_example};
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::phase_stage::scalar;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::rollout_pool::Rollout;
+use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::run::{StageRun, Start};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
-use crate::{TrainConfig, TrainError};
+use crate::{KinematicStage, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};
@@ -189,7 +189,7 @@ fn fit_normalisers(
             let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
             let impulse = weight_impulse_ns(dataset);
             // Simulated states are in: a residual of clean states alone would hardly know corrections.
-            let source = if index % 2 == 0 { StateSource::Clean } else { StateSource::Simulated };
+            let source = if index % 2 == 0 { StateSource::Clean } else { StateSource::Replayed };
             write_example(layout, &dataset.clips[clip], frame, &source, impulse, &mut x, &mut y);
             subtract_base(output, layout, &x, &mut y);
             (x, y)
@@ -257,14 +257,15 @@ pub(crate) fn train_kinematic(
     for step in done + 1..=stage.steps {
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
-        let self_made = (stage.rollout_share * grown * stage.batch_size as f32) as usize;
-        let simulated = (stage.simulated_share * stage.batch_size as f32) as usize;
-
-        if rollouts.len() < self_made {
-            let starts: Vec<(usize, usize)> =
-                (rollouts.len()..self_made).map(|_| sampler.draw(&mut rng)).collect();
-            for start in starts {
-                rollouts.push(start_rollout(&rows, start, stage.rollout_frames, &mut rng));
+        let share_of_batch = |share: f32| (share * stage.batch_size as f32) as usize;
+        let replayed = share_of_batch(stage.replayed_share);
+        for (kind, wanted) in [
+            (RolloutKind::Unhindered, share_of_batch(stage.rollout_share * grown)),
+            (RolloutKind::Simulated, share_of_batch(stage.simulated_rollouts.share * grown)),
+        ] {
+            for _ in rollouts.iter().filter(|rollout| rollout.kind() == kind).count()..wanted {
+                let start = sampler.draw(&mut rng);
+                rollouts.push(start_rollout(&rows, start, kind, stage, &mut rng)?);
             }
         }
         let drawn: Vec<(usize, usize)> =
@@ -273,7 +274,7 @@ pub(crate) fn train_kinematic(
             .iter()
             .map(|rollout| (rollout.clip, rollout.frame, rollout.source()))
             .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
-                (clip, frame, if i < simulated { StateSource::Simulated } else { StateSource::Clean })
+                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
             }))
             .collect();
         let noise = Noise { deviations: &noise, first_row: rollouts.len(), seed: rng.random() };
@@ -301,7 +302,7 @@ pub(crate) fn train_kinematic(
         if !rollouts.is_empty() {
             let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
-            advance_rollouts(&mut rollouts, &rows, &predicted, config, &sampler, &mut rng);
+            advance_rollouts(&mut rollouts, &rows, &predicted, config, &sampler, &mut rng)?;
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
         model = optimizer.step(learning_rate(stage, step), model, gradients);
@@ -336,11 +337,24 @@ pub(crate) fn train_kinematic(
     Ok(())
 }
 
-fn start_rollout(rows: &Rows<'_>, start: (usize, usize), longest: usize, rng: &mut ChaCha8Rng) -> Rollout {
+fn start_rollout(
+    rows: &Rows<'_>,
+    start: (usize, usize),
+    kind: RolloutKind,
+    stage: &KinematicStage,
+    rng: &mut ChaCha8Rng,
+) -> Result<Rollout, TrainError> {
     let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
     let clip = &rows.dataset.clips[start.0];
     write_example(rows.layout, clip, start.1, &StateSource::Clean, rows.weight_impulse_ns, &mut x, &mut y);
-    Rollout::start(rows.dataset, rows.layout, start, longest, &x, rng)
+    let led = &stage.simulated_rollouts;
+    match kind {
+        RolloutKind::Unhindered => {
+            Ok(Rollout::start(rows.dataset, rows.layout, start, stage.rollout_frames, &x, rng))
+        }
+        RolloutKind::Simulated => Rollout::start(rows.dataset, rows.layout, start, led.frames, &x, rng)
+            .with_body(rows.dataset, led, rng.random()),
+    }
 }
 
 /// The network's normalised output from pure noise in a single step, row-major.
@@ -366,7 +380,7 @@ fn advance_rollouts(
     config: &TrainConfig,
     sampler: &Sampler,
     rng: &mut ChaCha8Rng,
-) {
+) -> Result<(), TrainError> {
     let alive: Vec<bool> = rollouts
         .par_iter_mut()
         .zip(predicted.par_chunks_exact(rows.layout.y_len()))
@@ -374,12 +388,13 @@ fn advance_rollouts(
         .collect();
     for (rollout, alive) in rollouts.iter_mut().zip(alive) {
         if !alive {
-            *rollout = start_rollout(rows, sampler.draw(rng), config.kinematic.rollout_frames, rng);
+            *rollout = start_rollout(rows, sampler.draw(rng), rollout.kind(), &config.kinematic, rng)?;
         }
     }
+    Ok(())
 }
 
-fn learning_rate(stage: &crate::KinematicStage, step: usize) -> f64 {
+fn learning_rate(stage: &KinematicStage, step: usize) -> f64 {
     let rise = (step as f64 / stage.warm_up_steps.max(1) as f64).min(1.0);
     let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.steps as f64).cos());
     stage.learning_rate * rise * fall.max(0.01)

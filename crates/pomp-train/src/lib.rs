@@ -21,9 +21,9 @@ mod run;
 mod stable_ids;
 mod step_rng;
 
-pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, TrainConfig};
+pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, SimulatedRollouts, TrainConfig};
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use error::TrainError;
-pub use example::{StateSource, write_example};
+pub use example::{LedBody, StateSource, write_example};
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use run::{Start, train};

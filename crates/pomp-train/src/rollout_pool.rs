@@ -1,11 +1,16 @@
 //! Scheduled sampling: characters that the model itself moves along training clips, so that it learns to go on
-//! from where its own errors have led it. No gradient flows through time.
+//! from where its own errors, and the simulator's answer to them, have led it. No gradient flows through time.
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
-use crate::example::StateSource;
+use crate::example::{LedBody, StateSource, mean_distance};
+use crate::{SimulatedRollouts, TrainError};
 use glam::{Vec2, Vec3};
+use pomp_generator::{Character, GeneratorConfig};
+use pomp_motion::features::OutputFrame;
 use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
-use rand::RngExt;
+use pomp_physics::Push;
+use pomp_terrain::HeightMap;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Distance from the clip beyond which a rollout is given up, metres.
@@ -13,6 +18,19 @@ const GIVEN_UP_BEYOND_M: f32 = 0.6;
 
 /// Mean distance of the joints from the clip's, both in their root frames, beyond which it is given up, metres.
 const GIVEN_UP_POSE_M: f32 = 0.15;
+
+/// The same two bounds for a simulated body, which may be on its way back from a push.
+const SIMULATED_GIVEN_UP_BEYOND_M: f32 = 0.8;
+const SIMULATED_GIVEN_UP_POSE_M: f32 = 0.2;
+
+/// What moves a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RolloutKind {
+    /// The model's prediction is the next pose.
+    Unhindered,
+    /// The model's prediction is the target of a simulated body.
+    Simulated,
+}
 
 /// One character under way.
 pub(crate) struct Rollout {
@@ -22,6 +40,15 @@ pub(crate) struct Rollout {
     /// Phase codes of present and future keys.
     pub codes: Vec<f32>,
     frames_left: usize,
+    simulated: Option<Simulated>,
+}
+
+/// What a simulated character has besides.
+struct Simulated {
+    character: Character,
+    contact_impulse: Vec<Vec3>,
+    pushes: SimulatedRollouts,
+    rng: ChaCha8Rng,
 }
 
 impl Rollout {
@@ -48,19 +75,54 @@ impl Rollout {
         let width = 2 * layout.channels();
         let codes = x[layout.x_range(BlockName::PhaseCodes)][PAST_KEYS * width..].to_vec();
         let state = dataset.clips[clip].clean[frame].clone();
-        Self { clip, frame, state, codes, frames_left }
+        Self { clip, frame, state, codes, frames_left, simulated: None }
+    }
+
+    /// Gives the character a body in the closed loop's simulator, pushed now and then.
+    ///
+    /// # Errors
+    /// A terrain that the simulator refuses.
+    pub fn with_body(
+        mut self,
+        dataset: &Dataset,
+        settings: &SimulatedRollouts,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
+        let clip = &dataset.clips[self.clip];
+        let terrain = clip.terrain.clone();
+        let character =
+            Character::new(&dataset.skeleton, terrain, &GeneratorConfig::default(), self.state.clone())?;
+        self.simulated = Some(Simulated {
+            character,
+            contact_impulse: clip.contact_impulse(self.frame).to_vec(),
+            pushes: *settings,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+        });
+        Ok(self)
+    }
+
+    /// What moves it.
+    pub fn kind(&self) -> RolloutKind {
+        if self.simulated.is_some() { RolloutKind::Simulated } else { RolloutKind::Unhindered }
     }
 
     /// Where its example comes from.
     pub fn source(&self) -> StateSource<'_> {
-        StateSource::Predicted(&self.state, &self.codes)
+        match &self.simulated {
+            None => StateSource::Predicted(&self.state, &self.codes),
+            Some(body) => StateSource::Led(LedBody {
+                state: body.character.state(),
+                target_frame: body.character.target_frame(),
+                contact_impulse: &body.contact_impulse,
+                codes: &self.codes,
+            }),
+        }
     }
 
     /// Moves on by the model's prediction `y` (in its own units). False when it is over: too long, too far from
     /// the clip, at its end, or not finite.
     pub fn advance(&mut self, dataset: &Dataset, layout: &FeatureLayout, y: &[f32], margin: usize) -> bool {
         let clip = &dataset.clips[self.clip];
-        let dt = 1.0 / FRAME_RATE_HZ;
         self.frames_left -= 1;
         if self.frames_left == 0
             || self.frame + 2 + margin >= clip.frames()
@@ -70,33 +132,76 @@ impl Rollout {
             return false;
         }
         let output = layout.read_y(y);
-        let mut frame = output.next_frame(&self.state.frame, dt);
-        frame.origin.y = clip.terrain.smoothed_height(frame.origin.x, frame.origin.z);
-        let before = self.state.frame;
-        let mut next = output.state_in(frame);
-        if next.rotations_local.is_empty() {
-            next.rotations_local.clone_from(&self.state.rotations_local);
-        } else {
-            // What the simulator will give back has whole bones and velocities that fit the positions.
-            let world = dataset.skeleton.forward_kinematics(&next.to_pose());
-            let old: Vec<Vec3> = self.state.positions_root.iter().map(|p| before.to_world(*p)).collect();
-            next.positions_root = world.positions.iter().map(|p| frame.to_root(*p)).collect();
-            next.velocities_root = world
-                .positions
-                .iter()
-                .zip(&old)
-                .map(|(new, old)| frame.vector_to_root((*new - *old) / dt))
-                .collect();
-            next.root_velocity = Vec2::new(next.velocities_root[0].x, next.velocities_root[0].z);
-        }
-        next.yaw_rate = CharacterState::yaw_rate_between(&before, &frame, dt);
-        self.state = next;
         self.codes.copy_from_slice(&output.phase_codes);
         self.frame += 1;
+        let (farthest, worst_pose) = match &mut self.simulated {
+            Some(body) => {
+                if !body.advance(&output) {
+                    return false;
+                }
+                self.state.clone_from(body.character.state());
+                (SIMULATED_GIVEN_UP_BEYOND_M, SIMULATED_GIVEN_UP_POSE_M)
+            }
+            None => {
+                self.state = unhindered(dataset, &clip.terrain, &self.state, &output);
+                (GIVEN_UP_BEYOND_M, GIVEN_UP_POSE_M)
+            }
+        };
         let clean = &clip.clean[self.frame];
-        let away = frame.origin - clean.frame.origin;
-        let pose = self.state.positions_root.iter().zip(&clean.positions_root);
-        let pose = pose.map(|(a, b)| a.distance(*b)).sum::<f32>() / clean.positions_root.len() as f32;
-        Vec2::new(away.x, away.z).length() < GIVEN_UP_BEYOND_M && pose < GIVEN_UP_POSE_M
+        let away = self.state.frame.origin - clean.frame.origin;
+        let pose = mean_distance(&self.state.positions_root, &clean.positions_root);
+        Vec2::new(away.x, away.z).length() < farthest && pose < worst_pose
     }
+}
+
+impl Simulated {
+    /// Simulates one frame towards a prediction. False when the simulator gave up.
+    fn advance(&mut self, output: &OutputFrame) -> bool {
+        self.character.aim(output);
+        let mut push = Vec::new();
+        if self.rng.random::<f32>() * FRAME_RATE_HZ < self.pushes.pushes_per_s {
+            let angle = self.rng.random_range(0.0..std::f32::consts::TAU);
+            let strength = self.rng.random_range(0.0..=self.pushes.largest_push_ns);
+            push.push(Push {
+                body: self.rng.random_range(0..self.contact_impulse.len()),
+                impulse_ns: Vec3::new(angle.sin(), 0.0, angle.cos()) * strength,
+                point: None,
+            });
+        }
+        let Ok(frame) = self.character.simulate(&push, 0) else { return false };
+        self.character.take_over(&frame);
+        self.contact_impulse.copy_from_slice(&frame.contact_impulse);
+        frame.recovered.is_none()
+    }
+}
+
+/// The state after `state` when the prediction is the pose, untouched by anything.
+fn unhindered(
+    dataset: &Dataset,
+    terrain: &HeightMap,
+    state: &CharacterState,
+    output: &OutputFrame,
+) -> CharacterState {
+    let dt = 1.0 / FRAME_RATE_HZ;
+    let before = state.frame;
+    let mut frame = output.next_frame(&before, dt);
+    frame.origin.y = terrain.smoothed_height(frame.origin.x, frame.origin.z);
+    let mut next = output.state_in(frame);
+    if next.rotations_local.is_empty() {
+        next.rotations_local.clone_from(&state.rotations_local);
+    } else {
+        // Whole bones, and velocities that fit the positions.
+        let world = dataset.skeleton.forward_kinematics(&next.to_pose());
+        let old: Vec<Vec3> = state.positions_root.iter().map(|p| before.to_world(*p)).collect();
+        next.positions_root = world.positions.iter().map(|p| frame.to_root(*p)).collect();
+        next.velocities_root = world
+            .positions
+            .iter()
+            .zip(&old)
+            .map(|(new, old)| frame.vector_to_root((*new - *old) / dt))
+            .collect();
+        next.root_velocity = Vec2::new(next.velocities_root[0].x, next.velocities_root[0].z);
+    }
+    next.yaw_rate = CharacterState::yaw_rate_between(&before, &frame, dt);
+    next
 }

@@ -1,0 +1,209 @@
+//! The body of a character and the target that leads it: what a prediction does to the world, and what the
+//! kinematic module is shown of the result.
+//!
+//! The closed loop moves one with the control of a user; training moves many along clips, so that the kinematic module learns
+//! from states that the loop itself has made.
+
+use crate::footing::Footing;
+use crate::{Dynamics, GeneratorConfig, GeneratorError};
+use glam::{Vec2, Vec3};
+use pomp_motion::features::{CharacterState, OutputFrame};
+use pomp_motion::rotation::{from_yaw, wrap_angle};
+use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton, humanoid};
+use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
+use pomp_terrain::HeightMap;
+
+const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
+
+/// A ragdoll on a terrain with its moving target.
+pub struct Character {
+    skeleton: Skeleton,
+    terrain: HeightMap,
+    dynamics: Dynamics,
+    dynamic: DynamicModule,
+    footing: Option<Footing>,
+    root_follow: f32,
+    pose_feedback: f32,
+    state: CharacterState,
+    target_frame: RootFrame,
+    /// The target at the start of the frame under way, and at its end.
+    from: Pose,
+    target_pose: Pose,
+    at_start: bool,
+}
+
+impl Character {
+    /// A character in the state `start` on `terrain`, its target in the same pose.
+    ///
+    /// # Errors
+    /// A terrain or setting that the simulator refuses.
+    pub fn new(
+        skeleton: &Skeleton,
+        terrain: HeightMap,
+        config: &GeneratorConfig,
+        start: CharacterState,
+    ) -> Result<Self, GeneratorError> {
+        let dynamic = DynamicModule::new(skeleton, &config.dynamic, terrain.grid())?;
+        let footing = (config.swing_clearance_m > 0.0)
+            .then(|| Footing::new(dynamic.body_height_m(), config.swing_clearance_m));
+        let pose = start.to_pose();
+        Ok(Self {
+            skeleton: skeleton.clone(),
+            terrain,
+            dynamics: config.dynamics,
+            dynamic,
+            footing,
+            root_follow: config.root_follow,
+            pose_feedback: config.pose_feedback,
+            target_frame: start.frame,
+            state: start,
+            from: pose.clone(),
+            target_pose: pose,
+            at_start: true,
+        })
+    }
+
+    /// What the kinematic module is shown of the body.
+    pub fn state(&self) -> &CharacterState {
+        &self.state
+    }
+
+    /// Where the target stands; root motion in y leads on from here.
+    pub fn target_frame(&self) -> &RootFrame {
+        &self.target_frame
+    }
+
+    /// The target's joints in the world.
+    pub fn target(&self) -> GlobalPose {
+        self.skeleton.forward_kinematics(&self.target_pose)
+    }
+
+    /// The ground.
+    pub fn terrain(&self) -> &HeightMap {
+        &self.terrain
+    }
+
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// The simulated body.
+    pub fn body(&self) -> &DynamicModule {
+        &self.dynamic
+    }
+
+    /// Lets go: no root assist, joints at `strength` of their gains.
+    pub fn go_limp(&mut self, strength: f32) {
+        self.dynamic.set_assist_scale(0.0);
+        self.dynamic.set_strength_scale(strength);
+    }
+
+    /// Sets the next target from a prediction.
+    pub fn aim(&mut self, output: &OutputFrame) {
+        let mut next = output.next_frame(&self.target_frame, FRAME_S);
+        next.origin.y = self.terrain.smoothed_height(next.origin.x, next.origin.z);
+        self.target_frame = next;
+        let mut pose = output.state_in(next).to_pose();
+        if let Some(footing) = &self.footing {
+            let before = self.skeleton.forward_kinematics(&self.target_pose);
+            let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT]
+                .map(|ankle| next.to_world(output.positions_root[ankle.0]));
+            footing.set(&self.skeleton, &mut pose, ankles, &before, &output.gait, &self.terrain, FRAME_S);
+        }
+        self.target_pose = pose;
+    }
+
+    /// Simulates one frame towards the target.
+    ///
+    /// # Errors
+    /// A push that is refused, or any push at all when nothing is simulated (`frame` names the place).
+    pub fn simulate(&mut self, pushes: &[Push], frame: usize) -> Result<Frame, GeneratorError> {
+        if self.at_start {
+            // The ragdoll starts in the start's pose, moving as the first target asks.
+            let motion = PoseVelocity::between(&self.from, &self.target_pose, FRAME_S);
+            self.dynamic.reset(&self.from, &motion)?;
+            self.at_start = false;
+        }
+        match self.dynamics {
+            Dynamics::Simulated => Ok(self.dynamic.step(&self.from, &self.target_pose, pushes)?),
+            Dynamics::KinematicOnly if pushes.is_empty() => Ok(self.pose_of_target()),
+            Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),
+        }
+    }
+
+    /// Takes a simulated frame over into the state that the kinematic module is shown, and lets the target give way to the body.
+    /// Returns the state of the body itself, of which `pose_feedback` may show only a part.
+    pub fn take_over(&mut self, simulated: &Frame) -> CharacterState {
+        let hips = simulated.pose.positions[0];
+        let ground = self.terrain.smoothed_height(hips.x, hips.z);
+        let mut body =
+            CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
+        body.yaw_rate = CharacterState::yaw_rate_between(&self.state.frame, &body.frame, FRAME_S);
+        let mut state = body.clone();
+        if self.pose_feedback < 1.0 {
+            self.keep_part_of_target(&mut state);
+        }
+        self.state = state;
+
+        let target = self.target_frame;
+        let position = ground_position(&target).lerp(ground_position(&body.frame), self.root_follow);
+        self.target_frame = RootFrame {
+            origin: Vec3::new(position.x, self.terrain.smoothed_height(position.x, position.y), position.y),
+            yaw: wrap_angle(target.yaw + wrap_angle(body.frame.yaw - target.yaw) * self.root_follow),
+        };
+        // The target pose moves with its root, so that the next frame's drive starts where the root is now.
+        self.target_pose.root_position += self.target_frame.origin - target.origin;
+        let turn = from_yaw(wrap_angle(self.target_frame.yaw - target.yaw));
+        self.target_pose.local_rotations[0] = (turn * self.target_pose.local_rotations[0]).normalize();
+        self.from.clone_from(&self.target_pose);
+        body
+    }
+
+    /// Moves a simulated state back towards the last target by what the pose feedback leaves out; its place and heading
+    /// on the ground stay.
+    fn keep_part_of_target(&self, state: &mut CharacterState) {
+        let feedback = self.pose_feedback;
+        let target = &self.target_pose;
+        let tilt = self.target_frame.rotation_to_root(target.local_rotations[0]);
+        state.rotations_local[0] = tilt.slerp(state.rotations_local[0], feedback);
+        for (simulated, target) in state.rotations_local.iter_mut().zip(&target.local_rotations).skip(1) {
+            *simulated = target.slerp(*simulated, feedback);
+        }
+        let height = target.root_position.y - self.target_frame.origin.y;
+        state.positions_root[0].y = height + (state.positions_root[0].y - height) * feedback;
+        let world = self.skeleton.forward_kinematics(&state.to_pose());
+        // Velocities of what is fed back: the last fed state's joints, in the world, to these.
+        for (joint, position) in world.positions.iter().enumerate() {
+            let last = self.state.frame.to_world(self.state.positions_root[joint]);
+            let fed = state.frame.vector_to_root((*position - last) / FRAME_S);
+            state.velocities_root[joint] = fed.lerp(state.velocities_root[joint], feedback);
+            state.positions_root[joint] = state.frame.to_root(*position);
+        }
+    }
+
+    /// The target as if a body had followed it, untouched by anything.
+    fn pose_of_target(&self) -> Frame {
+        let before = self.skeleton.forward_kinematics(&self.from);
+        let pose = self.skeleton.forward_kinematics(&self.target_pose);
+        let pairs = before.positions.iter().zip(&pose.positions);
+        let velocities: Vec<Vec3> = pairs.map(|(a, b)| (*b - *a) / FRAME_S).collect();
+        let motion = PoseVelocity::between(&self.from, &self.target_pose, FRAME_S);
+        Frame {
+            root_linear_velocity: motion.root_linear,
+            root_angular_velocity: motion.angular[0],
+            contact_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            assist_force: Vec3::ZERO,
+            assist_torque: Vec3::ZERO,
+            joint_torque: vec![0.0; pose.positions.len()],
+            saturated_joints: 0,
+            recovered: None,
+            velocities,
+            pose,
+        }
+    }
+}
+
+fn ground_position(frame: &RootFrame) -> Vec2 {
+    Vec2::new(frame.origin.x, frame.origin.z)
+}
