@@ -88,6 +88,16 @@ fn preprocess_toml_spells_out_every_default() {
 }
 
 #[test]
+fn preprocess_training_toml_differs_from_the_defaults_in_the_variants_alone() {
+    let config: PreprocessConfig = parsed("preprocess_training.toml");
+    config.validate().unwrap();
+    assert_eq!(keys_of_file("preprocess_training.toml"), keys_of(&PreprocessConfig::default()));
+    let mut expected = PreprocessConfig::default();
+    (expected.warp.variants, expected.bumps.variants) = (2, 1);
+    assert_eq!(config, expected);
+}
+
+#[test]
 fn generate_toml_spells_out_every_default() {
     let config: GeneratorConfig = parsed("generate.toml");
     assert_eq!(config, GeneratorConfig::default());
@@ -103,6 +113,7 @@ fn physics_toml_spells_out_every_default() {
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<PreprocessConfig>("preprocess.toml");
+    assert_strict::<PreprocessConfig>("preprocess_training.toml");
     assert_strict::<GeneratorConfig>("generate.toml");
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<TrainConfig>("compact.toml");

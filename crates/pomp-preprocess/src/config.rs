@@ -1,6 +1,6 @@
-use crate::PreprocessError;
 use crate::replay::ReplayConfig;
 use crate::terrain_fit::TerrainFitConfig;
+use crate::{BumpConfig, PreprocessError, WarpConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
@@ -25,6 +25,10 @@ pub struct PreprocessConfig {
     pub gaits: GaitLabelConfig,
     /// Terrain reconstruction.
     pub terrain: TerrainFitConfig,
+    /// Clips on ground with relief.
+    pub warp: WarpConfig,
+    /// Clips that are pushed.
+    pub bumps: BumpConfig,
     /// Physics replay.
     pub replay: ReplayConfig,
     /// The ragdoll.
@@ -41,6 +45,8 @@ impl Default for PreprocessConfig {
             contacts: ContactConfig::default(),
             gaits: GaitLabelConfig::default(),
             terrain: TerrainFitConfig::default(),
+            warp: WarpConfig::default(),
+            bumps: BumpConfig::default(),
             replay: ReplayConfig::default(),
             dynamic: DynamicConfig::default(),
         }
@@ -72,12 +78,21 @@ impl PreprocessConfig {
             &self.terrain_variants,
             "1 to 100",
         )?;
+        let most = self.terrain.variants + 1;
+        check(
+            self.terrain_variants <= most,
+            "terrain_variants",
+            &self.terrain_variants,
+            "at most terrain.variants + 1: raise terrain.variants",
+        )?;
         let lost = self.replay.lost_beyond_m;
         check(lost > 0.0 && lost <= 100.0, "replay.lost_beyond_m", &lost, "above 0 and at most 100 m")?;
         let warm_up = self.replay.warm_up_frames;
         check(warm_up <= 600, "replay.warm_up_frames", &warm_up, "600 or less")?;
         let bad = |reason: String| PreprocessError::BadConfig { reason };
         self.terrain.validate().map_err(|error| bad(format!("terrain: {error}")))?;
+        self.warp.validate().map_err(|reason| bad(format!("warp: {reason}")))?;
+        self.bumps.validate().map_err(|reason| bad(format!("bumps: {reason}")))?;
         self.dynamic.validate().map_err(|error| bad(format!("dynamic: {error}")))
     }
 }

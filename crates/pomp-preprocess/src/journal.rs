@@ -35,8 +35,35 @@ pub struct ManifestEntry {
     pub gait_frames: [usize; pomp_motion::Gait::COUNT],
     /// Warnings of reader, mapping and terrain.
     pub warnings: Vec<String>,
+    /// The ground.
+    pub ground: GroundRecord,
+    /// Variants that this clip does not have, in the entry of its first result only.
+    pub left_out: Vec<LeftOut>,
     /// Figures of the physics replay.
     pub replay: ReplayReport,
+}
+
+/// The ground of a result, in words and numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroundRecord {
+    /// The form that the feet speak of ("flat", "plane", "smooth", "steps"), or the kind of relief ("slope", "steps",
+    /// "hills", "rough", "gaps") that the clip was laid upon.
+    pub kind: String,
+    /// Where it comes from and its numbers.
+    pub description: String,
+    /// Seed of what is drawn at random in it.
+    pub seed: u64,
+    /// Lowest and highest height, metres.
+    pub min_max_m: [f32; 2],
+}
+
+/// A variant that a clip does not have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Name that it would have had.
+    pub name: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// An append-only file of [`ManifestEntry`]s.

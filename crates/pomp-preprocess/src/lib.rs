@@ -6,22 +6,31 @@
 //! The steps: [`load_clip`] reads and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
 //! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse.
 //!
+//! What mocap lacks is made from what it has, when the configuration asks for it: clips on other ground
+//! ([`WarpConfig`]) and clips that are pushed ([`BumpConfig`]).
+//!
 //! It trains nothing and knows no network.
 
+mod bumps;
 mod config;
+mod draws;
 mod error;
 mod journal;
 mod pipeline;
 mod provenance;
 mod replay;
 pub mod terrain_fit;
+mod variant;
+mod warp;
 
+pub use bumps::BumpConfig;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
-pub use journal::ManifestEntry;
+pub use journal::{GroundRecord, LeftOut, ManifestEntry};
 pub use pipeline::{
     Failure, Input, LoadedClip, Manifest, OnFailure, Progress, config_hash, find_inputs, labelled, load_clip,
     preprocess_clip, run,
 };
 pub use provenance::{Provenance, ProvenanceIndex};
 pub use replay::{ReplayConfig, ReplayReport, replay};
+pub use warp::{ReliefKind, WarpConfig};

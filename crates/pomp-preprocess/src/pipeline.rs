@@ -1,13 +1,16 @@
 //! From motion files to recordings: every step of method §6 for each clip, in parallel over clips.
 
-use crate::journal::{Journal, ManifestEntry};
+use crate::bumps::{Bumped, bump};
+use crate::journal::{GroundRecord, Journal, LeftOut, ManifestEntry};
 use crate::provenance::{Provenance, ProvenanceIndex};
-use crate::replay::replay;
-use crate::terrain_fit::{FitInput, fit_terrain};
-use crate::{PreprocessConfig, PreprocessError};
+use crate::replay::{ReplayReport, replay};
+use crate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
+use crate::variant::{Planned, Variant, planned};
+use crate::warp::warp;
+use crate::{PreprocessConfig, PreprocessError, ReliefKind};
 use pomp_formats::write_atomically;
 use pomp_motion::retarget::{RetargetReport, RigLibrary};
-use pomp_motion::{Clip, Gait, MotionError, Recording};
+use pomp_motion::{Clip, Gait, MotionError, Recording, TerrainGrid};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -173,10 +176,10 @@ pub fn run(
             remedy: "check that it can be read",
         })?;
         let input_sha256 = hex(&Sha256::digest(&bytes));
-        let names = result_names(&input.name, config);
+        let names = planned(&input.name, config);
         let finished: Vec<ManifestEntry> = names
             .iter()
-            .filter_map(|(name, _, _)| known.get(name))
+            .filter_map(|planned| known.get(&planned.name))
             .filter(|entry| {
                 entry.input_sha256 == input_sha256
                     && entry.config_hash == config_hash
@@ -184,7 +187,8 @@ pub fn run(
             })
             .cloned()
             .collect();
-        let made = if finished.len() == names.len() {
+        let left_out: usize = finished.iter().map(|entry| entry.left_out.len()).sum();
+        let made = if finished.len() + left_out == names.len() {
             finished
         } else {
             let mut made = Vec::with_capacity(names.len());
@@ -242,20 +246,7 @@ pub fn run(
     Ok(manifest)
 }
 
-/// Name, whether mirrored, and terrain variant of each result of a clip.
-fn result_names(name: &str, config: &PreprocessConfig) -> Vec<(String, bool, usize)> {
-    let mut names = Vec::new();
-    for mirrored in [false, true].into_iter().take(1 + usize::from(config.mirror)) {
-        for variant in 0..config.terrain_variants.max(1) {
-            let mirror = if mirrored { "_mirrored" } else { "" };
-            let terrain = if variant > 0 { format!("_terrain{variant}") } else { String::new() };
-            names.push((format!("{name}{mirror}{terrain}"), mirrored, variant));
-        }
-    }
-    names
-}
-
-/// All results of one clip; hashes are still empty.
+/// All results of one clip; hashes are still empty. The first entry tells what the clip does not have.
 ///
 /// # Errors
 /// What is wrong with the clip.
@@ -272,46 +263,227 @@ pub fn preprocess_clip(
             least: LEAST_FRAMES,
         });
     }
-    result_names(&input.name, config)
-        .into_iter()
-        .map(|(name, mirrored, variant)| {
-            let mut clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
-            clip.name.clone_from(&name);
-            let mut warnings = loaded.warnings.clone();
-            let mut recording = labelled(&clip, config)
-                .map_err(|source| PreprocessError::Motion { path: input.path.clone(), source })?;
-            let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, variant)
-                .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
-            warnings.extend(fit.report.warnings.iter().cloned());
-            let grid = fit.map.grid().clone();
-            let (simulation, report) = replay(&clip, &grid, &config.dynamic, &config.replay)
-                .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
-            recording.terrain = Some(grid);
-            recording.simulation = Some(simulation);
-            recording.source.clone_from(&input.provenance.source);
-            recording.license.clone_from(&input.provenance.license);
-            let mut gait_frames = [0; Gait::COUNT];
-            for weights in &recording.gait {
-                gait_frames[Gait::dominant(weights).index()] += 1;
+    let mut results: Vec<(Recording, ManifestEntry)> = Vec::new();
+    let mut left_out = Vec::new();
+    let mut own: Option<OwnGround> = None;
+    for Planned { name, mirrored, variant } in planned(&input.name, config) {
+        if variant == Variant::Fitted(0) {
+            own = Some(OwnGround::of(input, &loaded, mirrored, config)?);
+        }
+        let own = own.as_ref().expect("the plain result is planned before its variants");
+        match own.made(input, &name, variant, config)? {
+            Ok(Made { mut recording, ground, mut warnings, replay }) => {
+                warnings.splice(0..0, loaded.warnings.iter().cloned());
+                recording.name.clone_from(&name);
+                recording.source.clone_from(&input.provenance.source);
+                if variant != Variant::Fitted(0) {
+                    recording.source += &format!("; {}", ground.description);
+                }
+                recording.license.clone_from(&input.provenance.license);
+                let mut gait_frames = [0; Gait::COUNT];
+                for weights in &recording.gait {
+                    gait_frames[Gait::dominant(weights).index()] += 1;
+                }
+                let entry = ManifestEntry {
+                    file: format!("{name}.npz"),
+                    name,
+                    sha256: String::new(),
+                    input: input.path.clone(),
+                    input_sha256: String::new(),
+                    config_hash: String::new(),
+                    source: recording.source.clone(),
+                    license: recording.license.clone(),
+                    rig: loaded.report.rig.clone(),
+                    frames: recording.frames(),
+                    gait_frames,
+                    warnings,
+                    ground,
+                    left_out: Vec::new(),
+                    replay,
+                };
+                results.push((recording, entry));
             }
-            let entry = ManifestEntry {
-                file: format!("{name}.npz"),
-                name,
-                sha256: String::new(),
-                input: input.path.clone(),
-                input_sha256: String::new(),
-                config_hash: String::new(),
-                source: recording.source.clone(),
-                license: recording.license.clone(),
-                rig: loaded.report.rig.clone(),
-                frames: recording.frames(),
-                gait_frames,
-                warnings,
-                replay: report,
-            };
-            Ok((recording, entry))
+            Err(reason) => left_out.push(LeftOut { name, reason }),
+        }
+    }
+    if let Some((_, first)) = results.first_mut() {
+        first.left_out = left_out;
+    }
+    Ok(results)
+}
+
+/// A result in the making.
+struct Made {
+    recording: Recording,
+    ground: GroundRecord,
+    warnings: Vec<String>,
+    replay: ReplayReport,
+}
+
+/// A clip or its mirror image on the ground that its feet speak of: what its variants are made from.
+struct OwnGround {
+    clip: Clip,
+    /// With contacts, gaits, terrain and replay.
+    recording: Recording,
+    fit: FitReport,
+    replay: ReplayReport,
+}
+
+impl OwnGround {
+    fn of(
+        input: &Input,
+        loaded: &LoadedClip,
+        mirrored: bool,
+        config: &PreprocessConfig,
+    ) -> Result<Self, PreprocessError> {
+        let clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
+        let mut recording = labelled(&clip, config)
+            .map_err(|source| PreprocessError::Motion { path: input.path.clone(), source })?;
+        let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
+            .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
+        let grid = fit.map.into_grid();
+        let (simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        recording.terrain = Some(grid);
+        recording.simulation = Some(simulation);
+        Ok(Self { clip, recording, fit: fit.report, replay })
+    }
+
+    /// A result, or why this clip does not have it.
+    fn made(
+        &self,
+        input: &Input,
+        name: &str,
+        variant: Variant,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        match variant {
+            Variant::Fitted(0) => Ok(Ok(Made {
+                recording: self.recording.clone(),
+                ground: fitted_ground(&self.fit, "its own ground".to_owned(), config),
+                warnings: self.fit.warnings.clone(),
+                replay: self.replay.clone(),
+            })),
+            Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
+            Variant::Warped(kind) => self.on_relief(input, name, kind, config),
+            Variant::Bumped => self.bumped(input, name, config),
+        }
+    }
+
+    fn on_patches(
+        &self,
+        input: &Input,
+        variant: usize,
+        config: &PreprocessConfig,
+    ) -> Result<Made, PreprocessError> {
+        let fit = fit_terrain(&FitInput::of_recording(&self.recording), &config.terrain, variant)
+            .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
+        let (recording, replay) = self.replayed(input, &self.clip, fit.map.into_grid(), config)?;
+        let description =
+            format!("terrain variant {variant} of its own ground, seed {}", config.terrain.seed);
+        Ok(Made {
+            recording,
+            ground: fitted_ground(&fit.report, description, config),
+            warnings: fit.report.warnings,
+            replay,
         })
-        .collect()
+    }
+
+    fn on_relief(
+        &self,
+        input: &Input,
+        name: &str,
+        kind: ReliefKind,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned()));
+        }
+        let warped =
+            warp(&self.clip, &self.recording, self.fit.level_m, kind, &config.terrain, &config.warp, name)
+                .map_err(|error| PreprocessError::Terrain {
+                    path: input.path.clone(),
+                    source: error.into(),
+                })?;
+        let warped = match warped {
+            Ok(warped) => warped,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let (low, high) = warped.map.min_max();
+        let mut warnings = Vec::new();
+        if warped.planted_p95_m > 0.02 {
+            warnings.push(format!(
+                "warp: planted soles are {:.1} cm (95th percentile) farther from the relief than from the clip's ground",
+                100.0 * warped.planted_p95_m
+            ));
+        }
+        let (recording, replay) = self.replayed(input, &warped.clip, warped.map.into_grid(), config)?;
+        let ground = GroundRecord {
+            kind: kind.name().to_owned(),
+            description: format!("laid on {}, seed {}", warped.description, config.warp.seed),
+            seed: config.warp.seed,
+            min_max_m: [low, high],
+        };
+        Ok(Ok(Made { recording, ground, warnings, replay }))
+    }
+
+    fn bumped(
+        &self,
+        input: &Input,
+        name: &str,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        let grid = self.recording.terrain.as_ref().expect("the plain result has its terrain");
+        let track = self.recording.simulation.as_ref().expect("the plain result has its replay");
+        let bumped = bump(
+            &self.clip,
+            &self.recording,
+            track,
+            grid,
+            &config.dynamic,
+            &config.replay,
+            &config.bumps,
+            name,
+        )
+        .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        Ok(bumped.map(|Bumped { mut recording, report }| {
+            recording.terrain = Some(grid.clone());
+            let pushes = recording.generation.as_ref().map_or(0, |generation| generation.pushes.len());
+            let description = format!("pushed {pushes} times, seed {}", config.bumps.seed);
+            let ground =
+                GroundRecord { seed: config.bumps.seed, ..fitted_ground(&self.fit, description, config) };
+            Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report }
+        }))
+    }
+
+    /// `clip`, which has the contacts and gaits of this one, replayed on `grid`.
+    fn replayed(
+        &self,
+        input: &Input,
+        clip: &Clip,
+        grid: TerrainGrid,
+        config: &PreprocessConfig,
+    ) -> Result<(Recording, ReplayReport), PreprocessError> {
+        let (simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let recording = Recording {
+            foot_contact: self.recording.foot_contact.clone(),
+            gait: self.recording.gait.clone(),
+            terrain: Some(grid),
+            simulation: Some(simulation),
+            ..Recording::of_clip(clip)
+        };
+        Ok((recording, report))
+    }
+}
+
+fn fitted_ground(fit: &FitReport, description: String, config: &PreprocessConfig) -> GroundRecord {
+    GroundRecord {
+        kind: fit.ground.name().to_owned(),
+        description,
+        seed: config.terrain.seed,
+        min_max_m: fit.min_max_m,
+    }
 }
 
 /// A motion file mapped onto the project skeleton.

@@ -2,8 +2,8 @@
 //! is recorded.
 
 use pomp_motion::glam::Vec3;
-use pomp_motion::{Clip, FrameTable, Pose, SimulationTrack, TerrainGrid, rotation};
-use pomp_physics::{DynamicConfig, DynamicModule, PhysicsError, PoseVelocity};
+use pomp_motion::{Clip, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_physics::{DynamicConfig, DynamicModule, PhysicsError, PoseVelocity, Push};
 use serde::{Deserialize, Serialize};
 
 /// How the replay treats clips that the ragdoll cannot follow.
@@ -46,6 +46,31 @@ pub struct ReplayReport {
     pub divergences: usize,
 }
 
+/// What may happen to a replay: targets other than the clip's, and pushes.
+pub(crate) trait Course {
+    /// The target of a frame of the clip, from the clip's pose.
+    fn target(&mut self, frame: usize, clip: &Pose) -> Pose;
+    /// The pushes during a frame of the clip, before which the ragdoll is in `pose`.
+    fn pushes(&mut self, frame: usize, pose: &GlobalPose) -> Vec<Push>;
+    /// What the simulator made of a frame of the clip.
+    fn observe(&mut self, frame: usize, simulated: &GlobalPose);
+}
+
+/// The clip as it is.
+struct Undisturbed;
+
+impl Course for Undisturbed {
+    fn target(&mut self, _frame: usize, clip: &Pose) -> Pose {
+        clip.clone()
+    }
+
+    fn pushes(&mut self, _frame: usize, _pose: &GlobalPose) -> Vec<Push> {
+        Vec::new()
+    }
+
+    fn observe(&mut self, _frame: usize, _simulated: &GlobalPose) {}
+}
+
 /// Tracks `clip` on `terrain`.
 ///
 /// # Errors
@@ -55,6 +80,17 @@ pub fn replay(
     terrain: &TerrainGrid,
     dynamic: &DynamicConfig,
     config: &ReplayConfig,
+) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    replay_on(clip, terrain, dynamic, config, &mut Undisturbed)
+}
+
+/// Tracks what `course` makes of `clip` on `terrain`; see [`replay`].
+pub(crate) fn replay_on(
+    clip: &Clip,
+    terrain: &TerrainGrid,
+    dynamic: &DynamicConfig,
+    config: &ReplayConfig,
+    course: &mut dyn Course,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
     let dt = 1.0 / clip.frame_rate_hz;
     let mut module = DynamicModule::new(&clip.skeleton, dynamic, terrain)?;
@@ -78,11 +114,19 @@ pub fn replay(
     let (mut square_error, mut root_error, mut peak) = (0.0f64, 0.0f64, 0.0f32);
     let (mut resets, mut divergences) = (0, 0);
     let targets = approach.iter().chain(&clip.poses[1..]);
-    let mut previous: Option<&Pose> = None;
+    let mut before = approach[0].clone();
+    let mut body = clip.skeleton.forward_kinematics(&before);
     let first_recorded = approach.len() - 1;
-    for (step, target) in targets.enumerate() {
-        let Some(from) = previous.replace(target) else { continue };
-        let frame = module.step(from, target, &[])?;
+    for (step, target) in targets.enumerate().skip(1) {
+        let at = step.checked_sub(first_recorded);
+        let target = &at.map_or_else(|| target.clone(), |at| course.target(at, target));
+        let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, &body));
+        let from = &std::mem::replace(&mut before, target.clone());
+        let frame = module.step(from, target, &pushes)?;
+        body.clone_from(&frame.pose);
+        if let Some(at) = at {
+            course.observe(at, &frame.pose);
+        }
         divergences += usize::from(frame.recovered.is_some());
         let lost = frame.pose.positions[0].distance(target.root_position);
         if lost > config.lost_beyond_m {

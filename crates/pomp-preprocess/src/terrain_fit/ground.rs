@@ -42,6 +42,16 @@ pub enum GroundKind {
 }
 
 impl GroundKind {
+    /// Name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat",
+            Self::Plane => "plane",
+            Self::Smooth => "smooth",
+            Self::Steps => "steps",
+        }
+    }
+
     /// Whether the ground is level or inclined as a whole.
     pub fn is_plane(self) -> bool {
         matches!(self, Self::Flat | Self::Plane)

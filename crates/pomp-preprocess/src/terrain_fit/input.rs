@@ -83,7 +83,7 @@ impl FitInput {
 }
 
 /// Heights of ankle and toe joint above the sole of a level foot, metres; body height from the legs.
-fn sole_heights(skeleton: &Skeleton) -> (f32, f32) {
+pub(crate) fn sole_heights(skeleton: &Skeleton) -> (f32, f32) {
     let leg = |s: &Skeleton| {
         [humanoid::LEFT_LEG, humanoid::LEFT_FOOT].iter().map(|j| s.joints()[j.0].offset.length()).sum::<f32>()
     };

@@ -50,8 +50,10 @@ pub use report::{Contradiction, FitReport};
 use ground::Ground;
 use patch::PatchLibrary;
 use pomp_terrain::HeightMap;
-use stance::Stance;
 use sweep::Sheet;
+
+pub(crate) use input::sole_heights;
+pub(crate) use stance::{Stance, stances};
 
 /// A clip's ground.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +83,7 @@ pub fn fit_terrain(
     if variant > config.variants {
         return Err(TerrainFitError::NoSuchVariant { variant, kept: config.variants });
     }
-    let stances = stance::stances(input);
+    let stances = stances(input);
     let bearing: Vec<&Stance> = stances.iter().filter(|stance| stance.bearing).collect();
     let ground = if bearing.is_empty() {
         Ground::flat(lowest_sole(input))

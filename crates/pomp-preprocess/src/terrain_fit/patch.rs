@@ -1,6 +1,7 @@
 //! Patches of generated terrain and how well they fit a gait cycle (PFNN's terrain fitting, method §6.3).
 
 use super::{FitInput, TerrainFitError};
+use crate::draws::Draws;
 use glam::Vec2;
 use pomp_motion::Gait;
 use pomp_terrain::{HeightMap, Shape, StartArea, TerrainSpec, generate};
@@ -127,34 +128,4 @@ struct Sample {
     planted: bool,
     /// Whether the body is in the air, jumping.
     jumps: bool,
-}
-
-/// Pseudo-random numbers by splitmix64: few are needed, and they must never change with a library.
-struct Draws {
-    state: u64,
-}
-
-impl Draws {
-    fn new(seed: u64, stream: u64) -> Self {
-        let mut draws = Self { state: seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03) };
-        draws.next();
-        draws
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// In [−1, 1).
-    fn centred(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
 }

@@ -21,7 +21,7 @@ const PIERCED_FRAMES: usize = 3;
 
 /// A foot at rest on the ground.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stance {
+pub(crate) struct Stance {
     /// 0 left, 1 right.
     pub foot: usize,
     /// Frames of the contact.
@@ -79,7 +79,7 @@ impl Stance {
 ///
 /// Contacts while lying and getting up are left out: a foot on its side or on its toes' backs is higher or
 /// lower than its sole says.
-pub(super) fn stances(input: &FitInput) -> Vec<Stance> {
+pub(crate) fn stances(input: &FitInput) -> Vec<Stance> {
     let upright: Vec<bool> = input
         .gait
         .iter()

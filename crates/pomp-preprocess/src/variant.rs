@@ -1,0 +1,50 @@
+use crate::{PreprocessConfig, ReliefKind};
+
+/// What is made of a clip or its mirror image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// On the ground that its feet speak of; from 1 on with terrain where no foot touches.
+    Fitted(usize),
+    /// Laid on a relief.
+    Warped(ReliefKind),
+    /// Pushed on its own ground.
+    Bumped,
+}
+
+/// A result to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Planned {
+    /// Its name.
+    pub name: String,
+    /// Whether it is of the mirror image.
+    pub mirrored: bool,
+    /// What it is.
+    pub variant: Variant,
+}
+
+/// All results of a clip, in the order in which they are made: `NAME`, `NAME_terrain1` …, `NAME_terrain_slope1` …,
+/// `NAME_terrain0_bump1` …, and the same of `NAME_mirrored`.
+///
+/// What follows the name of the clip or its mirror image begins with `_terrain` in all of them, which is how readers
+/// find the results of one clip.
+pub(crate) fn planned(name: &str, config: &PreprocessConfig) -> Vec<Planned> {
+    let mut planned = Vec::new();
+    for mirrored in [false, true].into_iter().take(1 + usize::from(config.mirror)) {
+        let base = if mirrored { format!("{name}_mirrored") } else { name.to_owned() };
+        let mut add = |name: String, variant| planned.push(Planned { name, mirrored, variant });
+        for variant in 0..config.terrain_variants.max(1) {
+            let name = if variant > 0 { format!("{base}_terrain{variant}") } else { base.clone() };
+            add(name, Variant::Fitted(variant));
+        }
+        let kinds = &config.warp.kinds;
+        let first = crate::draws::Draws::of_name(config.warp.seed, &base).below(kinds.len().max(1));
+        for variant in 0..config.warp.variants {
+            let kind = kinds[(first + variant) % kinds.len()];
+            add(format!("{base}_terrain_{}{}", kind.name(), variant + 1), Variant::Warped(kind));
+        }
+        for variant in 1..=config.bumps.variants {
+            add(format!("{base}_terrain0_bump{variant}"), Variant::Bumped);
+        }
+    }
+    planned
+}

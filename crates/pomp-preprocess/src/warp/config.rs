@@ -1,0 +1,112 @@
+use serde::{Deserialize, Serialize};
+
+/// Form of the ground that a flat clip is laid upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReliefKind {
+    /// One inclined plane, or ramps that change their angle every few metres.
+    Slope,
+    /// Smooth hills and hollows.
+    Hills,
+    /// Uneven ground.
+    Rough,
+    /// Flights of steps, up and down, with every riser between two footprints.
+    Steps,
+    /// Trenches between the footprints; the clip itself stays as it is.
+    Gaps,
+}
+
+impl ReliefKind {
+    /// Name, as in configurations and file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slope => "slope",
+            Self::Hills => "hills",
+            Self::Rough => "rough",
+            Self::Steps => "steps",
+            Self::Gaps => "gaps",
+        }
+    }
+}
+
+/// Variants of flat clips on ground with relief. Each pair of numbers is the range that a variant draws from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WarpConfig {
+    /// Warped variants per clip and mirror image. Default 0: none.
+    pub variants: usize,
+    /// The kinds that the variants take in turn, beginning at one that depends on the clip's name. Default all.
+    pub kinds: Vec<ReliefKind>,
+    /// Steepness of slopes and ramps, degrees; half of them go down. Default 3 to 12.
+    pub slope_deg: [f32; 2],
+    /// Steepest place of hills, degrees. Default 5 to 18; above 25 feet slip.
+    pub hills_deg: [f32; 2],
+    /// Distance between hills, metres. Default 3 to 7.
+    pub hills_wavelength_m: [f32; 2],
+    /// Largest height of rough ground above and below its mean, metres. Default 0.02 to 0.06.
+    pub rough_m: [f32; 2],
+    /// Height of a step, metres, the same within a flight. Default 0.05 to 0.18.
+    pub step_m: [f32; 2],
+    /// Depth of a trench, metres. Default 0.2 to 0.5.
+    pub gap_depth_m: [f32; 2],
+    /// Clearance of a swinging foot over the relief, metres, unless the clip's own is smaller. Default 0.04; with
+    /// much less the simulated foot, which lags, strikes the risers.
+    pub clearance_m: f32,
+    /// Seed of the reliefs. Default 1.
+    pub seed: u64,
+}
+
+impl Default for WarpConfig {
+    fn default() -> Self {
+        Self {
+            variants: 0,
+            kinds: vec![
+                ReliefKind::Slope,
+                ReliefKind::Steps,
+                ReliefKind::Hills,
+                ReliefKind::Rough,
+                ReliefKind::Gaps,
+            ],
+            slope_deg: [3.0, 12.0],
+            hills_deg: [5.0, 18.0],
+            hills_wavelength_m: [3.0, 7.0],
+            rough_m: [0.02, 0.06],
+            step_m: [0.05, 0.18],
+            gap_depth_m: [0.2, 0.5],
+            clearance_m: 0.04,
+            seed: 1,
+        }
+    }
+}
+
+impl WarpConfig {
+    /// Checks every field; the message names the first one out of range.
+    ///
+    /// # Errors
+    /// The field, its value and its range.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.variants > 100 {
+            return Err(format!("variants = {} is not 0 to 100", self.variants));
+        }
+        if self.kinds.is_empty() {
+            return Err("kinds is empty; name at least one".to_owned());
+        }
+        let ranges = [
+            ("slope_deg", self.slope_deg, 0.0, 25.0),
+            ("hills_deg", self.hills_deg, 0.0, 25.0),
+            ("hills_wavelength_m", self.hills_wavelength_m, 0.5, 50.0),
+            ("rough_m", self.rough_m, 0.0, 0.2),
+            ("step_m", self.step_m, 0.0, 0.25),
+            ("gap_depth_m", self.gap_depth_m, 0.0, 2.0),
+            ("clearance_m", [self.clearance_m; 2], 0.0, 0.2),
+        ];
+        for (field, [low, high], least, most) in ranges {
+            if !(least <= low && low <= high && high <= most) {
+                return Err(format!(
+                    "{field} = [{low}, {high}] is not a range within {least} and {most}, the smaller number first"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

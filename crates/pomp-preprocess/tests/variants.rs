@@ -1,0 +1,80 @@
+//! The variants of a clip, from the file to the folder of recordings.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
+
+use pomp_formats::npz::read_recording;
+use pomp_formats::{BvhWriteOptions, write_bvh};
+use pomp_motion::Gait;
+use pomp_motion::retarget::RigLibrary;
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, find_inputs, run};
+use pomp_synthetic::{MotionKind, MotionRequest, generate};
+use pomp_terrain::HeightMap;
+use std::path::Path;
+
+fn made(folder: &Path, kind: MotionKind, config: &PreprocessConfig) -> Manifest {
+    let ground = HeightMap::flat(40.0, 1.0).unwrap();
+    let clip =
+        generate(&MotionRequest { duration_s: 4.0, ..MotionRequest::new(kind) }, &ground).unwrap().clip;
+    write_bvh(&folder.join("clip.bvh"), &clip, &BvhWriteOptions::default()).unwrap();
+    let inputs = find_inputs(&[folder.join("clip.bvh")]).unwrap();
+    let rigs = RigLibrary::builtin();
+    run(&inputs, &folder.join("out"), config, &rigs, OnFailure::Stop, &|_| {}).unwrap()
+}
+
+fn with_variants() -> PreprocessConfig {
+    let mut config = PreprocessConfig { terrain_variants: 2, ..PreprocessConfig::default() };
+    (config.warp.variants, config.bumps.variants) = (5, 1);
+    config
+}
+
+#[test]
+fn a_walk_has_every_variant_once_each_with_its_own_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = made(folder.path(), MotionKind::Walk, &with_variants());
+    let names: Vec<&str> = manifest.clips.iter().map(|clip| clip.name.as_str()).collect();
+    println!("{names:?}");
+    assert_eq!(names.len(), 2 * 8, "own ground, one of patches, five reliefs, one pushed; all mirrored");
+    for kind in ["slope", "steps", "hills", "rough", "gaps"] {
+        let of_kind: Vec<_> = manifest.clips.iter().filter(|clip| clip.name.contains(kind)).collect();
+        assert_eq!(of_kind.len(), 2, "{kind}: one and its mirror image");
+        for entry in of_kind {
+            assert_eq!(entry.ground.kind, kind);
+            assert!(entry.source.contains(kind) && entry.source.contains("seed 1"), "{}", entry.source);
+            assert!(entry.replay.resets == 0, "{}: the ragdoll lost it", entry.name);
+        }
+    }
+    let mut plain = 0.0;
+    for entry in &manifest.clips {
+        // What reads the folder finds the original by cutting the name at "_terrain".
+        let original = entry.name.split("_terrain").next().unwrap();
+        assert!(["clip", "clip_mirrored"].contains(&original), "{}", entry.name);
+        let recording = read_recording(&folder.path().join("out").join(&entry.file)).unwrap();
+        let grid = recording.terrain.as_ref().unwrap();
+        let heights = grid.heights.values();
+        let (low, high) = heights.iter().fold((f32::MAX, f32::MIN), |(a, b), &h| (a.min(h), b.max(h)));
+        assert_eq!(entry.ground.min_max_m, [low, high]);
+        let simulation = recording.simulation.as_ref().unwrap();
+        let total: f32 = simulation.contact_impulse.values().iter().map(|j| j.length()).sum();
+        assert!(total > 0.0 && (total - plain).abs() > 1e-3, "{} has another replay", entry.name);
+        plain = total;
+        let bumped = entry.name.contains("bump");
+        assert_eq!(recording.generation.is_some(), bumped);
+        assert_eq!(entry.gait_frames[Gait::Bump.index()] > 0, bumped);
+    }
+}
+
+#[test]
+fn what_a_clip_does_not_allow_is_recorded_and_not_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = made(folder.path(), MotionKind::Jump, &with_variants());
+    let left_out: Vec<_> = first.clips.iter().flat_map(|clip| &clip.left_out).collect();
+    println!("{left_out:?}");
+    assert!(left_out.iter().any(|left| left.name.contains("steps") && left.reason.contains("no room")));
+    assert!(left_out.iter().any(|left| left.name.contains("bump")));
+    assert_eq!(first.clips.len() + left_out.len(), 16);
+    let journal = folder.path().join("out/journal.jsonl");
+    let before = std::fs::read(&journal).unwrap();
+    let second = made(folder.path(), MotionKind::Jump, &with_variants());
+    assert_eq!(second, first);
+    assert!(std::fs::read(&journal).unwrap() == before, "the second run makes nothing");
+}
