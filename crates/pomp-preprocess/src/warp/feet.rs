@@ -11,6 +11,8 @@ const LEAST_BLEND_FRAMES: usize = 8;
 const MOST_LEAN: f32 = 0.436;
 /// Half of the width over which the ground's sideways lean is taken, metres.
 const HALF_WIDTH_M: f32 = 0.04;
+/// A swing that the clip cuts off goes on for this long beyond it, frames.
+const HALF_SWING_FRAMES: i64 = 15;
 /// Fastest that a foot is lifted over an obstacle, metres per frame.
 const FASTEST_LIFT_M: f32 = 0.04;
 
@@ -100,7 +102,12 @@ impl FootPath {
             raised_m.push(moved.y - ankle.y);
         }
         let mut path = Self { ankles, turns, raised_m };
-        path.clear(map, level_m, poses, leg, sole, &blends, clearance_m);
+        let (first, last) = (stances[0].frames.start, stances[stances.len() - 1].frames.end);
+        let mut swings: Vec<[i64; 2]> =
+            blends.iter().map(|&(start, end)| [start as i64, end as i64]).collect();
+        swings.push([-HALF_SWING_FRAMES, first as i64]);
+        swings.push([last as i64 - 1, frames as i64 + HALF_SWING_FRAMES]);
+        path.clear(map, level_m, poses, leg, sole, &swings, clearance_m);
         path
     }
 
@@ -113,12 +120,14 @@ impl FootPath {
         poses: &[GlobalPose],
         leg: Leg,
         sole: Sole,
-        swings: &[(usize, usize)],
+        swings: &[[i64; 2]],
         clearance_m: f32,
     ) {
-        for &(start, end) in swings {
-            let mut lifts = vec![0.0f32; end - start + 1];
-            for frame in start + 1..end {
+        for &[start, end] in swings {
+            let inside = start.max(0)..(end + 1).min(poses.len() as i64);
+            let mut lifts = vec![0.0f32; inside.clone().count()];
+            for at in (start + 1).max(0)..end.min(poses.len() as i64) {
+                let frame = at as usize;
                 let pose = &poses[frame];
                 let before = soles(pose, leg, sole);
                 let turn = self.turns[frame];
@@ -126,29 +135,25 @@ impl FootPath {
                     .map(|point| {
                         let own = point.y - level_m;
                         let p = self.ankles[frame] + turn * (point - pose.positions[leg[2].0]);
-                        map.height(p.x, p.z) + own.clamp(0.0, clearance_m) - p.y
+                        map.height(p.x, p.z) + own.min(clearance_m) - p.y
                     })
                     .into_iter()
                     .fold(0.0f32, f32::max);
-                let reachable = FASTEST_LIFT_M * (frame - start).min(end - frame) as f32;
-                let missing = missing.min(reachable);
+                let missing = missing.min(FASTEST_LIFT_M * (at - start).min(end - at) as f32);
                 if missing <= 0.0 {
                     continue;
                 }
-                for (at, lift) in lifts.iter_mut().enumerate() {
-                    let at = start + at;
-                    let share = if at <= frame {
-                        (at - start) as f32 / (frame - start) as f32
+                for (other, lift) in inside.clone().zip(&mut lifts) {
+                    let share = if other <= at {
+                        (other - start) as f32 / (at - start) as f32
                     } else {
-                        (end - at) as f32 / (end - frame) as f32
+                        (end - other) as f32 / (end - at) as f32
                     };
                     *lift = lift.max(missing * smooth(share));
                 }
             }
-            for (at, lift) in lifts.into_iter().enumerate() {
-                if let Some(ankle) = self.ankles.get_mut(start + at) {
-                    ankle.y += lift;
-                }
+            for (at, lift) in inside.zip(lifts) {
+                self.ankles[at as usize].y += lift;
             }
         }
     }
