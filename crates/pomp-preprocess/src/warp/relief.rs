@@ -95,10 +95,14 @@ pub(super) fn relief(
             } else {
                 trenches(along, &free, cell_m, config, draws)
             };
+            let edges = profile.knots.len() / 2;
+            if edges < LEAST_EDGES {
+                return Ok(None);
+            }
             let heights = profile.knots.iter().map(|knot| knot[1]);
             let span =
                 heights.clone().fold(f32::NEG_INFINITY, f32::max) - heights.fold(f32::INFINITY, f32::min);
-            say(format_args!(" at {} places over {span:.2} m", profile.knots.len() / 2));
+            say(format_args!(" of {edges} edges over {span:.2} m"));
             Box::new(move |place| profile.at(place))
         }
         ReliefKind::Hills | ReliefKind::Rough => {
@@ -208,8 +212,8 @@ fn trenches(along: Vec2, free: &[[f32; 2]], cell_m: f32, config: &WarpConfig, dr
     let half_edge = 0.25 * cell_m;
     for (index, &[start, end]) in free.iter().enumerate() {
         let depth = draws.within(config.gap_depth_m);
-        let half = 0.5 * (end - start).min(WIDEST_GAP_M) * draws.within([0.5, 1.0]) - half_edge;
-        if half < cell_m || (index >= LEAST_EDGES && draws.share() < 0.3) {
+        let half = 0.5 * (end - start).min(WIDEST_GAP_M) * draws.within([0.8, 1.0]) - half_edge;
+        if half < 0.5 * cell_m || (index >= LEAST_EDGES && draws.share() < 0.3) {
             continue;
         }
         let middle = 0.5 * (start + end);
