@@ -2,11 +2,12 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &[],
     &["inspect"],
     &["terrain"],
     &["terrain", "make"],
+    &["terrain", "validate"],
     &["preprocess"],
     &["train"],
     &["generate"],

@@ -56,6 +56,14 @@ pub enum PreprocessError {
         /// The field, its value and what it may be.
         reason: String,
     },
+    /// A ground or a walk that could not be made to check the reconstruction with.
+    #[error("procedural clip {seed}: {reason}")]
+    Procedural {
+        /// Its seed.
+        seed: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There is nothing to do.
     #[error("no motion files among the inputs ({looked_at}); give BVH files or folders that hold some")]
     NoInput {

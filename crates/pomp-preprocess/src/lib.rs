@@ -19,6 +19,7 @@ mod journal;
 mod pipeline;
 mod provenance;
 mod replay;
+pub mod terrain_check;
 pub mod terrain_fit;
 mod variant;
 mod warp;

@@ -81,6 +81,34 @@ pub struct InspectArguments {
 pub enum TerrainCommand {
     /// Make a height map from a preset or a TOML description.
     Make(TerrainMakeArguments),
+    /// Check the reconstruction of terrain on grounds that are known, and on recorded clips.
+    Validate(TerrainValidateArguments),
+}
+
+/// Arguments of `pomp terrain validate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp terrain validate
+  pomp terrain validate mocap/ --json")]
+pub struct TerrainValidateArguments {
+    /// BVH files or folders of recorded clips, whose feet are compared with the ground made of them.
+    pub clips: Vec<PathBuf>,
+    /// Number of procedural clips: a quarter each on level ground, slopes, hills and stairs.
+    #[arg(long, default_value_t = 200)]
+    pub count: u64,
+    /// Seed of the first procedural clip; the others have the seeds that follow.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Preprocessing configuration.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Print JSON: every clip's figures.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `pomp terrain make`.

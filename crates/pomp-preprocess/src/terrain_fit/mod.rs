@@ -53,6 +53,7 @@ use pomp_terrain::HeightMap;
 use sweep::Sheet;
 
 pub(crate) use input::sole_heights;
+pub(crate) use report::lifted_points;
 pub(crate) use stance::{Stance, stances};
 
 /// A clip's ground.

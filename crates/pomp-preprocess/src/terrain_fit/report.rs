@@ -117,7 +117,7 @@ impl FitReport {
 }
 
 /// Sole points of feet of which neither point touches, upright or not.
-pub(super) fn lifted_points(input: &FitInput, frame: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn lifted_points(input: &FitInput, frame: usize) -> impl Iterator<Item = usize> {
     let contact = input.contacts[frame];
     (0..4).filter(move |point| !contact[point & 2] && !contact[(point & 2) + 1])
 }

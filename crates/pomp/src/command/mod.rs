@@ -7,6 +7,7 @@ mod preprocess;
 mod render;
 mod synthesize;
 mod terrain;
+mod terrain_validate;
 mod train;
 
 use crate::cli::{Arguments, Command, TerrainCommand};
@@ -19,6 +20,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         None => generate::run(&arguments.generate),
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
+        Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),
