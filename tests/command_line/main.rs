@@ -9,3 +9,5 @@ mod disk;
 mod help;
 mod model;
 mod program;
+mod resume;
+mod tiny_model;

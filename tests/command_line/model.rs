@@ -3,46 +3,17 @@
 
 use crate::pomp;
 use crate::program::{Ran, names, recordings, repository, skipped};
+use crate::tiny_model::{changed, tiny_changes};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
-use toml::Value as Toml;
-
-/// `configs/compact.toml` made small; it keeps every kind of layer.
-fn tiny_config() -> String {
-    let text = fs::read_to_string(repository().join("configs/compact.toml")).unwrap();
-    let mut config: Toml = toml::from_str(&text).unwrap();
-    let changes: [(&[&str], Toml); 15] = [
-        (&["name"], "tiny".into()),
-        (&["exclude"], Toml::Array(Vec::new())),
-        (&["held_out_every"], 0.into()),
-        (&["phase", "stride"], 12.into()),
-        (&["phase", "training", "epochs"], 1.into()),
-        (&["phase", "training", "batch_size"], 8.into()),
-        (&["aligned_phase", "stride"], 12.into()),
-        (&["aligned_phase", "training", "epochs"], 1.into()),
-        (&["aligned_phase", "training", "batch_size"], 8.into()),
-        (&["kinematic", "expert_hidden"], Toml::Array(vec![8.into()])),
-        (&["kinematic", "condition_size"], 16.into()),
-        (&["kinematic", "decoder_hidden"], Toml::Array(vec![16.into(), 16.into()])),
-        (&["kinematic", "diffusion_steps"], 8.into()),
-        (&["kinematic", "steps"], 12.into()),
-        (&["kinematic", "batch_size"], 16.into()),
-    ];
-    for (path, value) in changes {
-        let (last, tables) = path.split_last().unwrap();
-        let table = tables.iter().fold(&mut config, |table, key| table.get_mut(key).unwrap());
-        table.as_table_mut().unwrap().insert((*last).to_owned(), value);
-    }
-    toml::to_string(&config).unwrap()
-}
 
 fn train(out: &Path) -> Ran {
     let folder = TempDir::new().unwrap();
     let config = folder.path().join("tiny.toml");
-    fs::write(&config, tiny_config()).unwrap();
+    fs::write(&config, changed(&tiny_changes())).unwrap();
     pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config, "--json")
 }
 
@@ -120,6 +91,22 @@ fn training_is_repeatable_and_reports_every_stage() {
             "{name} differs"
         );
     }
+}
+
+#[test]
+fn a_first_stage_trained_anew_leaves_nothing_of_the_model_before_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("model");
+    copy(tiny(), &out);
+    let config = folder.path().join("tiny.toml");
+    fs::write(&config, changed(&tiny_changes())).unwrap();
+    let train = |stage: &str| {
+        pomp!("train", stage, "--data", recordings(), "--out", out, "--config", config, "--seed", "2")
+    };
+    train("phase").succeeds();
+    assert_eq!(names(&out), ["checkpoints", "metrics.csv", "model.json", "phase.safetensors"]);
+    train("kinematic").succeeds();
+    assert!(out.join("kinematic.safetensors").is_file());
 }
 
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files of a model folder.
 const DESCRIPTION: &str = "model.json";
@@ -117,7 +117,8 @@ impl Model {
         Ok(Self { description, phase, aligned_phase, kinematic })
     }
 
-    /// Writes a model folder; every file appears whole or not at all, the description last.
+    /// Writes a model folder; every file appears whole or not at all, the description last. Parts that the folder has of
+    /// an earlier model and this one has not yet are removed.
     ///
     /// # Errors
     /// The folder cannot be written, or a weight is not finite.
@@ -143,6 +144,9 @@ impl Model {
             write_gamma(&mut file, gamma)?;
             file.save(&folder.join(KINEMATIC), precision)?;
         }
+        // Parts of an earlier model in this folder do not belong to this one.
+        remove_unless(self.aligned_phase.is_some(), folder.join(ALIGNED))?;
+        remove_unless(self.kinematic.is_some(), folder.join(KINEMATIC))?;
         let path = folder.join(DESCRIPTION);
         let io = |source| ModelError::Io {
             action: "writing the description",
@@ -183,6 +187,18 @@ impl Model {
             stage: "aligned-phase",
         })
     }
+}
+
+fn remove_unless(wanted: bool, path: PathBuf) -> Result<(), ModelError> {
+    if wanted || !path.is_file() {
+        return Ok(());
+    }
+    std::fs::remove_file(&path).map_err(|source| ModelError::Io {
+        action: "removing a part of an earlier model",
+        path,
+        source,
+        remedy: "remove it, or give another folder with --out",
+    })
 }
 
 /// A file that nobody has opened by its name yet, beside the one that it will replace.

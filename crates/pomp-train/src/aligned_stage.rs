@@ -1,6 +1,7 @@
 //! Aligned encoder: from stitched windows of simulated motion to the phases of the clean prior.
 
 use crate::dataset::{Dataset, TrainingClip};
+use crate::finite::Step;
 use crate::phase_stage::{root_velocities, scalar, window_frames};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::run::{StageRun, Start};
@@ -41,7 +42,7 @@ pub(crate) fn train_aligned(
     trained: &PeriodicAutoencoder,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicEncoder, Alignment), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start } = run;
+    let StageRun { config, device, folder, checkpoint, start, .. } = run;
     let stage = &config.aligned_phase;
     let decoder = WindowDecoder::new(&trained.decoder, config.phase.network.window);
     let pairs_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<Pair>, TrainError> {
@@ -61,19 +62,25 @@ pub(crate) fn train_aligned(
     let prior = CleanPrior::new(&trained.clone().to_device(&autodiff));
     let mut encoder = with_stable_ids(prior.aligned_encoder());
     let mut optimizer = stage.training.optimizer();
-    let mut done = 0;
+    let (mut done, mut best) = (0, None);
     if *start == Start::Resume
-        && let Some((step, current, _, loaded)) = checkpoint.load(&encoder, optimizer.clone())?
+        && let Some(saved) = checkpoint.load(&encoder, optimizer.clone())?
     {
-        (done, encoder, optimizer) = (step, with_stable_ids(current), loaded);
+        (done, best) = (saved.step, saved.best);
+        (encoder, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
+    let mut course = run.course(config.early_stopping.aligned_phase, dataset, best)?;
     let before = code_distance(&prior, &prior.aligned_encoder(), &held_out, config, &autodiff)?;
-    let mut after = before;
+    let mut after =
+        if done == 0 { before } else { code_distance(&prior, &encoder, &held_out, config, &autodiff)? };
     let batch_size = stage.training.batch_size.min(pairs.len());
     let per_epoch = pairs.len() / batch_size;
     let steps = per_epoch * stage.training.epochs;
-    let mut metrics = MetricsFile::open(folder)?;
-    for epoch in done / per_epoch..stage.training.epochs {
+    let mut metrics = MetricsFile::open(folder, Stage::AlignedPhase, done)?;
+    'training: for epoch in done / per_epoch..stage.training.epochs {
+        if course.is_over() {
+            break;
+        }
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.shuffle(&mut step_rng(config.seed, Stage::AlignedPhase, epoch));
         let (mut total, mut code) = (0.0, 0.0);
@@ -88,19 +95,18 @@ pub(crate) fn train_aligned(
                 &stage.loss,
             );
             let value = scalar(&loss.total);
-            if !value.is_finite() {
-                return Err(TrainError::Diverged {
-                    stage: Stage::AlignedPhase.name(),
-                    step,
-                    loss: value,
-                    checkpoint: checkpoint.folder().display().to_string(),
-                });
-            }
+            let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
+            let checked = Step { stage: Stage::AlignedPhase, step, batch: &named, checkpoint };
+            checked.check_loss(value, &encoder)?;
             total += value;
             code += scalar(&loss.code);
             let gradients = GradientsParams::from_grads(loss.total.backward(), &encoder);
+            checked.check_gradients(&gradients, &encoder)?;
             encoder = optimizer.step(stage.training.learning_rate, encoder, gradients);
             on_event(&TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &[] });
+            if run.is_rehearsed(step) {
+                break 'training;
+            }
         }
         after = code_distance(&prior, &encoder, &held_out, config, &autodiff)?;
         let step = (epoch + 1) * per_epoch;
@@ -115,7 +121,13 @@ pub(crate) fn train_aligned(
         let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &figures };
         metrics.write(&event)?;
         on_event(&event);
-        checkpoint.save(step, &encoder, &encoder, &optimizer)?;
+        if course.measured(step, after) {
+            checkpoint.save_best(&encoder)?;
+        }
+        checkpoint.save(step, &encoder, &encoder, &optimizer, course.best())?;
+    }
+    if let Some(best) = course.best() {
+        return Ok((checkpoint.load_best(&encoder)?.valid(), Alignment { before, after: best.value }));
     }
     Ok((encoder.valid(), Alignment { before, after }))
 }

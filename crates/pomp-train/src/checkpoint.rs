@@ -1,6 +1,7 @@
 //! Where a stage stands, so that a run that was stopped goes on as if it had not been.
 
 use crate::TrainError;
+use crate::early_stopping::Best;
 use crate::progress::Stage;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
@@ -9,9 +10,24 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct State {
     step: usize,
     run: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best: Option<Best>,
+}
+
+/// What a checkpoint holds.
+pub(crate) struct Saved<M> {
+    /// Steps done.
+    pub step: usize,
+    pub module: M,
+    /// Average of the weights.
+    pub average: M,
+    pub optimizer: ModuleOptimizer,
+    /// The best measurement so far, when the stage may end early.
+    pub best: Option<Best>,
 }
 
 /// The checkpoint of one stage of one run.
@@ -27,9 +43,33 @@ impl Checkpoint {
         Self { folder: model_folder.join("checkpoints").join(stage.name()), stage, run: run.to_owned() }
     }
 
-    /// The folder, for messages.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Where the last good weights are, for messages.
+    pub fn last_good(&self) -> String {
+        match self.state() {
+            Ok(Some(state)) => {
+                format!("the last good checkpoint is {}", self.slot(state.step).display())
+            }
+            _ => "there is no checkpoint yet".to_owned(),
+        }
+    }
+
+    fn slot(&self, step: usize) -> PathBuf {
+        self.folder.join(format!("step_{step}"))
+    }
+
+    /// The state of this run; `None` when there is none.
+    fn state(&self) -> Result<Option<State>, TrainError> {
+        let io = self.io("reading a checkpoint");
+        let path = self.folder.join("state.json");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let text = std::fs::read_to_string(&path).map_err(&io)?;
+        let state: State = serde_json::from_str(&text).map_err(|error| io(error.into()))?;
+        if state.run != self.run {
+            return Err(TrainError::OtherRun { stage: self.stage.name(), folder: self.folder.clone() });
+        }
+        Ok(Some(state))
     }
 
     fn io(&self, action: &'static str) -> impl Fn(std::io::Error) -> TrainError + use<> {
@@ -45,23 +85,18 @@ impl Checkpoint {
         module: &M,
         average: &M,
         optimizer: &ModuleOptimizer,
+        best: Option<Best>,
     ) -> Result<(), TrainError> {
         let io = self.io("writing a checkpoint");
-        let slot = self.folder.join(format!("step_{step}"));
+        let slot = self.slot(step);
         std::fs::create_dir_all(&slot).map_err(&io)?;
-        let weights = |module: &M, file: &str| -> Result<(), TrainError> {
-            let mut weights = WeightFile::new([]);
-            weights.add_module("module", module).map_err(pomp_model::ModelError::from)?;
-            weights.save(&slot.join(file), WeightPrecision::F32).map_err(pomp_model::ModelError::from)?;
-            Ok(())
-        };
-        weights(module, "weights.safetensors")?;
-        weights(average, "average.safetensors")?;
+        write_weights(module, &slot.join("weights.safetensors"))?;
+        write_weights(average, &slot.join("average.safetensors"))?;
         let bytes = optimizer
             .into_bytes()
             .map_err(|error| io(std::io::Error::other(format!("the optimiser's state: {error}"))))?;
         pomp_formats::write_atomically(&slot.join("optimizer.bpk"), |file| file.write_all(&bytes))?;
-        let state = serde_json::to_string(&State { step, run: self.run.clone() }).expect("plain data");
+        let state = serde_json::to_string(&State { step, run: self.run.clone(), best }).expect("plain data");
         pomp_formats::write_atomically(&self.folder.join("state.json"), |file| {
             file.write_all(state.as_bytes())
         })?;
@@ -80,27 +115,41 @@ impl Checkpoint {
         &self,
         module: &M,
         optimizer: ModuleOptimizer,
-    ) -> Result<Option<(usize, M, M, ModuleOptimizer)>, TrainError> {
+    ) -> Result<Option<Saved<M>>, TrainError> {
         let io = self.io("reading a checkpoint");
-        let path = self.folder.join("state.json");
-        if !path.is_file() {
-            return Ok(None);
-        }
-        let text = std::fs::read_to_string(&path).map_err(&io)?;
-        let state: State = serde_json::from_str(&text).map_err(|error| io(error.into()))?;
-        if state.run != self.run {
-            return Err(TrainError::OtherRun { stage: self.stage.name(), folder: self.folder.clone() });
-        }
-        let slot = self.folder.join(format!("step_{}", state.step));
-        let weights = |file: &str| -> Result<M, TrainError> {
-            let file = WeightFile::open(&slot.join(file)).map_err(pomp_model::ModelError::from)?;
-            Ok(file.load_into("module", module.clone()).map_err(pomp_model::ModelError::from)?)
-        };
-        let (current, average) = (weights("weights.safetensors")?, weights("average.safetensors")?);
+        let Some(State { step, best, .. }) = self.state()? else { return Ok(None) };
+        let slot = self.slot(step);
+        let average = read_weights(module, &slot.join("average.safetensors"))?;
+        let module = read_weights(module, &slot.join("weights.safetensors"))?;
         let bytes = std::fs::read(slot.join("optimizer.bpk")).map_err(&io)?;
         let optimizer = optimizer
             .from_bytes(burn::tensor::Bytes::from_bytes_vec(bytes))
             .map_err(|error| io(std::io::Error::other(format!("the optimiser's state: {error}"))))?;
-        Ok(Some((state.step, current, average, optimizer)))
+        Ok(Some(Saved { step, module, average, optimizer, best }))
     }
+
+    /// Keeps the weights that measured best. A run that is interrupted before [`Self::save`] measures and keeps the same
+    /// ones again.
+    pub fn save_best<M: Module>(&self, module: &M) -> Result<(), TrainError> {
+        std::fs::create_dir_all(&self.folder).map_err(self.io("writing a checkpoint"))?;
+        write_weights(module, &self.folder.join(BEST))
+    }
+
+    /// Reads the weights that measured best into `module`.
+    pub fn load_best<M: Module>(&self, module: &M) -> Result<M, TrainError> {
+        read_weights(module, &self.folder.join(BEST))
+    }
+}
+
+const BEST: &str = "best.safetensors";
+
+fn write_weights<M: Module>(module: &M, path: &Path) -> Result<(), TrainError> {
+    let mut weights = WeightFile::new([]);
+    weights.add_module("module", module).map_err(pomp_model::ModelError::from)?;
+    Ok(weights.save(path, WeightPrecision::F32).map_err(pomp_model::ModelError::from)?)
+}
+
+fn read_weights<M: Module>(module: &M, path: &Path) -> Result<M, TrainError> {
+    let file = WeightFile::open(path).map_err(pomp_model::ModelError::from)?;
+    Ok(file.load_into("module", module.clone()).map_err(pomp_model::ModelError::from)?)
 }

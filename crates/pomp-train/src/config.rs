@@ -1,4 +1,4 @@
-use crate::TrainError;
+use crate::{EarlyStopping, TrainError};
 use pomp_kinematic::{Activation, Conditioning, GateInput, KinematicConfig, Prediction};
 use pomp_model::OutputSpace;
 use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
@@ -28,6 +28,9 @@ pub struct TrainConfig {
     pub aligned_phase: AlignedStage,
     /// The kinematic module.
     pub kinematic: KinematicStage,
+    /// When a stage ends before its last step. May be left out: then none does, and the last weights are kept.
+    #[serde(default, skip_serializing_if = "EarlyStopping::is_off")]
+    pub early_stopping: EarlyStopping,
 }
 
 /// Periodic autoencoder: sizes and training.

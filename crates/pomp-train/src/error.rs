@@ -70,20 +70,31 @@ pub enum TrainError {
         /// The checkpoint.
         folder: PathBuf,
     },
-    /// The loss is no longer a number.
+    /// A loss or a gradient is no longer a number.
     #[error(
-        "the {stage} loss is {loss} at step {step}; the last good checkpoint is {checkpoint}; lower the learning rate and continue with --resume"
+        "the {stage} {what} at step {step} ({batch}); {blame}; {checkpoint}; lower the stage's learning_rate and train \
+         into another folder, or leave out the clips of that batch"
     )]
     Diverged {
         /// Stage.
         stage: &'static str,
         /// Step of the stage.
         step: usize,
-        /// The value.
-        loss: f32,
-        /// Where the last good weights are.
+        /// What makes the same batch again.
+        batch: String,
+        /// What is not finite, with its value.
+        what: String,
+        /// The first parameter that is not finite, or that all are.
+        blame: String,
+        /// Where the last good weights are, if anywhere.
         checkpoint: String,
     },
+    /// Early stopping is asked for, and nothing is held out to measure with.
+    #[error(
+        "early_stopping needs clips that are held out, and there are none: set held_out_every, give more clips, or set \
+         early_stopping to 0"
+    )]
+    NothingHeldOut,
     /// The file system refuses.
     #[error("{}: {action}: {source}; check that the folder can be written and has room", path.display())]
     Io {

@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, write_example};
+use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::phase_stage::scalar;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
@@ -219,7 +220,7 @@ pub(crate) fn train_kinematic(
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start } = run;
+    let StageRun { config, device, folder, checkpoint, start, .. } = run;
     let stage = &config.kinematic;
     let training = || dataset.training().map(|(index, _)| index);
     let sampler = Sampler::new(dataset, training(), config.margin_frames, stage.rare_gait_factor);
@@ -243,18 +244,24 @@ pub(crate) fn train_kinematic(
     let mut optimizer =
         AdamWConfig::new().with_weight_decay(stage.weight_decay).with_grad_clipping(Some(clipping)).init();
     let mut average = AveragedWeights::new(&model, stage.average);
-    let mut done = 0;
+    // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
+    let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.steps / 2), None);
     if *start == Start::Resume
-        && let Some((step, current, averaged, loaded)) = checkpoint.load(&model, optimizer.clone())?
+        && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
-        average = AveragedWeights::new(&with_stable_ids(averaged), stage.average);
-        (done, model, optimizer) = (step, with_stable_ids(current), loaded);
+        average = AveragedWeights::new(&with_stable_ids(saved.average), stage.average);
+        (done, best) = (saved.step, saved.best);
+        (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
+    let mut course = run.course(config.early_stopping.kinematic, dataset, best)?;
     let feature_weights = Tensor::<1>::from_floats(stage.weights.per_feature(layout).as_slice(), &autodiff);
-    let mut metrics = MetricsFile::open(folder)?;
+    let mut metrics = MetricsFile::open(folder, Stage::Kinematic, done)?;
     let mut rollouts: Vec<Rollout> = Vec::new();
     let mut sum = 0.0;
     for step in done + 1..=stage.steps {
+        if course.is_over() {
+            break;
+        }
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
         let share_of_batch = |share: f32| (share * stage.batch_size as f32) as usize;
@@ -290,14 +297,9 @@ pub(crate) fn train_kinematic(
             &mut rng,
         );
         let value = scalar(&loss);
-        if !value.is_finite() {
-            return Err(TrainError::Diverged {
-                stage: Stage::Kinematic.name(),
-                step,
-                loss: value,
-                checkpoint: checkpoint.folder().display().to_string(),
-            });
-        }
+        let named = format!("that of step {step}, seed {}", config.seed);
+        let checked = Step { stage: Stage::Kinematic, step, batch: &named, checkpoint };
+        checked.check_loss(value, &model)?;
         sum += value;
         if !rollouts.is_empty() {
             let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
@@ -305,6 +307,7 @@ pub(crate) fn train_kinematic(
             advance_rollouts(&mut rollouts, &rows, &predicted, config, &sampler, &mut rng)?;
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        checked.check_gradients(&gradients, &model)?;
         model = optimizer.step(learning_rate(stage, step), model, gradients);
         average.update(&model);
 
@@ -313,28 +316,45 @@ pub(crate) fn train_kinematic(
             let count = if step % REPORT_EVERY == 0 { REPORT_EVERY } else { step % REPORT_EVERY };
             let mut figures = vec![("train_loss".to_owned(), sum / count as f32)];
             sum = 0.0;
-            if step % CHECKPOINT_EVERY == 0 || last {
-                let averaged = average.apply(model.clone());
+            let measured = step % CHECKPOINT_EVERY == 0 || last;
+            let averaged = measured.then(|| average.apply(model.clone()));
+            if let Some(averaged) = &averaged {
                 let errors = held_out_errors(&averaged.valid(), &rows, &held_out, device, config)?;
                 figures.extend(errors.figures(dataset.measured_on()));
-                checkpoint.save(step, &model, &averaged, &optimizer)?;
-                if step % KEEP_EVERY == 0 || last {
+                if course.measured(step, errors.half_second_cm) {
+                    checkpoint.save_best(averaged)?;
+                }
+                if step % KEEP_EVERY == 0 && !last {
                     let network = averaged.valid();
                     let gamma = gamma(&network, &rows, &sampler, config, device)?;
                     keep(TrainedKinematic { network, gamma, description: description.clone(), errors })?;
                 }
-                rollouts.clear();
             }
             let figures: Vec<(&str, f32)> =
                 figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
             let event = TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &figures };
             metrics.write(&event)?;
             on_event(&event);
+            if let Some(averaged) = averaged {
+                // After the metrics: what a checkpoint stands for has been noted.
+                checkpoint.save(step, &model, &averaged, &optimizer, course.best())?;
+                rollouts.clear();
+            }
         } else {
             on_event(&TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &[] });
         }
+        if run.is_rehearsed(step - done) {
+            return Ok(());
+        }
     }
-    Ok(())
+    let network = match course.best() {
+        Some(_) => checkpoint.load_best(&model)?,
+        None => average.apply(model),
+    };
+    let network = network.valid();
+    let errors = held_out_errors(&network, &rows, &held_out, device, config)?;
+    let gamma = gamma(&network, &rows, &sampler, config, device)?;
+    keep(TrainedKinematic { network, gamma, description: description.clone(), errors })
 }
 
 fn start_rollout(

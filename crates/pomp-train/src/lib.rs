@@ -5,17 +5,21 @@
 //! `metrics.csv` and keeps a checkpoint from which it goes on.
 //!
 //! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not.
+//! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
 mod aligned_stage;
 mod checkpoint;
 mod config;
 mod dataset;
+mod early_stopping;
 mod error;
 mod example;
+mod finite;
 mod held_out;
 mod kinematic_stage;
 mod phase_stage;
 mod progress;
+mod rehearsal;
 mod rollout_pool;
 mod run;
 mod stable_ids;
@@ -23,7 +27,9 @@ mod step_rng;
 
 pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, SimulatedRollouts, TrainConfig};
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
+pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
 pub use example::{LedBody, StateSource, write_example};
 pub use progress::{OnEvent, Stage, TrainEvent};
+pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use run::{Start, train};

@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
+use crate::finite::Step;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::run::{StageRun, Start};
 use crate::stable_ids::with_stable_ids;
@@ -40,13 +41,22 @@ pub(crate) fn window_frames(
     (edge..last).step_by(stride).filter(|&frame| clip.supported[frame])
 }
 
-/// Trains the periodic autoencoder.
+/// Windows that `clips` give, and so the length of an epoch.
+pub(crate) fn window_count<'a>(
+    clips: impl Iterator<Item = (usize, &'a TrainingClip)>,
+    edge: usize,
+    stride: usize,
+) -> usize {
+    clips.map(|(_, clip)| window_frames(clip, edge, stride).count()).sum()
+}
+
+/// Trains the periodic autoencoder. Gives what it has measured on the weights that it returns.
 pub(crate) fn train_phase(
     dataset: &Dataset,
     run: &StageRun<'_>,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicAutoencoder, f32), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start } = run;
+    let StageRun { config, device, folder, checkpoint, start, .. } = run;
     let stage = &config.phase;
     let window = stage.network.window;
     let windows_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<VelocityWindow>, TrainError> {
@@ -70,18 +80,23 @@ pub(crate) fn train_phase(
     let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
     let mut optimizer = stage.training.optimizer();
-    let mut done = 0;
+    let (mut done, mut best) = (0, None);
     if *start == Start::Resume
-        && let Some((step, current, _, loaded)) = checkpoint.load(&model, optimizer.clone())?
+        && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
-        (done, model, optimizer) = (step, with_stable_ids(current), loaded);
+        (done, best) = (saved.step, saved.best);
+        (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
+    let mut course = run.course(config.early_stopping.phase, dataset, best)?;
     let batch_size = stage.training.batch_size.min(windows.len());
     let per_epoch = windows.len() / batch_size;
     let steps = per_epoch * stage.training.epochs;
-    let mut metrics = MetricsFile::open(folder)?;
+    let mut metrics = MetricsFile::open(folder, Stage::Phase, done)?;
     let mut held_out_loss = held_out_mse(&model, &held_out)?;
-    for epoch in done / per_epoch..stage.training.epochs {
+    'training: for epoch in done / per_epoch..stage.training.epochs {
+        if course.is_over() {
+            break;
+        }
         let mut order: Vec<usize> = (0..windows.len()).collect();
         order.shuffle(&mut step_rng(config.seed, Stage::Phase, epoch));
         let mut sum = 0.0;
@@ -90,18 +105,17 @@ pub(crate) fn train_phase(
             let batch: Vec<&VelocityWindow> = batch.iter().map(|&w| &windows[w]).collect();
             let loss = pae_loss(&model, window_batch(&batch, &autodiff)?);
             let value = scalar(&loss);
-            if !value.is_finite() {
-                return Err(TrainError::Diverged {
-                    stage: Stage::Phase.name(),
-                    step,
-                    loss: value,
-                    checkpoint: checkpoint.folder().display().to_string(),
-                });
-            }
+            let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
+            let checked = Step { stage: Stage::Phase, step, batch: &named, checkpoint };
+            checked.check_loss(value, &model)?;
             sum += value;
             let gradients = GradientsParams::from_grads(loss.backward(), &model);
+            checked.check_gradients(&gradients, &model)?;
             model = optimizer.step(stage.training.learning_rate, model, gradients);
             on_event(&TrainEvent { stage: Stage::Phase, step, steps, figures: &[] });
+            if run.is_rehearsed(step) {
+                break 'training;
+            }
         }
         held_out_loss = held_out_mse(&model, &held_out)?;
         let step = (epoch + 1) * per_epoch;
@@ -110,7 +124,13 @@ pub(crate) fn train_phase(
         let event = TrainEvent { stage: Stage::Phase, step, steps, figures: &figures };
         metrics.write(&event)?;
         on_event(&event);
-        checkpoint.save(step, &model, &model, &optimizer)?;
+        if course.measured(step, held_out_loss) {
+            checkpoint.save_best(&model)?;
+        }
+        checkpoint.save(step, &model, &model, &optimizer, course.best())?;
+    }
+    if let Some(best) = course.best() {
+        return Ok((checkpoint.load_best(&model)?.valid(), best.value));
     }
     Ok((model.valid(), held_out_loss))
 }

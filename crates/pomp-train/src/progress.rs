@@ -43,6 +43,9 @@ pub struct TrainEvent<'a> {
 /// Receives reports.
 pub type OnEvent<'a> = &'a mut dyn FnMut(&TrainEvent<'_>);
 
+/// First line of the metrics.
+const HEADER: &str = "stage,step,name,value";
+
 /// `metrics.csv`: one row per figure with the columns stage, step, name, value.
 pub(crate) struct MetricsFile {
     file: File,
@@ -50,15 +53,25 @@ pub(crate) struct MetricsFile {
 }
 
 impl MetricsFile {
-    /// Opens the metrics of a model folder to append to.
-    pub fn open(folder: &Path) -> Result<Self, TrainError> {
+    /// Opens the metrics of a model folder to append to those of `stage` up to step `done`. What the stage has noted
+    /// beyond that is dropped: it is of an earlier run, or will be noted again.
+    pub fn open(folder: &Path, stage: Stage, done: usize) -> Result<Self, TrainError> {
         let path = folder.join("metrics.csv");
         let io = |source| TrainError::Io { action: "opening the metrics", path: path.clone(), source };
-        let fresh = !path.exists();
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
-        if fresh {
-            file.write_all(b"stage,step,name,value\n").map_err(io)?;
+        let before = if path.exists() { std::fs::read_to_string(&path).map_err(io)? } else { String::new() };
+        let mut kept = format!("{HEADER}\n");
+        for line in before.lines().filter(|line| *line != HEADER) {
+            // A line that was cut when the machine went down has fewer fields.
+            let [name, step, _, _] = line.split(',').collect::<Vec<_>>()[..] else { continue };
+            if name != stage.name() || step.parse::<usize>().is_ok_and(|step| step <= done) {
+                kept.push_str(line);
+                kept.push('\n');
+            }
         }
+        if kept != before {
+            pomp_formats::write_atomically(&path, |file| file.write_all(kept.as_bytes()))?;
+        }
+        let file = OpenOptions::new().append(true).open(&path).map_err(io)?;
         Ok(Self { file, path })
     }
 
@@ -70,5 +83,30 @@ impl MetricsFile {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_go_on_where_the_stage_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.csv");
+        let before =
+            "stage,step,name,value\nphase,10,mse,1\nkinematic,100,loss,3\nkinematic,200,loss,2\nkinematic,3";
+        std::fs::write(&path, before).unwrap();
+        let mut metrics = MetricsFile::open(folder.path(), Stage::Kinematic, 100).unwrap();
+        let figures = [("loss", 2.5)];
+        metrics
+            .write(&TrainEvent { stage: Stage::Kinematic, step: 200, steps: 200, figures: &figures })
+            .unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "stage,step,name,value\nphase,10,mse,1\nkinematic,100,loss,3\nkinematic,200,loss,2.5\n"
+        );
+        drop(MetricsFile::open(folder.path(), Stage::Kinematic, 0).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "stage,step,name,value\nphase,10,mse,1\n");
     }
 }

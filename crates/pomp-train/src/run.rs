@@ -3,6 +3,7 @@
 use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::Dataset;
+use crate::early_stopping::{Best, Course};
 use crate::kinematic_stage::train_kinematic;
 use crate::phase_stage::{read_phases, train_phase};
 use crate::progress::{OnEvent, Stage};
@@ -33,6 +34,28 @@ pub(crate) struct StageRun<'a> {
     pub folder: &'a Path,
     pub checkpoint: Checkpoint,
     pub start: Start,
+    /// Steps after which a rehearsal has seen enough; `None` when it is no rehearsal.
+    pub rehearsed_after: Option<usize>,
+}
+
+impl StageRun<'_> {
+    /// Whether a rehearsal ends after so many steps of it.
+    pub fn is_rehearsed(&self, steps: usize) -> bool {
+        self.rehearsed_after.is_some_and(|enough| steps >= enough)
+    }
+
+    /// The measurements of a stage with this patience, as they stand in its checkpoint.
+    pub fn course(
+        &self,
+        patience: usize,
+        dataset: &Dataset,
+        best: Option<Best>,
+    ) -> Result<Course, TrainError> {
+        if patience > 0 && dataset.measured_on() != "held_out" {
+            return Err(TrainError::NothingHeldOut);
+        }
+        Ok(Course::new(patience, best))
+    }
 }
 
 /// Runs `stages` on `dataset` into the model folder `out` and returns the model.
@@ -58,18 +81,14 @@ pub fn train(
         source,
     })?;
     let run = run_hash(config, dataset);
-    let layout = FeatureLayout::new(
-        dataset.skeleton.len(),
-        dataset.body_names.len(),
-        config.phase.network.channels,
-        config.kinematic.rotations,
-    );
+    let layout = layout_of(config, dataset);
     let stage_run = |stage| StageRun {
         config,
         device,
         folder: out,
         checkpoint: Checkpoint::new(out, stage, &run),
         start,
+        rehearsed_after: None,
     };
 
     let mut model = if stages.contains(&Stage::Phase) {
@@ -138,6 +157,16 @@ pub fn train(
         })?;
     }
     Ok(model)
+}
+
+/// The layout of x and y.
+pub(crate) fn layout_of(config: &TrainConfig, dataset: &Dataset) -> FeatureLayout {
+    FeatureLayout::new(
+        dataset.skeleton.len(),
+        dataset.body_names.len(),
+        config.phase.network.channels,
+        config.kinematic.rotations,
+    )
 }
 
 fn run_hash(config: &TrainConfig, dataset: &Dataset) -> String {

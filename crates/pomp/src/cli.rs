@@ -1,5 +1,6 @@
 //! What can be asked for on the command line.
 
+use crate::device::DeviceName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -176,6 +177,7 @@ pub enum TrainStage {
 Examples:
   pomp train all --data data --out model
   pomp train all --data data --out model --resume
+  pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml")]
 pub struct TrainArguments {
     /// What to train.
@@ -193,6 +195,12 @@ pub struct TrainArguments {
     /// Go on from the last checkpoint.
     #[arg(long)]
     pub resume: bool,
+    /// Print what would be trained (weights, memory, time, measured on a few steps), and train nothing.
+    #[arg(long, conflicts_with = "resume")]
+    pub dry_run: bool,
+    /// Where to train: cpu, or an NVIDIA card, cuda or cuda:N, in a program built with the feature of that name.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub device: DeviceName,
     /// Seed, in place of the configuration's.
     #[arg(long)]
     pub seed: Option<u64>,

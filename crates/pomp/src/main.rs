@@ -6,6 +6,7 @@ mod cli;
 mod command;
 mod config_file;
 mod default_model;
+mod device;
 mod motion_file;
 mod terminal;
 

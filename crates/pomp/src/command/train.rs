@@ -1,8 +1,7 @@
 use crate::cli::{TrainArguments, TrainStage};
-use crate::{config_file, default_model, terminal};
+use crate::{config_file, default_model, device, terminal};
 use anyhow::Result;
-use burn::tensor::Device;
-use pomp_train::{Dataset, Stage, Start, TrainConfig, TrainEvent, train};
+use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainEvent, rehearse, train};
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
@@ -14,6 +13,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         config.seed = seed;
     }
     config.validate()?;
+    let device = device::open(arguments.device)?;
     let stages: &[Stage] = match arguments.stage {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
@@ -30,6 +30,10 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
             frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0,
             dataset.clips.iter().filter(|clip| clip.held_out).count()
         );
+    }
+    if arguments.dry_run {
+        say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
+        return Ok(ExitCode::SUCCESS);
     }
     let bar = terminal::bar(0, "train");
     let mut report = |event: &TrainEvent<'_>| {
@@ -54,7 +58,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
             bar.suspend(|| println!("{line}"));
         }
     };
-    let model = train(&mut dataset, &config, stages, start, &arguments.out, &Device::flex(), &mut report)?;
+    let model = train(&mut dataset, &config, stages, start, &arguments.out, &device, &mut report)?;
     bar.finish_and_clear();
     if !arguments.json {
         println!("the model is in {}:", arguments.out.display());
@@ -63,4 +67,91 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what training would take.
+fn say(rehearsal: &Rehearsal, as_json: bool) {
+    let memory_bytes = rehearsal.data_bytes + rehearsal.stage_bytes;
+    if as_json {
+        let stages: Vec<serde_json::Value> = rehearsal
+            .stages
+            .iter()
+            .map(|stage| {
+                let modules: serde_json::Map<String, serde_json::Value> =
+                    stage.modules.iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
+                serde_json::json!({
+                    "stage": stage.stage.name(), "modules": modules, "examples": stage.examples,
+                    "steps": stage.steps, "step_s": stage.step_s,
+                })
+            })
+            .collect();
+        println!(
+            "{}",
+            serde_json::json!({
+                "stages": stages, "reading_phases_s": rehearsal.reading_phases_s,
+                "memory_bytes": memory_bytes, "seconds": rehearsal.seconds(),
+            })
+        );
+        return;
+    }
+    for stage in &rehearsal.stages {
+        let weights: usize = stage.modules.iter().map(|(_, count)| count).sum();
+        let modules: Vec<String> =
+            stage.modules.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
+        println!("{}: {} weights ({})", stage.stage.name(), grouped(weights), modules.join(", "));
+        println!(
+            "  {} steps on {} examples, {:.1} ms each: {}",
+            grouped(stage.steps),
+            grouped(stage.examples),
+            stage.step_s * 1e3,
+            duration(stage.steps as f64 * stage.step_s)
+        );
+    }
+    if rehearsal.reading_phases_s > 0.0 {
+        println!("reading the phases of all frames: {}", duration(rehearsal.reading_phases_s));
+    }
+    println!(
+        "about {} in all; measuring on held-out clips and checkpoints come on top",
+        duration(rehearsal.seconds())
+    );
+    println!(
+        "about {} MB of memory: {} for the data, {} for the largest stage; what a batch needs comes on top",
+        grouped(memory_bytes >> 20),
+        rehearsal.data_bytes >> 20,
+        rehearsal.stage_bytes >> 20
+    );
+    println!("nothing was written; leave --dry-run out to train");
+}
+
+/// A count with its thousands apart.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A time in the unit that a person would take.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_times_read_as_people_write_them() {
+        assert_eq!([0, 999, 1000, 2_230_017].map(grouped), ["0", "999", "1,000", "2,230,017"]);
+        assert_eq!([12.4, 600.0, 9000.0].map(duration), ["12 s", "10 min", "2.5 h"]);
+    }
 }

@@ -1,0 +1,253 @@
+//! What training would take, found out on a few steps of every stage: a dry run.
+
+use crate::aligned_stage::train_aligned;
+use crate::checkpoint::Checkpoint;
+use crate::dataset::{Dataset, TrainingClip};
+use crate::kinematic_stage::{Sampler, train_kinematic};
+use crate::phase_stage::{read_phases, train_phase, window_count};
+use crate::progress::Stage;
+use crate::run::{StageRun, Start, layout_of};
+use crate::{TrainConfig, TrainError};
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{Device, Tensor};
+use pomp_kinematic::KinematicModel;
+use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
+use std::time::Instant;
+
+/// Steps of each stage that are run. The first few, which set things up, are not measured.
+const STEPS: usize = 12;
+/// Steps at the beginning of a stage that are not measured.
+const UNMEASURED: usize = 2;
+
+/// Tensors of the size of the weights that training holds: weights, gradients, two moments, the average, a copy.
+const COPIES_OF_WEIGHTS: usize = 6;
+
+/// What training would take.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    /// The stages, in their order.
+    pub stages: Vec<StageRehearsal>,
+    /// Time to read the phases of all frames between the first stage and the next, seconds.
+    pub reading_phases_s: f64,
+    /// Recordings and states in memory, bytes.
+    pub data_bytes: usize,
+    /// The most that a stage holds beside them, bytes: windows, weights and what the optimiser keeps of them. What a
+    /// batch needs while it goes through a network is not in it.
+    pub stage_bytes: usize,
+}
+
+/// One stage of a [`Rehearsal`].
+#[derive(Clone, Debug)]
+pub struct StageRehearsal {
+    /// The stage.
+    pub stage: Stage,
+    /// Its modules with the number of their weights.
+    pub modules: Vec<(String, usize)>,
+    /// Windows, or frames, to learn from.
+    pub examples: usize,
+    /// Steps to the end.
+    pub steps: usize,
+    /// Time of one step, seconds; measurements on held-out clips and checkpoints come on top.
+    pub step_s: f64,
+}
+
+impl Rehearsal {
+    /// Time to the end, seconds.
+    pub fn seconds(&self) -> f64 {
+        self.reading_phases_s + self.stages.iter().map(|stage| stage.steps as f64 * stage.step_s).sum::<f64>()
+    }
+}
+
+/// Runs a few steps of `stages` on as many clips as they need and says what the whole would take. Nothing is kept.
+///
+/// Stages that the later ones need are run as well; their time is not counted.
+///
+/// # Errors
+/// As [`train`](crate::train).
+pub fn rehearse(
+    mut dataset: Dataset,
+    config: &TrainConfig,
+    stages: &[Stage],
+    device: &Device,
+) -> Result<Rehearsal, TrainError> {
+    config.validate()?;
+    let layout = layout_of(config, &dataset);
+    let sizes = Sizes::of(&dataset, config);
+    let frames: usize = dataset.clips.iter().map(TrainingClip::frames).sum();
+    let data_bytes = frames * frame_bytes(&dataset);
+    shorten(&mut dataset, config);
+    let rehearsed_frames: usize = dataset.clips.iter().map(TrainingClip::frames).sum();
+
+    let folder = tempfile::tempdir().map_err(|source| TrainError::Io {
+        action: "creating a folder for the dry run",
+        path: std::env::temp_dir(),
+        source,
+    })?;
+    let run = |stage| StageRun {
+        config,
+        device,
+        folder: folder.path(),
+        checkpoint: Checkpoint::new(folder.path(), stage, "rehearsal"),
+        start: Start::Anew,
+        rehearsed_after: Some(STEPS),
+    };
+    let window_bytes =
+        3 * config.phase.network.joints * config.phase.network.window.frames() * size_of::<f32>();
+    let (mut found, mut reading_phases_s, mut stage_bytes) = (Vec::new(), 0.0, 0);
+    let mut note = |stage, modules: Vec<(String, usize)>, examples, steps, example_bytes, clock: Clock| {
+        if stages.contains(&stage) {
+            let weights: usize = modules.iter().map(|(_, count)| count).sum();
+            let bytes = examples * example_bytes + weights * COPIES_OF_WEIGHTS * size_of::<f32>();
+            stage_bytes = stage_bytes.max(bytes);
+            found.push(StageRehearsal { stage, modules, examples, steps, step_s: clock.step_s() });
+        }
+    };
+
+    let mut clock = Clock::default();
+    let (phase, _) = train_phase(&dataset, &run(Stage::Phase), &mut |_| clock.tick())?;
+    let steps = sizes.phase_steps(config);
+    note(
+        Stage::Phase,
+        modules_of::<PeriodicAutoencoder>(&phase, 1),
+        sizes.phase_windows,
+        steps,
+        window_bytes,
+        clock,
+    );
+    if stages.iter().any(|stage| *stage != Stage::Phase) {
+        let begun = Instant::now();
+        let encoder = WindowEncoder::new(&phase.encoder);
+        read_phases(&mut dataset, &encoder, &config.phase.network.window, config.phase_edge_frames)?;
+        reading_phases_s = begun.elapsed().as_secs_f64() * frames as f64 / rehearsed_frames as f64;
+    }
+    if stages.contains(&Stage::AlignedPhase) {
+        let mut clock = Clock::default();
+        let (encoder, _) = train_aligned(&dataset, &run(Stage::AlignedPhase), &phase, &mut |_| clock.tick())?;
+        let steps = sizes.aligned_steps(config);
+        let modules = vec![("encoder".to_owned(), modules_of(&encoder, 0).iter().map(|(_, n)| n).sum())];
+        note(Stage::AlignedPhase, modules, sizes.aligned_windows, steps, 2 * window_bytes, clock);
+    }
+    if stages.contains(&Stage::Kinematic) {
+        let mut clock = Clock::default();
+        train_kinematic(&dataset, &run(Stage::Kinematic), &layout, &mut |_| clock.tick(), &mut |_| Ok(()))?;
+        let network = KinematicModel::new(&config.kinematic.network(&layout), config.seed, device)?;
+        note(Stage::Kinematic, modules_of(&network, 2), sizes.frames, config.kinematic.steps, 16, clock);
+    }
+    Ok(Rehearsal { stages: found, reading_phases_s, data_bytes, stage_bytes })
+}
+
+/// What the whole of the data gives to learn from.
+struct Sizes {
+    phase_windows: usize,
+    aligned_windows: usize,
+    frames: usize,
+}
+
+impl Sizes {
+    fn of(dataset: &Dataset, config: &TrainConfig) -> Self {
+        let windows = |stride| window_count(dataset.training(), config.phase_edge_frames, stride);
+        let clips = dataset.training().map(|(index, _)| index);
+        let sampler = Sampler::new(dataset, clips, config.margin_frames, config.kinematic.rare_gait_factor);
+        Self {
+            phase_windows: windows(config.phase.stride),
+            aligned_windows: windows(config.aligned_phase.stride),
+            frames: sampler.len(),
+        }
+    }
+
+    fn phase_steps(&self, config: &TrainConfig) -> usize {
+        let training = &config.phase.training;
+        epoch_steps(self.phase_windows, training.batch_size) * training.epochs
+    }
+
+    fn aligned_steps(&self, config: &TrainConfig) -> usize {
+        let training = &config.aligned_phase.training;
+        epoch_steps(self.aligned_windows, training.batch_size) * training.epochs
+    }
+}
+
+fn epoch_steps(windows: usize, batch_size: usize) -> usize {
+    windows / batch_size.min(windows).max(1)
+}
+
+/// Leaves out the training clips that a few steps have no need of: every stage first looks at all that there are.
+fn shorten(dataset: &mut Dataset, config: &TrainConfig) {
+    let (phase, aligned, kinematic) = (&config.phase, &config.aligned_phase, &config.kinematic);
+    let windows =
+        |clip: &TrainingClip, stride| window_count([(0, clip)].into_iter(), config.phase_edge_frames, stride);
+    let (mut of_phase, mut of_aligned, mut frames) = (0, 0, 0);
+    dataset.clips.retain(|clip| {
+        let enough = of_phase >= STEPS * phase.training.batch_size
+            && of_aligned >= STEPS * aligned.training.batch_size
+            && frames >= 10 * kinematic.batch_size;
+        if !clip.held_out && !enough {
+            of_phase += windows(clip, phase.stride);
+            of_aligned += windows(clip, aligned.stride);
+            frames += clip.frames();
+            return true;
+        }
+        false
+    });
+}
+
+/// About what a frame of a clip takes in memory.
+fn frame_bytes(dataset: &Dataset) -> usize {
+    let number = size_of::<f32>();
+    // Positions, quaternions and velocities of the clip and of its replay, once as recorded and once as states.
+    let joints = dataset.skeleton.len() * 2 * 2 * (3 + 4 + 3);
+    let bodies = dataset.body_names.len() * 3;
+    // Roots, gaits, contacts, assistance, and the parts of a state that are not per joint.
+    let rest = 80;
+    (joints + bodies + rest) * number
+}
+
+/// The time between steps.
+#[derive(Default)]
+struct Clock {
+    ticks: Vec<Instant>,
+}
+
+impl Clock {
+    fn tick(&mut self) {
+        self.ticks.push(Instant::now());
+    }
+
+    fn step_s(&self) -> f64 {
+        let first = UNMEASURED.min(self.ticks.len().saturating_sub(2));
+        let measured = self.ticks.get(first..).unwrap_or_default();
+        match measured {
+            [first, .., last] => (*last - *first).as_secs_f64() / (measured.len() - 1) as f64,
+            _ => 0.0,
+        }
+    }
+}
+
+/// The numbers in a module, by the first `depth` names of their paths, in the order of its fields.
+fn modules_of<M: Module>(module: &M, depth: usize) -> Vec<(String, usize)> {
+    struct Count {
+        depth: usize,
+        path: Vec<String>,
+        counts: Vec<(String, usize)>,
+    }
+    impl ModuleVisitor for Count {
+        fn enter_module(&mut self, name: &str, _container_type: &str) {
+            self.path.push(name.to_owned());
+        }
+
+        fn exit_module(&mut self, _name: &str, _container_type: &str) {
+            self.path.pop();
+        }
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let name = self.path.iter().take(self.depth).map(String::as_str).collect::<Vec<_>>().join(".");
+            let count = param.val().dims().iter().product::<usize>();
+            match self.counts.last_mut() {
+                Some((last, counted)) if *last == name => *counted += count,
+                _ => self.counts.push((name, count)),
+            }
+        }
+    }
+    let mut count = Count { depth, path: Vec::new(), counts: Vec::new() };
+    module.visit(&mut count);
+    count.counts
+}
