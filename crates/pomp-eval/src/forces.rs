@@ -41,7 +41,7 @@ pub(crate) fn measure(recording: &Recording, metrics: &mut Metrics) -> Result<()
     metrics.assist_vertical_share = Some(carried / (frames * weight));
 
     let vertical: Vec<f64> = (0..recording.frames())
-        .map(|frame| simulation.contact_impulse[frame].iter().map(|j| f64::from(j.y)).sum())
+        .map(|frame| simulation.sim_contact_impulse[frame].iter().map(|j| f64::from(j.y)).sum())
         .collect();
     metrics.contact_impulse_closure = Some(vertical.iter().sum::<f64>() * rate / (frames * weight));
     metrics.contact_force_peak_bw = peak(&vertical).map(|j| j * rate / weight);

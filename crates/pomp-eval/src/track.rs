@@ -175,7 +175,7 @@ fn contacts(recording: &Recording, which: Track) -> Vec<[bool; 4]> {
         return labelled();
     };
     simulation
-        .contact_impulse
+        .sim_contact_impulse
         .rows()
         .map(|row| [left_heel, left_toe, right_heel, right_toe].map(|body| row[body].length() > 0.0))
         .collect()

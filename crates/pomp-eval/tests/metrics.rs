@@ -229,7 +229,9 @@ fn simulated(frames: usize) -> Recording {
     recording.simulation = Some(SimulationTrack {
         body_names: ["Hips", "LeftFoot", "LeftToe", "RightFoot", "RightToe"].map(str::to_owned).to_vec(),
         body_mass_kg: vec![71.0, 1.0, 1.0, 1.0, 1.0],
-        contact_impulse,
+        contact_impulse: contact_impulse.clone(),
+        impulse_estimator: "simulation".to_owned(),
+        sim_contact_impulse: contact_impulse,
         positions: recording.positions.clone(),
         quaternions: recording.quaternions.clone(),
         velocities: recording.velocities.clone(),
@@ -263,10 +265,10 @@ fn an_assist_that_carries_is_reported_and_lowers_the_closure() {
     simulation.assist_torque[3] = Vec3::new(0.0, 3.0, 4.0);
     let frames = 60;
     let mut impulse = FrameTable::with_columns(5);
-    for row in simulation.contact_impulse.rows() {
+    for row in simulation.sim_contact_impulse.rows() {
         impulse.push(&row.iter().map(|j| *j * 0.8).collect::<Vec<_>>());
     }
-    simulation.contact_impulse = impulse;
+    simulation.sim_contact_impulse = impulse;
     let metrics = character(&recording);
     near(metrics.assist_force_mean_bw, (0.2 * 59.0 + 0.5) / f64::from(frames), 1e-5);
     near(metrics.assist_force_peak_bw, 0.5, 1e-5);

@@ -230,7 +230,7 @@ with np.load(sys.argv[1], allow_pickle=False) as data:
     expected = dict(name=(), positions=(T,J,3), quaternions=(T,J,4), bone_names=(J,), parent_names=(J,),
         framerate=(), bone_offsets=(J,3), root=(T,4), velocities=(T,J,3), gait=(T,8), foot_contact=(T,4),
         terrain_height=(2,3), terrain_origin=(2,), terrain_cell=(), body_names=(B,), body_mass=(B,),
-        contact_impulse=(T,B,3), sim_positions=(T,J,3), sim_quaternions=(T,J,4), sim_velocities=(T,J,3),
+        contact_impulse=(T,B,3), impulse_estimator=(), sim_contact_impulse=(T,B,3), sim_positions=(T,J,3), sim_quaternions=(T,J,4), sim_velocities=(T,J,3),
         assist_force=(T,3), assist_torque=(T,3), phase=(T,4), target_positions=(T,J,3), push=(1,8),
         control=(T,4), frame_time_us=(T,), source=(), license=(), config_hash=())
     assert shapes == expected, (set(shapes.items()) ^ set(expected.items()))

@@ -3,7 +3,9 @@
 use crate::closed_loop::FRAME_RATE_HZ;
 use crate::{ControlPlan, Generator, GeneratorError};
 use glam::Vec3;
-use pomp_motion::{FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack};
+use pomp_motion::{
+    ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack,
+};
 use pomp_physics::Push;
 use std::sync::Arc;
 
@@ -77,7 +79,9 @@ pub fn record(
     recording.simulation = Some(SimulationTrack {
         body_names: generator.body_names().to_vec(),
         body_mass_kg: generator.body_masses().to_vec(),
-        contact_impulse: impulses,
+        contact_impulse: impulses.clone(),
+        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
+        sim_contact_impulse: impulses,
         positions: recording.positions.clone(),
         quaternions: recording.quaternions.clone(),
         velocities,

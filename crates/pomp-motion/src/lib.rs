@@ -56,7 +56,9 @@ pub use gait::Gait;
 pub use gait_labels::{GaitLabelConfig, gait_labels, gait_labels_of_positions};
 pub use glam;
 pub use pose::{GlobalPose, Pose};
-pub use recording::{GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid};
+pub use recording::{
+    ESTIMATED_BY_SIMULATION, GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid,
+};
 pub use root_frame::RootFrame;
 pub use skeleton::{Joint, JointIndex, Skeleton, humanoid};
 pub use source_motion::SourceMotion;

@@ -22,8 +22,14 @@ pub struct SimulationTrack {
     pub body_names: Vec<String>,
     /// Masses of the bodies, kg.
     pub body_mass_kg: Vec<f32>,
-    /// Contact impulse on each body during the frame, N·s, world `[T, B]`.
+    /// Best estimate of the contact impulse on each body during the frame, N·s, world `[T, B]`; a frame's
+    /// impulse acts from the frame before to this one.
     pub contact_impulse: FrameTable<Vec3>,
+    /// What made the estimate: [`ESTIMATED_BY_SIMULATION`] when it is the simulator's own impulse.
+    pub impulse_estimator: String,
+    /// Contact impulse that the simulator itself reports, N·s, world `[T, B]`: sharper than people's. Training and
+    /// the closed loop see this one, since the loop has no other.
+    pub sim_contact_impulse: FrameTable<Vec3>,
     /// Simulated joint positions, metres, world `[T, J]`.
     pub positions: FrameTable<Vec3>,
     /// Simulated joint rotations, world `[T, J]`.
@@ -35,6 +41,9 @@ pub struct SimulationTrack {
     /// Torque of the root assist, mean over the frame, N·m, world `[T]`.
     pub assist_torque: Vec<Vec3>,
 }
+
+/// [`SimulationTrack::impulse_estimator`] of impulses as the simulator reports them.
+pub const ESTIMATED_BY_SIMULATION: &str = "simulation";
 
 /// One push that was applied: an impulse on a body at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,6 +270,7 @@ impl Recording {
         if let Some(simulation) = &self.simulation {
             size("body_mass", simulation.body_mass_kg.len(), bodies)?;
             finite("contact_impulse", &simulation.contact_impulse, bodies)?;
+            finite("sim_contact_impulse", &simulation.sim_contact_impulse, bodies)?;
             finite("sim_positions", &simulation.positions, joints)?;
             finite("sim_velocities", &simulation.velocities, joints)?;
             size("sim_quaternions", simulation.quaternions.frames(), frames)?;

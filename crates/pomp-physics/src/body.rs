@@ -1,18 +1,18 @@
 use crate::PhysicsError;
-use pomp_motion::glam::Vec3;
+use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{JointIndex, Skeleton, humanoid};
 
 /// Shape of a body in its joint's frame, metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BodyShape {
     /// Capsule between two points.
     Capsule { from: Vec3, to: Vec3, radius: f32 },
-    /// Box with its axes along the joint's frame.
-    Cuboid { center: Vec3, half_extents: Vec3 },
+    /// Convex prism: a profile in the plane of y and z, stretched along x.
+    Prism { profile: Vec<Vec2>, from_x: f32, to_x: f32 },
 }
 
 /// One body of the ragdoll: it hangs on the joint of the same index.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) shape: BodyShape,
     pub(crate) mass_kg: f32,
@@ -146,24 +146,43 @@ fn foot_scale(toe_offset: Vec3) -> f32 {
 
 /// From the heel, 0.040 H behind the ankle, to the ball under the toe joint, 0.055 H wide; the sole lies
 /// [`humanoid::TOE_HEIGHT`] below the toe joint, hence [`humanoid::ANKLE_HEIGHT`] below the ankle.
+///
+/// Heel and ball are round, as heel pad and metatarsal heads are: a foot that strikes with the toe up or leaves
+/// with the heel up rolls over them. Square ends reach a centimetre farther down and strike early and hard.
 fn foot(toe_offset: Vec3) -> BodyShape {
     let scale = foot_scale(toe_offset);
     let sole = toe_offset.y - humanoid::TOE_HEIGHT * scale;
     let (heel, ball) = (-0.040 * scale, toe_offset.z.max(0.02 * scale));
+    let (heel_radius, ball_radius) = (HEEL_RADIUS * scale, humanoid::TOE_HEIGHT * scale);
+    let mut profile = arc(Vec2::new(sole + heel_radius, heel + heel_radius), -heel_radius);
+    profile.extend(arc(Vec2::new(sole + ball_radius, ball), ball_radius));
     let top = sole + 0.045 * scale;
-    BodyShape::Cuboid {
-        center: Vec3::new(toe_offset.x * 0.5, 0.5 * (sole + top), 0.5 * (heel + ball)),
-        half_extents: Vec3::new(0.0275 * scale, 0.5 * (top - sole), 0.5 * (ball - heel)),
-    }
+    profile.extend([Vec2::new(top, heel), Vec2::new(top, 0.3 * ball)]);
+    let middle = toe_offset.x * 0.5;
+    BodyShape::Prism { profile, from_x: middle - 0.0275 * scale, to_x: middle + 0.0275 * scale }
 }
 
 /// 0.032 H long: with heel and ball the foot is 0.152 H (Drillis and Contini 1966).
 fn toe(toe_offset: Vec3) -> BodyShape {
     let scale = foot_scale(toe_offset);
     let sole = -humanoid::TOE_HEIGHT * scale;
+    let tip_radius = 0.008 * scale;
+    let mut profile = arc(Vec2::new(sole + tip_radius, 0.032 * scale - tip_radius), tip_radius);
     let top = sole + 0.020 * scale;
-    BodyShape::Cuboid {
-        center: Vec3::new(0.0, 0.5 * (sole + top), 0.016 * scale),
-        half_extents: Vec3::new(0.0265 * scale, 0.5 * (top - sole), 0.016 * scale),
-    }
+    profile.extend([Vec2::new(sole, 0.0), Vec2::new(top, 0.0), Vec2::new(top, 0.020 * scale)]);
+    BodyShape::Prism { profile, from_x: -0.0265 * scale, to_x: 0.0265 * scale }
+}
+
+/// Radius of the heel, as a fraction of body height.
+const HEEL_RADIUS: f32 = 0.020;
+
+/// A quarter of a circle (y, z) in three chords, from its lowest point to the end in the direction of z that the
+/// radius's sign gives.
+fn arc(center: Vec2, radius: f32) -> Vec<Vec2> {
+    (0..=3)
+        .map(|k| {
+            let (sine, cosine) = (k as f32 * std::f32::consts::FRAC_PI_6).sin_cos();
+            center + Vec2::new(-cosine * radius.abs(), sine * radius)
+        })
+        .collect()
 }

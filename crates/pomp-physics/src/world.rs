@@ -98,13 +98,19 @@ impl World {
                 .allow_fast_rotation(true)
                 .soft_ccd_prediction(config.contact.fast_body_prediction_m);
             let handle = state.bodies.insert(builder);
-            let shape = match body.shape {
+            let shape = match &body.shape {
                 BodyShape::Capsule { from, to, radius } => {
-                    ColliderBuilder::capsule_from_endpoints(from, to, radius)
+                    ColliderBuilder::capsule_from_endpoints(*from, *to, *radius)
                 }
-                BodyShape::Cuboid { center, half_extents } => {
-                    ColliderBuilder::cuboid(half_extents.x, half_extents.y, half_extents.z)
-                        .translation(center)
+                BodyShape::Prism { profile, from_x, to_x } => {
+                    let points: Vec<Vec3> = [*from_x, *to_x]
+                        .iter()
+                        .flat_map(|&x| profile.iter().map(move |at| Vec3::new(x, at.x, at.y)))
+                        .collect();
+                    ColliderBuilder::convex_hull(&points).ok_or_else(|| PhysicsError::Engine {
+                        joint: i,
+                        name: skeleton.joints()[i].name.clone(),
+                    })?
                 }
             };
             let collider = shape

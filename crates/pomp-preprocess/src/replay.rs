@@ -2,7 +2,9 @@
 //! is recorded.
 
 use pomp_motion::glam::Vec3;
-use pomp_motion::{Clip, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_motion::{
+    Clip, ESTIMATED_BY_SIMULATION, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation,
+};
 use pomp_physics::{DynamicConfig, DynamicModule, PhysicsError, PoseVelocity, Push};
 use serde::{Deserialize, Serialize};
 
@@ -102,6 +104,8 @@ pub(crate) fn replay_on(
         body_names: module.body_names().to_vec(),
         body_mass_kg: module.body_masses().to_vec(),
         contact_impulse: FrameTable::with_columns(bodies),
+        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
+        sim_contact_impulse: FrameTable::with_columns(bodies),
         positions: FrameTable::with_columns(joints),
         quaternions: FrameTable::with_columns(joints),
         velocities: FrameTable::with_columns(joints),
@@ -143,7 +147,7 @@ pub(crate) fn replay_on(
         root_error += f64::from(lost);
         let vertical: f32 = frame.contact_impulse.iter().map(|j| j.y).sum();
         peak = peak.max(vertical / (weight * dt));
-        track.contact_impulse.push(&frame.contact_impulse);
+        track.sim_contact_impulse.push(&frame.contact_impulse);
         track.positions.push(&frame.pose.positions);
         track.quaternions.push(&frame.pose.rotations);
         track.velocities.push(&frame.velocities);
@@ -152,7 +156,8 @@ pub(crate) fn replay_on(
     }
 
     let frames = track.assist_force.len() as f32;
-    let total: f32 = track.contact_impulse.values().iter().map(|j| j.y).sum();
+    track.contact_impulse = track.sim_contact_impulse.clone();
+    let total: f32 = track.sim_contact_impulse.values().iter().map(|j| j.y).sum();
     let assist: Vec3 = track.assist_force.iter().sum();
     let report = ReplayReport {
         vertical_closure: total / (weight * dt * frames),

@@ -193,9 +193,11 @@ impl TrainingClip {
         self.clean.len()
     }
 
-    /// Contact impulses of a frame, N·s, world `[B]`.
-    pub fn contact_impulse(&self, frame: usize) -> &[Vec3] {
-        &self.recording.simulation.as_ref().expect("a training clip has its replay").contact_impulse[frame]
+    /// Contact impulses of a frame as the simulator reports them, N·s, world `[B]`: the closed loop has no others,
+    /// and the network has to see in training what it sees there.
+    pub fn sim_contact_impulse(&self, frame: usize) -> &[Vec3] {
+        &self.recording.simulation.as_ref().expect("a training clip has its replay").sim_contact_impulse
+            [frame]
     }
 
     /// Root on the ground plane and heading of `states` at a frame that may lie outside the clip: there the

@@ -67,9 +67,9 @@ pub fn write_example(
     let clean = &clip.clean[frame];
     // The root motion in y is the target's, in the clip and in rollouts without a simulator that of the state itself.
     let (state, target_frame, contact_impulse) = match source {
-        StateSource::Clean => (clean, &clean.frame, clip.contact_impulse(frame)),
-        StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.contact_impulse(frame)),
-        StateSource::Predicted(state, _) => (*state, &state.frame, clip.contact_impulse(frame)),
+        StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
+        StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
+        StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
         StateSource::Led(body) => (body.state, body.target_frame, body.contact_impulse),
     };
     let drift = ground(&state.frame) - ground(&clean.frame);

@@ -94,7 +94,7 @@ impl Rollout {
             Character::new(&dataset.skeleton, terrain, &GeneratorConfig::default(), self.state.clone())?;
         self.simulated = Some(Simulated {
             character,
-            contact_impulse: clip.contact_impulse(self.frame).to_vec(),
+            contact_impulse: clip.sim_contact_impulse(self.frame).to_vec(),
             pushes: *settings,
             rng: ChaCha8Rng::seed_from_u64(seed),
         });

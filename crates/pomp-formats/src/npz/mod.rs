@@ -17,7 +17,8 @@
 //! | `foot_contact` | `[T,4]` bool | left heel, left toe, right heel, right toe |
 //! | `source`, `license`, `config_hash` | text | provenance |
 //! | `terrain_height`, `terrain_origin`, `terrain_cell` | `[N,M]`, `[2]`, scalar | all or none |
-//! | `body_names`, `body_mass`, `contact_impulse`, `sim_positions`, `sim_quaternions`, `sim_velocities`, `assist_force`, `assist_torque` | `[B]` text, `[B]`, `[T,B,3]`, `[T,J,3]`, `[T,J,4]`, `[T,J,3]`, `[T,3]`, `[T,3]` | the physics replay; all or none |
+//! | `body_names`, `body_mass`, `contact_impulse`, `sim_positions`, `sim_quaternions`, `sim_velocities`, `assist_force`, `assist_torque` | `[B]` text, `[B]`, `[T,B,3]`, `[T,J,3]`, `[T,J,4]`, `[T,J,3]`, `[T,3]`, `[T,3]` | the physics replay; all or none. `contact_impulse` is the best estimate; a frame's impulse acts from the frame before to this one |
+//! | `sim_contact_impulse`, `impulse_estimator` | `[T,B,3]`, text | the simulator's own impulses, and what made `contact_impulse`; with a replay both or none. Files of version 0.1 have none: their `contact_impulse` is the simulator's own |
 //! | `phase` | `[T,2C]` | optional |
 //! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z |
 //!
@@ -46,6 +47,8 @@ const SIMULATION: [&str; 8] = [
     "assist_force",
     "assist_torque",
 ];
+/// Arrays of the estimate of contact impulses: all or none, and only beside a replay.
+const ESTIMATE: [&str; 2] = ["sim_contact_impulse", "impulse_estimator"];
 /// Arrays of a rollout: all or none.
 const GENERATION: [&str; 4] = ["target_positions", "push", "control", "frame_time_us"];
 /// Arrays that every recording has.

@@ -1,10 +1,10 @@
 use super::archive::Arrays;
-use super::{GENERATION, PUSH_COLUMNS, SIMULATION, TERRAIN};
+use super::{ESTIMATE, GENERATION, PUSH_COLUMNS, SIMULATION, TERRAIN};
 use crate::FormatError;
 use glam::{Quat, Vec3};
 use pomp_motion::{
-    FrameTable, Gait, GenerationTrack, GlobalPose, Joint, JointIndex, PushRecord, Recording, SimulationTrack,
-    Skeleton, TerrainGrid,
+    ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, Joint, JointIndex, PushRecord,
+    Recording, SimulationTrack, Skeleton, TerrainGrid,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
             arrays.error("framerate", format!("it is {frame_rate_hz}, expected a positive rate in Hz"))
         );
     }
-    let simulation = arrays.has_any(&SIMULATION).then(|| simulation(arrays, frames, joints)).transpose()?;
+    let simulated = arrays.has_any(&SIMULATION) || arrays.has_any(&ESTIMATE);
+    let simulation = simulated.then(|| simulation(arrays, frames, joints)).transpose()?;
     let bodies = simulation.as_ref().map(|simulation| simulation.body_names.len());
     let recording = Recording {
         name: arrays.text("name")?,
@@ -182,10 +183,19 @@ fn terrain(arrays: &Arrays) -> Result<TerrainGrid, FormatError> {
 fn simulation(arrays: &Arrays, frames: usize, joints: usize) -> Result<SimulationTrack, FormatError> {
     let body_names = arrays.texts("body_names")?;
     let bodies = body_names.len();
+    let contact_impulse = vectors(arrays, "contact_impulse", frames, bodies)?;
+    // Version 0.1 stored the simulator's impulses alone.
+    let (impulse_estimator, sim_contact_impulse) = if arrays.has_any(&ESTIMATE) {
+        (arrays.text("impulse_estimator")?, vectors(arrays, "sim_contact_impulse", frames, bodies)?)
+    } else {
+        (ESTIMATED_BY_SIMULATION.to_owned(), contact_impulse.clone())
+    };
     Ok(SimulationTrack {
         body_names,
         body_mass_kg: arrays.floats("body_mass", &[bodies])?,
-        contact_impulse: vectors(arrays, "contact_impulse", frames, bodies)?,
+        contact_impulse,
+        impulse_estimator,
+        sim_contact_impulse,
         positions: vectors(arrays, "sim_positions", frames, joints)?,
         quaternions: quaternions(arrays, "sim_quaternions", frames, joints)?,
         velocities: vectors(arrays, "sim_velocities", frames, joints)?,

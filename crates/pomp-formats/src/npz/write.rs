@@ -66,6 +66,8 @@ impl Archive {
             self.texts("body_names", &[bodies], &names)?;
             self.floats("body_mass", &[bodies], simulation.body_mass_kg.iter().copied())?;
             self.vectors("contact_impulse", &simulation.contact_impulse, bodies)?;
+            self.texts("impulse_estimator", &[], &[&simulation.impulse_estimator])?;
+            self.vectors("sim_contact_impulse", &simulation.sim_contact_impulse, bodies)?;
             self.vectors("sim_positions", &simulation.positions, joints)?;
             self.quaternions("sim_quaternions", &simulation.quaternions, joints)?;
             self.vectors("sim_velocities", &simulation.velocities, joints)?;

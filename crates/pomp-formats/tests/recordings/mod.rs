@@ -33,7 +33,7 @@ pub fn plain_recording() -> Recording {
 pub fn full_recording() -> Recording {
     let plain = plain_recording();
     let frames = plain.frames();
-    let impulses = (0..frames * 2).map(|i| Vec3::new(0.0, i as f32, 0.5)).collect();
+    let impulses: Vec<Vec3> = (0..frames * 2).map(|i| Vec3::new(0.0, i as f32, 0.5)).collect();
     Recording {
         terrain: Some(TerrainGrid {
             heights: FrameTable::from_values(3, vec![0.0, 0.1, 0.2, 0.3, 0.4, 0.5]).unwrap(),
@@ -43,7 +43,9 @@ pub fn full_recording() -> Recording {
         simulation: Some(SimulationTrack {
             body_names: vec!["pelvis".to_owned(), "left foot".to_owned()],
             body_mass_kg: vec![10.0, 1.5],
-            contact_impulse: FrameTable::from_values(2, impulses).unwrap(),
+            contact_impulse: FrameTable::from_values(2, impulses.iter().map(|j| *j * 0.9).collect()).unwrap(),
+            impulse_estimator: "made up".to_owned(),
+            sim_contact_impulse: FrameTable::from_values(2, impulses).unwrap(),
             positions: plain.positions.clone(),
             quaternions: plain.quaternions.clone(),
             velocities: plain.velocities.clone(),

@@ -132,7 +132,9 @@ pub fn rollout(clip: &Clip, push_s: f32) -> Recording {
     recording.simulation = Some(SimulationTrack {
         body_mass_kg: vec![MASS_KG / body_names.len() as f32; body_names.len()],
         body_names,
-        contact_impulse,
+        contact_impulse: contact_impulse.clone(),
+        impulse_estimator: "simulation".to_owned(),
+        sim_contact_impulse: contact_impulse,
         positions: simulated.clone(),
         quaternions: recording.quaternions.clone(),
         velocities: recording.velocities.clone(),
