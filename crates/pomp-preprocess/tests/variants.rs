@@ -56,7 +56,7 @@ fn a_walk_has_every_variant_once_each_with_its_own_replay() {
         let (low, high) = heights.iter().fold((f32::MAX, f32::MIN), |(a, b), &h| (a.min(h), b.max(h)));
         assert_eq!(entry.ground.min_max_m, [low, high]);
         let simulation = recording.simulation.as_ref().unwrap();
-        let total: f32 = simulation.contact_impulse.values().iter().map(|j| j.length()).sum();
+        let total: f32 = simulation.sim_contact_impulse.values().iter().map(|j| j.length()).sum();
         assert!(total > 0.0 && (total - plain).abs() > 1e-3, "{} has another replay", entry.name);
         plain = total;
         let bumped = entry.name.contains("bump");
