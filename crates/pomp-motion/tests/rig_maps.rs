@@ -140,3 +140,13 @@ fn rejects_files_that_are_not_there() {
     let error = RigLibrary::builtin().with_file(std::path::Path::new("no/such/rig.toml")).unwrap_err();
     assert!(error.to_string().contains("no/such/rig.toml"));
 }
+
+#[test]
+fn rejects_dropped_bones_without_joints() {
+    let rig = RigLibrary::builtin();
+    assert_eq!(rig.get("cmu").expect("it is built in").dropped_bones.len(), 1);
+    let legs = "name = \"mine\"\ndescription = \"\"\n[joints]\nHips = \"h\"\nLeftUpLeg = \"a\"\nLeftLeg = \"b\"\n\
+                LeftFoot = \"c\"\nRightUpLeg = \"d\"\nRightLeg = \"e\"\nRightFoot = \"f\"\n";
+    let text = format!("{legs}[[dropped_bones]]\njoints = []\nsame_as = \"h\"\n");
+    assert!(reason(&text).contains("[[dropped_bones]] like h names no joints"), "{}", reason(&text));
+}

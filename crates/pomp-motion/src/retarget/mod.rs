@@ -10,12 +10,16 @@
 //!    source's bone points, whatever joints lie between.
 //! 3. *Positions*: the middle of the hip joints follows the source scaled by the ratio of leg lengths; two-bone
 //!    inverse kinematics puts the ankles exactly on the scaled source ankles (planted feet slide no more than
-//!    in the source) and the wrists on the source's wrists relative to the shoulder.
+//!    in the source) and the wrists on the source's wrists relative to the shoulder. Then the collar bones and
+//!    the arms as wholes turn a little, towards where the source has shoulder, elbow and wrist in space.
+//!    The scale is that of the legs alone: with any other, legs could not reach the ground or stay bent.
 //! 4. *Ground*: one constant height brings the lowest planted sole to y = 0.
 //!
 //! The result is a [`crate::Clip`] and a [`RetargetReport`] with everything found, missing and measured.
 
+mod arm_fit;
 mod calibration;
+mod dropped_bone;
 mod error;
 mod ground;
 mod options;
@@ -27,6 +31,7 @@ mod solve;
 mod source_frame;
 mod source_pose;
 
+pub use dropped_bone::DroppedBone;
 pub use error::RetargetError;
 pub use options::{Proportions, RetargetOptions, WristTarget};
 pub(crate) use proportions::{body_height, sole_heights};

@@ -28,6 +28,8 @@ pub struct RetargetReport {
     pub ground_offset_m: f32,
     /// Project joints that the source lacks.
     pub missing: Vec<String>,
+    /// Defects of the file that the rig map knows and that were repaired.
+    pub repairs: Vec<String>,
     /// What a person should know before trusting the clip.
     pub warnings: Vec<String>,
     /// Hip joints, knees, ankles, shoulders, elbows and wrists that the source has.

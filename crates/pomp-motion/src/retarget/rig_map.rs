@@ -1,4 +1,4 @@
-use super::RetargetError;
+use super::{DroppedBone, RetargetError};
 use crate::{JointIndex, Skeleton, humanoid};
 use glam::{Mat3, Quat, Vec3};
 use serde::Deserialize;
@@ -22,6 +22,10 @@ use std::path::Path;
 /// [axes.LeftUpLeg]                     # only where the rest pose is no standing pose
 /// up = [0.0, -1.0, 0.0]
 /// forward = [0.0, 0.0, 1.0]
+///
+/// [[dropped_bones]]                    # only for files whose converter lost a bone
+/// joints = ["Neck", "LeftShoulder"]
+/// same_as = "Spine1"
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigMap {
@@ -38,6 +42,8 @@ pub struct RigMap {
     /// Turns foot and toes about their left axis, toes down when positive, so that the sole is level where the
     /// source stands flat. Degrees, 0 when the foot is flat at rest.
     pub sole_pitch_degrees: f32,
+    /// Bones that the converter of such files lost.
+    pub dropped_bones: Vec<DroppedBone>,
 }
 
 /// Directions in a source joint's own frame that are the world's up and forward when the body stands in a
@@ -108,6 +114,8 @@ struct RawRig {
     joints: BTreeMap<String, Names>,
     #[serde(default)]
     axes: BTreeMap<String, JointAxes>,
+    #[serde(default)]
+    dropped_bones: Vec<DroppedBone>,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +176,9 @@ impl RigMap {
         if !raw.sole_pitch_degrees.is_finite() || raw.sole_pitch_degrees.abs() > 60.0 {
             return Err(bad(format!("sole_pitch_degrees = {} is not within ±60", raw.sole_pitch_degrees)));
         }
+        if let Some(dropped) = raw.dropped_bones.iter().find(|d| d.joints.is_empty()) {
+            return Err(bad(format!("[[dropped_bones]] like {} names no joints", dropped.same_as)));
+        }
         Ok(Self {
             name: raw.name,
             description: raw.description,
@@ -175,6 +186,7 @@ impl RigMap {
             optional,
             axes,
             sole_pitch_degrees: raw.sole_pitch_degrees,
+            dropped_bones: raw.dropped_bones,
         })
     }
 

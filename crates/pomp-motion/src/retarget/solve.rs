@@ -1,4 +1,6 @@
+use super::arm_fit::{arm_turn, softly_limited};
 use super::calibration::calibrate;
+use super::dropped_bone::with_dropped_bones;
 use super::ground::lowest_ground;
 use super::proportions::{Lengths, subject_skeleton};
 use super::report::{JointError, RetargetReport, Retargeted};
@@ -23,6 +25,8 @@ pub fn retarget(
     options: &RetargetOptions,
 ) -> Result<Retargeted, RetargetError> {
     source.validate()?;
+    let (repaired, repairs) = with_dropped_bones(source, rig);
+    let source = repaired.as_ref();
     let joints = rig.match_skeleton(&source.skeleton)?;
     let source_frame = SourceFrame::detect(source, &joints, options)?;
     let calibration = calibrate(source, rig, &joints)?;
@@ -53,6 +57,7 @@ pub fn retarget(
         scale: solver.scale,
         ground_offset_m,
         missing: joints.missing,
+        repairs,
         warnings,
         joint_errors,
     };
@@ -70,6 +75,8 @@ const ARMS: [JointIndex; 2] = [humanoid::LEFT_ARM, humanoid::RIGHT_ARM];
 const MAX_SPINE_CORRECTION: f32 = 0.4;
 /// The collar bones turn by at most this much to bring the shoulders to their places, radians.
 const MAX_COLLAR_CORRECTION: f32 = 0.7;
+/// The collar bones turn by at most this much further towards where the source has its shoulders, radians.
+const MAX_GIRDLE_TURN: f32 = 0.25;
 /// A limb that bends against its hinge in more than this share of the frames is worth a warning.
 const BACKWARD_SHARE: f32 = 0.2;
 /// The pelvis gives way by at most this much to let the feet reach the ground, metres.
@@ -137,6 +144,9 @@ impl<'a> Solver<'a> {
             };
             let elbow_hint = at + (elbow - shoulder_at) * self.arm;
             self.bend(&mut given, &rotations, shoulder, [at, target, elbow_hint], Vec3::NEG_Z);
+            if self.wrist_target == WristTarget::LimbScaled {
+                self.turn_arm(&mut given, shoulder, [elbow, wrist].map(|p| p * self.scale - at));
+            }
         }
         let rotations = completed(&given, self.skeleton);
         let positions = placed(root, &rotations, self.skeleton);
@@ -171,7 +181,12 @@ impl<'a> Solver<'a> {
             let now = rotations[collar.0] * self.offset(arm);
             if let (Some(now), Some(target)) = (now.try_normalize(), target.try_normalize()) {
                 let turn = limited_arc(now, target, MAX_COLLAR_CORRECTION);
-                given[collar.0] = Some((turn * rotations[collar.0]).normalize());
+                let in_space = middle(&positions, LEGS) + (shoulder - source.hip_centre()) * self.scale;
+                let further = (in_space - positions[collar.0])
+                    .try_normalize()
+                    .map_or(Vec3::ZERO, |there| Quat::from_rotation_arc(turn * now, there).to_scaled_axis());
+                let girdle = Quat::from_scaled_axis(softly_limited(further, MAX_GIRDLE_TURN));
+                given[collar.0] = Some((girdle * turn * rotations[collar.0]).normalize());
             }
         }
     }
@@ -209,6 +224,16 @@ impl<'a> Solver<'a> {
         let limb = reach(root, target, hint, pose, &shape);
         given[upper.0] = Some(limb.upper_rotation);
         given[lower.0] = Some(limb.lower_rotation);
+    }
+
+    /// Turns a solved arm about its shoulder towards where the source has elbow and wrist, relative to the shoulder.
+    fn turn_arm(&self, given: &mut Joints<Option<Quat>>, shoulder: JointIndex, wanted: [Vec3; 2]) {
+        let [upper, lower, hand] = [0, 1, 2].map(|i| JointIndex(shoulder.0 + i));
+        let (Some(upper_now), Some(lower_now)) = (given[upper.0], given[lower.0]) else { return };
+        let elbow = upper_now * self.offset(lower);
+        let turn = arm_turn([elbow, elbow + lower_now * self.offset(hand)], wanted);
+        given[upper.0] = Some((turn * upper_now).normalize());
+        given[lower.0] = Some((turn * lower_now).normalize());
     }
 
     /// Where the joints would be if every limb were scaled by its own ratio.
