@@ -5,7 +5,7 @@ use super::ground::lowest_ground;
 use super::proportions::{Lengths, subject_skeleton};
 use super::report::{JointError, RetargetReport, Retargeted};
 use super::source_pose::{SourcePose, completed, placed};
-use super::{Proportions, RetargetError, RetargetOptions, RigMap, SourceFrame, WristTarget};
+use super::{MatchReport, Proportions, RetargetError, RetargetOptions, RigMap, SourceFrame, WristTarget};
 use crate::two_bone_ik::{Limb, LimbShape, reach};
 use crate::{Clip, GlobalPose, JointIndex, Skeleton, SourceMotion, humanoid};
 use glam::{Quat, Vec3};
@@ -47,9 +47,7 @@ pub fn retarget(
         }
     }
     let mut warnings = Vec::new();
-    if !joints.missing.is_empty() {
-        warnings.push(format!("the source has no {}: they stay at rest", joints.missing.join(", ")));
-    }
+    warnings.extend(unmoved(&joints));
     warnings.extend(solver.warnings(&poses, &solved, ground_offset_m));
     let report = RetargetReport {
         rig: rig.name.clone(),
@@ -344,6 +342,17 @@ impl<'a> Solver<'a> {
         }
         warnings
     }
+}
+
+/// A warning about the joints that the source lacks and nothing else tells of. Spine, neck and collar bones are
+/// placed by what they lie between.
+fn unmoved(joints: &MatchReport) -> Option<String> {
+    const PLACED: [&str; 6] = ["Spine", "Spine1", "Spine2", "Neck", "LeftShoulder", "RightShoulder"];
+    let unmoved: Vec<&str> =
+        joints.missing.iter().map(String::as_str).filter(|name| !PLACED.contains(name)).collect();
+    let hang = if unmoved.contains(&"LeftArm") || unmoved.contains(&"RightArm") { "; arms hang" } else { "" };
+    (!unmoved.is_empty())
+        .then(|| format!("the source has no {}: they follow their parent joints{hang}", unmoved.join(", ")))
 }
 
 /// The smallest rotation from one unit vector to another, cut off at `limit` radians.

@@ -116,17 +116,21 @@ fn print(path: &Path, inspected: &Inspected) {
     );
     if let Some(mapping) = &inspected.mapping {
         println!(
-            "  rig {}, scale {:.3}, ground offset {:+.3} m, joints off by {:.1} cm after scaling limb by limb",
+            "  rig {}, scale {:.3}, ground offset {:+.3} m; joints are {:.1} cm from the source on average, {:.1} cm limb by limb",
             mapping.rig,
             mapping.scale,
             mapping.ground_offset_m,
+            100.0 * mapping.mean_scaled_error_m(),
             100.0 * mapping.mean_limb_scaled_error_m()
         );
         for reason in [&mapping.source_frame.unit_reason, &mapping.source_frame.up_axis_reason] {
             println!("  {reason}");
         }
         if !mapping.missing.is_empty() {
-            println!("  at rest, because the file lacks them: {}", mapping.missing.join(", "));
+            println!("  filled in, because the file lacks them: {}", mapping.missing.join(", "));
+        }
+        for repair in &mapping.repairs {
+            println!("  repaired: {repair}");
         }
     }
     let gaits: Vec<String> =
