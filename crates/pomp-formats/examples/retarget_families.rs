@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release -p pomp-formats --example retarget_families -- FOLDER…`
 //!
-//! Takes up to 12 clips of each folder, evenly spread, and at most 4 of one subject's skeleton. Prints
+//! Takes up to 12 clips of each folder, evenly spread, that have arms and legs. Prints
 //! - the subjects' proportions as shares of the leg (thigh and shin): half the distance between the hip joints, thigh,
 //!   height of the middle of the shoulder joints above that of the hip joints and how far it is ahead, half the
 //!   distance between the shoulder joints, upper arm, forearm, as a skeleton with the subject's own bones has them
-//!   in T-pose. The mean over folders is where the project skeleton's come from;
+//!   in T-pose; the project skeleton's at the end, to compare;
 //! - the mean distance of each joint from the source scaled as a whole, centimetres, on the project's bones;
 //! - the speed of planted ankles and the angular acceleration of the joints.
 
