@@ -130,9 +130,12 @@ impl Skeleton {
 
     /// The project skeleton: LaFAN1's 22 joints, T-pose facing +Z, for a person of `height_m`.
     ///
-    /// Proportions follow the average adult of Drillis and Contini (1966), as reprinted in Winter,
-    /// *Biomechanics and Motor Control of Human Movement*, fig. 4.1: hip height 0.530 H, knee 0.285 H,
-    /// ankle 0.039 H, shoulder 0.818 H, upper arm 0.186 H, forearm 0.146 H; foot length 0.152 H.
+    /// Legs and feet have the lengths of the average adult of Drillis and Contini (1966), as reprinted in Winter,
+    /// *Biomechanics and Motor Control of Human Movement*, fig. 4.1: hip height 0.530 H, ankle 0.039 H, foot length
+    /// 0.152 H. How a leg divides, and trunk, girdles and arms by the length of the leg, are the mean of the skeletons that
+    /// mocap comes on (`cargo run -p pomp-formats --example retarget_families` prints them): their joints lie
+    /// farther inside the body than the landmarks of anthropometry (shoulder 0.109 H from the middle, upper arm 0.186 H,
+    /// forearm 0.146 H), and a skeleton between them all can take the poses of each.
     pub fn humanoid(height_m: f32) -> Self {
         let joints = humanoid::TABLE
             .iter()
@@ -155,27 +158,27 @@ pub mod humanoid {
     /// Name, parent, offset from the parent in fractions of body height.
     pub(super) const TABLE: [Row; 22] = [
         ("Hips", None, [0.0, 0.545, 0.0]),
-        ("LeftUpLeg", Some(0), [0.052, -0.015, 0.0]),
-        ("LeftLeg", Some(1), [0.0, -0.245, 0.0]),
-        ("LeftFoot", Some(2), [0.0, -0.246, 0.0]),
+        ("LeftUpLeg", Some(0), [0.050, -0.015, 0.0]),
+        ("LeftLeg", Some(1), [0.0, -0.238, 0.0]),
+        ("LeftFoot", Some(2), [0.0, -0.253, 0.0]),
         ("LeftToe", Some(3), [0.0, -0.026, 0.080]),
-        ("RightUpLeg", Some(0), [-0.052, -0.015, 0.0]),
-        ("RightLeg", Some(5), [0.0, -0.245, 0.0]),
-        ("RightFoot", Some(6), [0.0, -0.246, 0.0]),
+        ("RightUpLeg", Some(0), [-0.050, -0.015, 0.0]),
+        ("RightLeg", Some(5), [0.0, -0.238, 0.0]),
+        ("RightFoot", Some(6), [0.0, -0.253, 0.0]),
         ("RightToe", Some(7), [0.0, -0.026, 0.080]),
-        ("Spine", Some(0), [0.0, 0.058, 0.0]),
-        ("Spine1", Some(9), [0.0, 0.064, 0.0]),
-        ("Spine2", Some(10), [0.0, 0.064, 0.0]),
-        ("Neck", Some(11), [0.0, 0.121, 0.0]),
+        ("Spine", Some(0), [0.0, 0.055, 0.0]),
+        ("Spine1", Some(9), [0.0, 0.060, 0.0]),
+        ("Spine2", Some(10), [0.0, 0.060, 0.0]),
+        ("Neck", Some(11), [0.0, 0.132, 0.0]),
         ("Head", Some(12), [0.0, 0.055, 0.010]),
-        ("LeftShoulder", Some(11), [0.022, 0.085, 0.0]),
-        ("LeftArm", Some(14), [0.085, 0.002, 0.0]),
-        ("LeftForeArm", Some(15), [0.172, 0.0, 0.0]),
-        ("LeftHand", Some(16), [0.146, 0.0, 0.0]),
-        ("RightShoulder", Some(11), [-0.022, 0.085, 0.0]),
-        ("RightArm", Some(18), [-0.085, 0.002, 0.0]),
-        ("RightForeArm", Some(19), [-0.172, 0.0, 0.0]),
-        ("RightHand", Some(20), [-0.146, 0.0, 0.0]),
+        ("LeftShoulder", Some(11), [0.022, 0.086, 0.0]),
+        ("LeftArm", Some(14), [0.074, 0.002, 0.0]),
+        ("LeftForeArm", Some(15), [0.162, 0.0, 0.0]),
+        ("LeftHand", Some(16), [0.135, 0.0, 0.0]),
+        ("RightShoulder", Some(11), [-0.022, 0.086, 0.0]),
+        ("RightArm", Some(18), [-0.074, 0.002, 0.0]),
+        ("RightForeArm", Some(19), [-0.162, 0.0, 0.0]),
+        ("RightHand", Some(20), [-0.135, 0.0, 0.0]),
     ];
 
     macro_rules! joints {
