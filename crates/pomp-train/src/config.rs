@@ -118,6 +118,8 @@ pub struct SimulatedRollouts {
     pub share: f32,
     /// Longest rollout, frames.
     pub frames: usize,
+    /// How much of the simulated pose the module sees, 0 … 1, as `pose_feedback` of the closed loop that it is for.
+    pub pose_feedback: f32,
     /// Mean number of pushes per second, each on a random body in a random direction along the ground.
     pub pushes_per_s: f32,
     /// Strongest push, N·s.
@@ -237,6 +239,12 @@ impl TrainConfig {
         let led = &k.simulated_rollouts;
         check(share(k.replayed_share), "kinematic.replayed_share", f64::from(k.replayed_share), "0 to 1")?;
         check(share(led.share), "kinematic.simulated_rollouts.share", f64::from(led.share), "0 to 1")?;
+        check(
+            share(led.pose_feedback),
+            "kinematic.simulated_rollouts.pose_feedback",
+            f64::from(led.pose_feedback),
+            "0 to 1",
+        )?;
         check(
             (0.0..=60.0).contains(&led.pushes_per_s),
             "kinematic.simulated_rollouts.pushes_per_s",

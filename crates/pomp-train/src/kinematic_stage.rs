@@ -210,13 +210,14 @@ pub(crate) struct TrainedKinematic {
     pub errors: HeldOutErrors,
 }
 
-/// Trains the kinematic module and hands it to `keep` now and then and at the end; phases of all frames must have
+/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and then and at the end; phases of all frames must have
 /// been read.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &Dataset,
     run: &StageRun<'_>,
     layout: &FeatureLayout,
+    initial: Option<(KinematicModel, KinematicDescription)>,
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
@@ -230,7 +231,10 @@ pub(crate) fn train_kinematic(
     let held_out_clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
     let held_out = Sampler::new(dataset, held_out_clips.into_iter(), config.margin_frames, 1.0);
     let network = stage.network(layout);
-    let (x, y) = fit_normalisers(dataset, layout, &sampler, stage.output);
+    let (initial, (x, y)) = match initial {
+        Some((network, described)) => (Some(network), (described.x, described.y)),
+        None => (None, fit_normalisers(dataset, layout, &sampler, stage.output)),
+    };
     let mut description =
         KinematicDescription { config: network.clone(), output: stage.output, x, y, starts: BTreeMap::new() };
     description.starts = starts(dataset, layout, &sampler);
@@ -239,7 +243,10 @@ pub(crate) fn train_kinematic(
     let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
 
     let autodiff = (*device).clone().autodiff();
-    let mut model = with_stable_ids(KinematicModel::new(&network, config.seed, &autodiff)?);
+    let mut model = with_stable_ids(match initial {
+        Some(trained) => trained,
+        None => KinematicModel::new(&network, config.seed, &autodiff)?,
+    });
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
     let mut optimizer =
         AdamWConfig::new().with_weight_decay(stage.weight_decay).with_grad_clipping(Some(clipping)).init();

@@ -90,8 +90,9 @@ impl Rollout {
     ) -> Result<Self, TrainError> {
         let clip = &dataset.clips[self.clip];
         let terrain = clip.terrain.clone();
-        let character =
-            Character::new(&dataset.skeleton, terrain, &GeneratorConfig::default(), self.state.clone())?;
+        let closed_loop =
+            GeneratorConfig { pose_feedback: settings.pose_feedback, ..GeneratorConfig::default() };
+        let character = Character::new(&dataset.skeleton, terrain, &closed_loop, self.state.clone())?;
         self.simulated = Some(Simulated {
             character,
             contact_impulse: clip.sim_contact_impulse(self.frame).to_vec(),

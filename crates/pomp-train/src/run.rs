@@ -24,6 +24,9 @@ pub enum Start {
     Anew,
     /// From the stage's checkpoint, if there is one.
     Resume,
+    /// The kinematic stage from the weights and the normalisation of the model in the folder, with a fresh optimiser; other
+    /// stages anew.
+    FineTune,
 }
 
 /// What every stage is told.
@@ -147,7 +150,30 @@ pub fn train(
         model.save(out, WeightPrecision::F16)?;
     }
     if stages.contains(&Stage::Kinematic) {
-        train_kinematic(dataset, &stage_run(Stage::Kinematic), &layout, on_event, &mut |trained| {
+        let initial = if start == Start::FineTune {
+            // Anew from the folder: gradients flow through weights that were read onto a device that follows them.
+            let before = Model::load(out, &device.clone().autodiff())?;
+            let (Some((network, _)), Some(described)) = (before.kinematic, before.description.kinematic)
+            else {
+                return Err(TrainError::MissingStage {
+                    stage: "fine-tuning",
+                    needs: "a trained kinematic module in the folder",
+                    first: Stage::Kinematic.name(),
+                });
+            };
+            if described.config != config.kinematic.network(&layout) {
+                return Err(TrainError::BadConfig {
+                    field: "kinematic",
+                    value: "another network".to_owned(),
+                    range: "the sizes of the model that is fine-tuned (see its model.json)",
+                });
+            }
+            Some((network, described))
+        } else {
+            None
+        };
+        let stage = stage_run(Stage::Kinematic);
+        train_kinematic(dataset, &stage, &layout, initial, on_event, &mut |trained| {
             model.kinematic = Some((trained.network, trained.gamma));
             model.description.kinematic = Some(trained.description);
             for (name, value) in trained.errors.figures(dataset.measured_on()) {

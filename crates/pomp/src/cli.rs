@@ -178,7 +178,9 @@ Examples:
   pomp train all --data data --out model
   pomp train all --data data --out model --resume
   pomp train all --data data --out model --dry-run
-  pomp train kinematic --data data --out model --config configs/paper.toml")]
+  pomp train kinematic --data data --out model --config configs/paper.toml
+  pomp train kinematic --data data --out model --config configs/paper.toml
+  pomp train kinematic --data data --out model --fine-tune")]
 pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
@@ -201,6 +203,9 @@ pub struct TrainArguments {
     /// Where to train: cpu, or an NVIDIA card, cuda or cuda:N, in a program built with the feature of that name.
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: DeviceName,
+    /// Train the kinematic module of the model in --out further, with a fresh optimiser.
+    #[arg(long, conflicts_with = "resume")]
+    pub fine_tune: bool,
     /// Seed, in place of the configuration's.
     #[arg(long)]
     pub seed: Option<u64>,

@@ -20,7 +20,11 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         TrainStage::Kinematic => &[Stage::Kinematic],
         TrainStage::All => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
     };
-    let start = if arguments.resume { Start::Resume } else { Start::Anew };
+    let start = match (arguments.resume, arguments.fine_tune) {
+        (true, _) => Start::Resume,
+        (false, true) => Start::FineTune,
+        (false, false) => Start::Anew,
+    };
     let mut dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
     if !arguments.json {
         let frames: usize = dataset.clips.iter().map(pomp_train::TrainingClip::frames).sum();
