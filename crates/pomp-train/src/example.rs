@@ -15,11 +15,11 @@ use pomp_phase::extrapolate_code;
 /// correction, so that the closed loop learns to steer.
 const RETURN_TIME_S: f32 = 0.5;
 
-/// Share of a pose's distance from its clip that is left after one frame when nothing holds the body back: a jump all the
-/// way would teach jerks.
+/// Share of a pose's distance from its clip that is left after one frame: a jump all the way would teach jerks, a slow return
+/// would let the body sag in a loop that shows little of it.
 const POSE_LEFT_PER_FRAME: f32 = 0.5;
 
-/// Farthest that the target of a simulated body leads it towards the clip's pose, mean distance of joints, metres. Nearer
+/// Farthest that the target of a body in a simulated rollout leads it towards the clip's pose, mean distance of joints, metres. Nearer
 /// bodies get the clip's pose itself: the drives hold the weight by the distance between target and body, and a
 /// target that kept a share of it would sag with the body. Farther ones, after a push, are led back steadily.
 const FARTHEST_LEAD_M: f32 = 0.06;
@@ -42,7 +42,7 @@ pub struct LedBody<'a> {
 pub enum StateSource<'a> {
     /// The clip.
     Clean,
-    /// The physics replay, whose target was the clip.
+    /// The physics replay.
     Replayed,
     /// A state that the model's own targets led to, with nothing to hold them back, and its phase codes of present and
     /// future keys (`FUTURE_KEYS` × 2C).
@@ -140,12 +140,14 @@ pub fn write_example(
     let gait = clip.recording.gait[frame + 1];
     layout.write_y(target_frame, &next, &gait, &future, &future_codes, &future_parameters, dt, y);
     match source {
-        StateSource::Predicted(..) => keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y),
+        StateSource::Replayed | StateSource::Predicted(..) => {
+            keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y);
+        }
         StateSource::Led(_) => {
             let away = mean_distance(&clean.positions_root, &state.positions_root);
             keep_what_is_left(layout, clean, state, 1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M), y);
         }
-        StateSource::Clean | StateSource::Replayed => {}
+        StateSource::Clean => {}
     }
 }
 

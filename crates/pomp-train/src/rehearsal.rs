@@ -129,7 +129,9 @@ pub fn rehearse(
     }
     if stages.contains(&Stage::Kinematic) {
         let mut clock = Clock::default();
-        train_kinematic(&dataset, &run(Stage::Kinematic), &layout, &mut |_| clock.tick(), &mut |_| Ok(()))?;
+        train_kinematic(&dataset, &run(Stage::Kinematic), &layout, None, &mut |_| clock.tick(), &mut |_| {
+            Ok(())
+        })?;
         let network = KinematicModel::new(&config.kinematic.network(&layout), config.seed, device)?;
         note(Stage::Kinematic, modules_of(&network, 2), sizes.frames, config.kinematic.steps, 16, clock);
     }
