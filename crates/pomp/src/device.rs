@@ -53,8 +53,10 @@ fn cuda(index: usize) -> Result<Device> {
     use anyhow::{anyhow, bail, ensure};
     use burn::tensor::{DeviceType, Tensor};
 
-    // Looks for the driver without loading it, which panics where there is none.
-    let cards = Device::enumerate(DeviceType::Cuda).len();
+    // Without a driver there are no cards; one that is broken panics when it is loaded.
+    let cards = without_panic_message(|| Device::enumerate(DeviceType::Cuda).len()).map_err(|said| {
+        anyhow!("the NVIDIA driver cannot be used: {said}; install it anew, or train with --device cpu")
+    })?;
     ensure!(
         cards > 0,
         "there is no NVIDIA card to train on: the driver (libcuda.so.1, on Windows nvcuda.dll) is not installed or \
