@@ -1,5 +1,5 @@
 use super::npy::NpyArray;
-use super::{ALWAYS, GENERATION, OPTIONAL, SIMULATION, TERRAIN};
+use super::{ALWAYS, ESTIMATE, GENERATION, OPTIONAL, SIMULATION, TERRAIN};
 use crate::FormatError;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -147,5 +147,7 @@ impl Arrays {
 }
 
 fn is_known(name: &str) -> bool {
-    [&ALWAYS[..], &OPTIONAL, &TERRAIN, &SIMULATION, &GENERATION].iter().any(|group| group.contains(&name))
+    [&ALWAYS[..], &OPTIONAL, &TERRAIN, &SIMULATION, &ESTIMATE, &GENERATION]
+        .iter()
+        .any(|group| group.contains(&name))
 }
