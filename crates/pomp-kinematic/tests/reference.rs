@@ -52,7 +52,7 @@ fn tensor<const D: usize>(file: &WeightFile, name: &str, device: &Device) -> Ten
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.to_data().iter::<f32>().collect()
+    tensor.into_data().iter::<f32>().collect()
 }
 
 fn steps(file: &WeightFile) -> Vec<usize> {
