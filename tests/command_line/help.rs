@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 13] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -10,6 +10,8 @@ const COMMANDS: [&[&str]; 11] = [
     &["terrain", "validate"],
     &["preprocess"],
     &["train"],
+    &["phase"],
+    &["phase", "annotate"],
     &["generate"],
     &["render"],
     &["evaluate"],

@@ -5,6 +5,7 @@
 mod bad_bvh;
 mod bad_input;
 mod data_path;
+mod dataset;
 mod disk;
 mod help;
 mod model;

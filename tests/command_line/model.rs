@@ -18,7 +18,7 @@ fn train(out: &Path) -> Ran {
 }
 
 /// The tiny model, trained once.
-fn tiny() -> &'static Path {
+pub fn tiny() -> &'static Path {
     static TINY: OnceLock<PathBuf> = OnceLock::new();
     TINY.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command_line_model");
@@ -43,31 +43,40 @@ fn shipped(what: &str) -> Option<PathBuf> {
 
 /// A run of two seconds into `out`, with further arguments.
 fn generate(out: &Path, more: &[&str]) -> Ran {
-    let common = ["generate", "--seconds", "2", "--terrain", "flat", "--control", "walk", "--no-pictures"];
+    let common = ["generate", "--seconds", "2", "--terrain", "flat", "--control", "walk"];
     let place = ["--out", out.to_str().unwrap()];
     crate::program::pomp(common.iter().chain(&place).chain(more))
 }
 
-fn assert_repeatable(model: &[&str]) {
+/// Two runs give the same bytes of every file of `outputs`, and of them alone; metrics.json
+/// tells how long a run took.
+fn assert_repeatable(arguments: &[&str], outputs: &[&str]) {
     let folder = TempDir::new().unwrap();
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
     for out in [&a, &b] {
-        generate(out, &[model, &["--seed", "1"]].concat()).succeeds();
-        assert_eq!(names(out), ["metrics.json", "motion.bvh", "motion.glb", "rollout.npz"]);
+        generate(out, &[arguments, &["--seed", "1"]].concat()).succeeds();
+        assert_eq!(names(out), [&["metrics.json"], outputs].concat());
     }
-    for name in ["motion.bvh", "motion.glb"] {
+    for name in outputs {
         assert!(fs::read(a.join(name)).unwrap() == fs::read(b.join(name)).unwrap(), "{name} differs");
     }
     let rollout = pomp_formats::read_recording(&a.join("rollout.npz")).unwrap();
     assert_eq!(rollout.frames(), 120);
-    assert!(rollout.simulation.is_some() && rollout.generation.is_some() && rollout.terrain.is_some());
+    assert!(rollout.simulation.is_some() && rollout.terrain.is_some());
+    assert_eq!(rollout.generation.unwrap().frame_time_us, None, "no clock was asked for");
+    let evaluated = pomp!("evaluate", a.join("rollout.npz")).succeeds().stdout;
+    assert!(evaluated.contains("frame times: not recorded"), "{evaluated}");
 }
 
 fn assert_survives_a_huge_push(model: &[&str]) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("pushed");
-    generate(&out, &[model, &["--push", "0.5,Spine2,10000,0,0", "--push", "1,hips,0,-10000,0"]].concat())
-        .succeeds();
+    generate(
+        &out,
+        &[model, &["--no-pictures", "--push", "0.5,Spine2,10000,0,0", "--push", "1,hips,0,-10000,0"]]
+            .concat(),
+    )
+    .succeeds();
     let rollout = pomp_formats::read_recording(&out.join("rollout.npz")).unwrap();
     assert_eq!(rollout.generation.unwrap().pushes.len(), 2);
 }
@@ -122,13 +131,29 @@ fn everyone_may_read_a_model_who_may_read_other_new_files() {
 
 #[test]
 fn the_same_seed_generates_the_same_bytes() {
-    assert_repeatable(&["--model", tiny().to_str().unwrap()]);
+    let outputs = ["motion.bvh", "motion.glb", "preview.gif", "preview.png", "rollout.npz"];
+    assert_repeatable(&["--model", tiny().to_str().unwrap()], &outputs);
+}
+
+#[test]
+fn a_run_with_a_clock_records_the_time_of_every_frame_and_changes_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let [clocked, plain] = ["clocked", "plain"].map(|name| folder.path().join(name));
+    let model = tiny().to_str().unwrap();
+    let told = generate(&plain, &["--model", model, "--no-pictures"]).succeeds().stdout;
+    assert!(told.contains("frame_time_p50_ms"), "the times are told without a clock too: {told}");
+    generate(&clocked, &["--model", model, "--no-pictures", "--clock"]).succeeds();
+    let read = |out: &Path| pomp_formats::read_recording(&out.join("rollout.npz")).unwrap();
+    let (mut clocked, plain) = (read(&clocked), read(&plain));
+    let times = clocked.generation.as_mut().unwrap().frame_time_us.take().unwrap();
+    assert!(times.len() == 120 && times.iter().all(|time| *time > 0.0), "{times:?}");
+    assert_eq!(clocked, plain);
 }
 
 #[test]
 fn the_shipped_model_generates_the_same_bytes_for_the_same_seed() {
     if shipped("the embedded model, twice").is_some() {
-        assert_repeatable(&[]);
+        assert_repeatable(&["--no-pictures"], &["motion.bvh", "motion.glb", "rollout.npz"]);
     }
 }
 

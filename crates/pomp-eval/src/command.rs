@@ -16,12 +16,14 @@ pub(crate) fn measure(
     if let Some(frame) = generation.control.iter().position(|c| c.iter().any(|v| !v.is_finite())) {
         return Err(not_finite("control", frame));
     }
-    if let Some(frame) = generation.frame_time_us.iter().position(|t| !t.is_finite()) {
-        return Err(not_finite("frame_time_us", frame));
+    if let Some(frame_time_us) = &generation.frame_time_us {
+        if let Some(frame) = frame_time_us.iter().position(|t| !t.is_finite()) {
+            return Err(not_finite("frame_time_us", frame));
+        }
+        let times: Vec<f64> = frame_time_us.iter().map(|&t| f64::from(t) / 1e3).collect();
+        metrics.frame_time_p50_ms = percentile(&times, 0.5);
+        metrics.frame_time_p99_ms = percentile(&times, 0.99);
     }
-    let times: Vec<f64> = generation.frame_time_us.iter().map(|&t| f64::from(t) / 1e3).collect();
-    metrics.frame_time_p50_ms = percentile(&times, 0.5);
-    metrics.frame_time_p99_ms = percentile(&times, 0.99);
 
     let hips = humanoid::HIPS.0;
     let distances: Vec<f64> = generation

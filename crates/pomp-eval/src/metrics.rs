@@ -125,8 +125,8 @@ metrics! {
     /// Falls that are followed by at least 0.5 s upright.
     falls_recovered: "", Higher;
 
-    /// Median wall time of a frame, ms.
+    /// Median wall time of a frame, ms; absent when the rollout has no clock.
     frame_time_p50_ms: "ms", Lower;
-    /// 99th percentile of the wall time of a frame, ms.
+    /// 99th percentile of the wall time of a frame, ms; absent when the rollout has no clock.
     frame_time_p99_ms: "ms", Lower;
 }

@@ -285,7 +285,7 @@ fn commanded(frames: usize, aside: f32, turned: f32) -> Recording {
         target_positions: recording.positions.clone(),
         pushes: Vec::new(),
         control: (0..frames).map(|f| [aside, f as f32 / RATE_HZ, turned, 1.0]).collect(),
-        frame_time_us: (0..frames).map(|f| 1000.0 + 10.0 * f as f32).collect(),
+        frame_time_us: Some((0..frames).map(|f| 1000.0 + 10.0 * f as f32).collect()),
     });
     recording
 }
@@ -302,6 +302,11 @@ fn path_heading_and_speed_errors_are_those_that_were_built_in() {
         near(metrics.frame_time_p99_ms, 1.99, 1e-6);
         assert_eq!(metrics.joint_rotation_deg_s.is_some(), track == Track::Character);
     }
+    let mut unclocked = commanded(101, 0.25, 0.2);
+    unclocked.generation.as_mut().unwrap().frame_time_us = None;
+    let metrics = character(&unclocked);
+    assert_eq!((metrics.frame_time_p50_ms, metrics.frame_time_p99_ms), (None, None));
+    near(metrics.path_error_mean_m, 0.25, 1e-5);
     let good = character(&commanded(101, 0.0, 0.0));
     assert!(good.path_error_mean_m < character(&commanded(101, 0.1, 0.0)).path_error_mean_m);
 }
@@ -357,7 +362,7 @@ fn rejects_nan_in_every_array_it_reads() {
     let mut control = commanded(10, 0.0, 0.0);
     control.generation.as_mut().unwrap().control[5][2] = nan;
     let mut cost = commanded(10, 0.0, 0.0);
-    cost.generation.as_mut().unwrap().frame_time_us[5] = f32::INFINITY;
+    cost.generation.as_mut().unwrap().frame_time_us.as_mut().unwrap()[5] = f32::INFINITY;
     let mut assist = simulated(10);
     assist.simulation.as_mut().unwrap().assist_torque[5].z = nan;
     let mut mass = simulated(10);

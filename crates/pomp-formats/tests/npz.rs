@@ -4,6 +4,7 @@
 
 mod recordings;
 
+use pomp_formats::npz::bytes_without_phases;
 use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_motion::Recording;
 use recordings::{Edit, edited, full_recording, plain_recording};
@@ -49,6 +50,45 @@ fn the_same_recording_gives_the_same_bytes() {
     let (_a, first) = written(&full_recording());
     let (_b, second) = written(&full_recording());
     assert_eq!(std::fs::read(first).unwrap(), std::fs::read(second).unwrap());
+}
+
+#[test]
+fn phases_do_not_change_the_bytes_that_data_is_hashed_by() {
+    let annotated = full_recording();
+    let bare = Recording { phase: None, phase_model: None, ..annotated.clone() };
+    let (_folder, path) = written(&bare);
+    let bytes = std::fs::read(&path).unwrap();
+    for recording in [&annotated, &bare, &read_recording(&path).unwrap()] {
+        assert!(bytes_without_phases(recording).unwrap() == bytes);
+    }
+    let mut other = annotated;
+    other.root[0][0] += 1.0;
+    assert!(bytes_without_phases(&other).unwrap() != bytes);
+}
+
+#[test]
+fn a_rollout_without_clock_holds_nan_frame_times_and_is_read_back_exactly() {
+    let mut recording = full_recording();
+    recording.generation.as_mut().unwrap().frame_time_us = None;
+    let (_folder, path) = written(&recording);
+    assert_eq!(read_recording(&path).unwrap(), recording);
+}
+
+#[test]
+fn rejects_frame_times_of_which_only_some_are_numbers() {
+    let (_folder, path) = written(&full_recording());
+    let times = [300.0, f32::NAN, f32::NAN, f32::NAN, f32::NAN];
+    let bytes = times.iter().flat_map(|time| time.to_le_bytes()).collect();
+    edited(&path, "frame_time_us", Edit::Data("<f4", "(5,)", bytes));
+    assert_eq!(refusal(&path), ("frame_time_us".to_owned(), "NaN at [1]".to_owned()));
+}
+
+#[test]
+fn rejects_the_name_of_a_phase_model_without_phases() {
+    let (_folder, path) = written(&full_recording());
+    edited(&path, "phase", Edit::Remove);
+    let error = read_recording(&path).expect_err("phases are missing").to_string();
+    assert!(error.contains("phase_model"), "{error}");
 }
 
 #[test]
@@ -231,7 +271,7 @@ with np.load(sys.argv[1], allow_pickle=False) as data:
         framerate=(), bone_offsets=(J,3), root=(T,4), velocities=(T,J,3), gait=(T,8), foot_contact=(T,4),
         terrain_height=(2,3), terrain_origin=(2,), terrain_cell=(), body_names=(B,), body_mass=(B,),
         contact_impulse=(T,B,3), impulse_estimator=(), sim_contact_impulse=(T,B,3), sim_positions=(T,J,3), sim_quaternions=(T,J,4), sim_velocities=(T,J,3),
-        assist_force=(T,3), assist_torque=(T,3), phase=(T,4), target_positions=(T,J,3), push=(1,8),
+        assist_force=(T,3), assist_torque=(T,3), phase=(T,4), phase_model=(), target_positions=(T,J,3), push=(1,8),
         control=(T,4), frame_time_us=(T,), source=(), license=(), config_hash=())
     assert shapes == expected, (set(shapes.items()) ^ set(expected.items()))
     assert str(data["name"]) == "wälk" and float(data["framerate"]) == 60.0

@@ -88,7 +88,11 @@ pub fn record(
         assist_force: forces,
         assist_torque: torques,
     });
-    recording.generation =
-        Some(GenerationTrack { target_positions: targets, pushes: records, control, frame_time_us: times });
+    recording.generation = Some(GenerationTrack {
+        target_positions: targets,
+        pushes: records,
+        control,
+        frame_time_us: Some(times),
+    });
     Ok(recording)
 }

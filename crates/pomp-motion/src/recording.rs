@@ -67,8 +67,8 @@ pub struct GenerationTrack {
     pub pushes: Vec<PushRecord>,
     /// Command per frame: desired root x, z (metres, world), heading (radians) and speed (m/s).
     pub control: Vec<[f32; 4]>,
-    /// Wall time of the frame, microseconds.
-    pub frame_time_us: Vec<f32>,
+    /// Wall time of each frame, microseconds; `None` when no clock was read, so that the same run gives the same bytes.
+    pub frame_time_us: Option<Vec<f32>>,
 }
 
 /// A motion in world space with everything known of it; one npz file.
@@ -98,6 +98,8 @@ pub struct Recording {
     pub simulation: Option<SimulationTrack>,
     /// Phase codes pe, `[T, 2C]`, once phases are trained.
     pub phase: Option<FrameTable<f32>>,
+    /// Hash of the model that read the phases of a clip. A rollout, whose phases are those of its loop, has none.
+    pub phase_model: Option<String>,
     /// Present in rollouts only.
     pub generation: Option<GenerationTrack>,
     /// Where the motion comes from.
@@ -153,6 +155,7 @@ impl Recording {
             terrain: None,
             simulation: None,
             phase: None,
+            phase_model: None,
             generation: None,
             source: String::new(),
             license: String::new(),
@@ -279,11 +282,18 @@ impl Recording {
         }
         if let Some(phase) = &self.phase {
             size("phase", phase.frames(), frames)?;
+        } else if self.phase_model.is_some() {
+            return Err(MotionError::BadClip {
+                name: self.name.clone(),
+                reason: "it names a phase_model but has no phases".to_owned(),
+            });
         }
         if let Some(generation) = &self.generation {
             finite("target_positions", &generation.target_positions, joints)?;
             size("control", generation.control.len(), frames)?;
-            size("frame_time_us", generation.frame_time_us.len(), frames)?;
+            if let Some(times) = &generation.frame_time_us {
+                size("frame_time_us", times.len(), frames)?;
+            }
         }
         Ok(())
     }

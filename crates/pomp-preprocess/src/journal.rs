@@ -15,7 +15,7 @@ pub struct ManifestEntry {
     pub name: String,
     /// File name of the result within the folder.
     pub file: String,
-    /// SHA-256 of that file.
+    /// SHA-256 of that file as preprocessing wrote it, before phases were added.
     pub sha256: String,
     /// The input, as given.
     pub input: PathBuf,

@@ -183,7 +183,7 @@ pub fn run(
             .filter(|entry| {
                 entry.input_sha256 == input_sha256
                     && entry.config_hash == config_hash
-                    && file_hash(&out.join(&entry.file)).is_some_and(|hash| hash == entry.sha256)
+                    && is_unchanged(&out.join(&entry.file), &entry.sha256)
             })
             .cloned()
             .collect();
@@ -534,6 +534,17 @@ pub fn labelled(clip: &Clip, config: &PreprocessConfig) -> Result<Recording, Mot
 
 fn file_hash(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(|bytes| hex(&Sha256::digest(&bytes)))
+}
+
+/// Whether a result is what was written with this hash; phases may have been added to it since.
+fn is_unchanged(path: &Path, sha256: &str) -> bool {
+    let without_phases = || {
+        let recording = pomp_formats::read_recording(path).ok()?;
+        recording.phase.as_ref()?;
+        let bytes = pomp_formats::npz::bytes_without_phases(&recording).ok()?;
+        Some(hex(&Sha256::digest(&bytes)))
+    };
+    file_hash(path).is_some_and(|hash| hash == sha256) || without_phases().is_some_and(|hash| hash == sha256)
 }
 
 fn hex(bytes: &[u8]) -> String {

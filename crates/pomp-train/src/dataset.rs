@@ -7,7 +7,7 @@ use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{FrameTable, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Frame rate that windows, keys and phases assume, Hz.
@@ -52,7 +52,7 @@ pub struct Dataset {
     pub body_names: Vec<String>,
     /// Mass of the character, kg.
     pub mass_kg: f32,
-    /// Hash of all files.
+    /// Hash of all recordings; phases written into them do not change it.
     pub hash: String,
 }
 
@@ -63,30 +63,19 @@ impl Dataset {
     /// # Errors
     /// No recording, one that cannot be read, has another rate or skeleton, or lacks its physics replay.
     pub fn load(folder: &Path, held_out_every: usize, exclude: &[String]) -> Result<Self, TrainError> {
-        let io = |source| TrainError::Io { action: "listing the data", path: folder.to_path_buf(), source };
-        let mut paths = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(io)? {
-            let path = entry.map_err(io)?.path();
+        let mut paths = recordings_in(folder)?;
+        paths.retain(|path| {
             let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let excluded = exclude.iter().any(|name| name == original_name(&stem));
-            if path.extension().is_some_and(|extension| extension == "npz") && !excluded {
-                paths.push(path);
-            }
-        }
-        paths.sort();
+            !exclude.iter().any(|name| name == original_name(&stem))
+        });
         if paths.is_empty() {
             return Err(TrainError::NoData { folder: folder.to_path_buf() });
         }
         let mut hash = Sha256::new();
         let mut clips: Vec<TrainingClip> = Vec::with_capacity(paths.len());
         for path in &paths {
-            let bytes = std::fs::read(path).map_err(|source| TrainError::Io {
-                action: "reading",
-                path: path.clone(),
-                source,
-            })?;
-            hash.update(Sha256::digest(&bytes));
             let recording = pomp_formats::npz::read_recording(path)?;
+            hash.update(Sha256::digest(&pomp_formats::npz::bytes_without_phases(&recording)?));
             let clip = TrainingClip::new(path, recording, held_out_every)?;
             if let Some(first) = clips.first() {
                 first.check_fits(path, &clip)?;
@@ -235,7 +224,21 @@ impl TrainingClip {
     }
 }
 
-fn states(
+/// The recordings (npz) of a folder, sorted.
+pub(crate) fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>, TrainError> {
+    let io = |source| TrainError::Io { action: "listing the data", path: folder.to_path_buf(), source };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.extension().is_some_and(|extension| extension == "npz") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.is_empty() { Err(TrainError::NoData { folder: folder.to_path_buf() }) } else { Ok(paths) }
+}
+
+pub(crate) fn states(
     skeleton: &Skeleton,
     poses: &[GlobalPose],
     velocities: &FrameTable<Vec3>,

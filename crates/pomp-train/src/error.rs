@@ -56,6 +56,9 @@ pub enum TrainError {
     /// A rollout in the simulator was refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
+    /// A model that does not say from which frame on phases may be read.
+    #[error("the model's description has no phase_edge_frames in its config; train it with this version")]
+    ModelWithoutEdge,
     /// The phase networks refuse.
     #[error(transparent)]
     Phase(#[from] pomp_phase::PhaseError),

@@ -2,12 +2,14 @@
 //!
 //! [`Dataset`] holds the recordings that preprocessing has made; [`train`] runs the stages of method §7 on it: the
 //! periodic autoencoder, the aligned encoder, the kinematic module. Every stage writes the model folder, appends to
-//! `metrics.csv` and keeps a checkpoint from which it goes on.
+//! `metrics.csv` and keeps a checkpoint from which it goes on. [`annotate_phases`] writes a trained model's phases into
+//! the recordings.
 //!
 //! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not.
 //! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
 mod aligned_stage;
+mod annotate;
 mod checkpoint;
 mod config;
 mod dataset;
@@ -25,6 +27,7 @@ mod run;
 mod stable_ids;
 mod step_rng;
 
+pub use annotate::{Annotated, annotate_phases, count_recordings};
 pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, SimulatedRollouts, TrainConfig};
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;

@@ -149,8 +149,48 @@ pub(crate) fn scalar(loss: &Tensor<1>) -> f32 {
     loss.clone().into_scalar::<f32>()
 }
 
-/// Reads the phases of all frames of all clips with the clean encoder. Frames near the ends, whose windows reach
-/// far beyond the clip, continue the nearest inner frame at its frequencies.
+/// The phases of every frame of a clip.
+pub(crate) struct FramePhases {
+    /// Phase codes `[T, 2C]`.
+    pub codes: FrameTable<f32>,
+    /// Frequency (Hz), amplitude and offset, `[T, 3C]`.
+    pub parameters: FrameTable<f32>,
+}
+
+/// Reads the phases of all frames of a clip, given the states of its frames, with the clean encoder. Windows that
+/// reach beyond the clip hold its first or last velocities; frames within `edge` of the ends, whose windows reach far
+/// beyond it, continue the nearest inner frame at its frequencies. A clip shorter than two edges is read at its middle.
+pub(crate) fn frame_phases(
+    states: &[CharacterState],
+    encoder: &WindowEncoder,
+    window: &WindowConfig,
+    edge: usize,
+) -> Result<FramePhases, TrainError> {
+    let velocities = root_velocities(states);
+    let frames = states.len();
+    let edge = edge.min((frames - 1) / 2);
+    let inner = edge..frames - edge;
+    let windows: Vec<VelocityWindow> =
+        inner.clone().map(|frame| window.cut(&velocities, frame)).collect::<Result<_, _>>()?;
+    let mut states: Vec<PhaseState> = Vec::with_capacity(windows.len());
+    for chunk in windows.chunks(128) {
+        states.extend(encoder.encode_all(&chunk.iter().collect::<Vec<_>>())?);
+    }
+    let channels = states[0].channels.len();
+    let mut codes = FrameTable::with_columns(2 * channels);
+    let mut parameters = FrameTable::with_columns(3 * channels);
+    for frame in 0..frames {
+        let nearest = frame.clamp(inner.start, inner.end - 1);
+        let state = &states[nearest - inner.start];
+        let frequencies = state.frequencies_hz();
+        let seconds = (frame as f32 - nearest as f32) / window.frame_rate_hz;
+        codes.push(&extrapolate_code(&state.code(), &frequencies, seconds)?);
+        parameters.push(&[frequencies, state.amplitudes(), state.offsets()].concat());
+    }
+    Ok(FramePhases { codes, parameters })
+}
+
+/// Reads the phases of all frames of all clips; see [`frame_phases`].
 pub(crate) fn read_phases(
     dataset: &mut Dataset,
     encoder: &WindowEncoder,
@@ -158,27 +198,7 @@ pub(crate) fn read_phases(
     edge: usize,
 ) -> Result<(), TrainError> {
     for clip in &mut dataset.clips {
-        let velocities = root_velocities(&clip.clean);
-        let frames = clip.frames();
-        let edge = edge.min((frames - 1) / 2);
-        let inner = edge..frames - edge;
-        let windows: Vec<VelocityWindow> =
-            inner.clone().map(|frame| window.cut(&velocities, frame)).collect::<Result<_, _>>()?;
-        let mut states: Vec<PhaseState> = Vec::with_capacity(windows.len());
-        for chunk in windows.chunks(128) {
-            states.extend(encoder.encode_all(&chunk.iter().collect::<Vec<_>>())?);
-        }
-        let channels = states[0].channels.len();
-        let mut codes = FrameTable::with_columns(2 * channels);
-        let mut parameters = FrameTable::with_columns(3 * channels);
-        for frame in 0..frames {
-            let nearest = frame.clamp(inner.start, inner.end - 1);
-            let state = &states[nearest - inner.start];
-            let frequencies = state.frequencies_hz();
-            let seconds = (frame as f32 - nearest as f32) / window.frame_rate_hz;
-            codes.push(&extrapolate_code(&state.code(), &frequencies, seconds)?);
-            parameters.push(&[frequencies, state.amplitudes(), state.offsets()].concat());
-        }
+        let FramePhases { codes, parameters } = frame_phases(&clip.clean, encoder, window, edge)?;
         clip.phase_codes = codes;
         clip.phase_parameters = parameters;
     }

@@ -45,6 +45,14 @@ Examples:
     Preprocess(PreprocessArguments),
     /// Train a model on recordings.
     Train(TrainArguments),
+    /// Phases of recordings.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp phase annotate data --model model"
+    )]
+    Phase(PhaseCommand),
     /// Generate motion in the closed loop.
     Generate(GenerateArguments),
     /// Draw a clip or rollout as GIF or PNG.
@@ -214,6 +222,33 @@ pub struct TrainArguments {
     pub json: bool,
 }
 
+/// `pomp phase …`.
+#[derive(Debug, Subcommand)]
+pub enum PhaseCommand {
+    /// Write the phases of every frame into recordings.
+    Annotate(PhaseAnnotateArguments),
+}
+
+/// Arguments of `pomp phase annotate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp phase annotate data                   phases of the embedded compact model
+  pomp phase annotate data --model model
+
+Adds phase [T,2C] and phase_model, the model's hash, to each npz; nothing else in it changes. Frames near the ends of a
+clip continue the nearest frame that can be read. An interrupted run goes on when the same command is given again.")]
+pub struct PhaseAnnotateArguments {
+    /// Folder of recordings that `pomp preprocess` has made.
+    pub data: PathBuf,
+    /// Model folder; without it the embedded compact model.
+    #[arg(long)]
+    pub model: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `pomp generate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -252,6 +287,9 @@ pub struct GenerateArguments {
     /// Write no pictures.
     #[arg(long)]
     pub no_pictures: bool,
+    /// Record the wall time of every frame in rollout.npz, whose bytes are then those of this run alone.
+    #[arg(long)]
+    pub clock: bool,
     /// Print metrics as JSON.
     #[arg(long)]
     pub json: bool,

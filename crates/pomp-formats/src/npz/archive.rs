@@ -109,6 +109,15 @@ impl Arrays {
         self.shaped(name, shape)?.floats().map_err(|problem| self.error(name, problem))
     }
 
+    /// Finite numbers of exactly this shape, or `None` when every one is NaN: not recorded.
+    pub fn floats_or_none(&self, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>, FormatError> {
+        let array = self.shaped(name, shape)?;
+        if array.is_all_nan() {
+            return Ok(None);
+        }
+        array.floats().map(Some).map_err(|problem| self.error(name, problem))
+    }
+
     /// Finite numbers of `frames` rows of N.
     pub fn rows<const N: usize>(&self, name: &str, frames: usize) -> Result<Vec<[f32; N]>, FormatError> {
         Ok(self.floats(name, &[frames, N])?.as_chunks::<N>().0.to_vec())

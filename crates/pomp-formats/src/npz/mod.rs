@@ -19,12 +19,15 @@
 //! | `terrain_height`, `terrain_origin`, `terrain_cell` | `[N,M]`, `[2]`, scalar | all or none |
 //! | `body_names`, `body_mass`, `contact_impulse`, `sim_positions`, `sim_quaternions`, `sim_velocities`, `assist_force`, `assist_torque` | `[B]` text, `[B]`, `[T,B,3]`, `[T,J,3]`, `[T,J,4]`, `[T,J,3]`, `[T,3]`, `[T,3]` | the physics replay; all or none. `contact_impulse` is the best estimate; a frame's impulse acts from the frame before to this one |
 //! | `sim_contact_impulse`, `impulse_estimator` | `[T,B,3]`, text | the simulator's own impulses, and what made `contact_impulse`; with a replay both or none. Files of version 0.1 have none: their `contact_impulse` is the simulator's own |
-//! | `phase` | `[T,2C]` | optional |
-//! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z |
+//! | `phase` | `[T,2C]` | optional: phase codes, `a cos 2πs, a sin 2πs` per channel |
+//! | `phase_model` | text | optional, with `phase`: hash of the model that read them |
+//! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z. Frame times are NaN throughout when no clock was recorded |
 //!
 //! Written files are the same bytes for the same recording: fixed order, fixed time stamps, no compression.
 //! Read files may be compressed, may hold 64-bit floats or integers in place of 32-bit floats, and may hold no
 //! other arrays than these.
+//!
+//! Phases are added to a recording later than the rest; [`bytes_without_phases`] is what hashes of data are taken of.
 
 mod archive;
 mod npy;
@@ -32,7 +35,7 @@ mod read;
 mod write;
 
 pub use read::read_recording;
-pub use write::write_recording;
+pub use write::{bytes_without_phases, write_recording};
 
 /// Arrays of the terrain: all or none.
 const TERRAIN: [&str; 3] = ["terrain_height", "terrain_origin", "terrain_cell"];
@@ -68,6 +71,6 @@ const ALWAYS: [&str; 13] = [
     "config_hash",
 ];
 /// Arrays that may be missing one by one.
-const OPTIONAL: [&str; 2] = ["bone_offsets", "phase"];
+const OPTIONAL: [&str; 3] = ["bone_offsets", "phase", "phase_model"];
 /// Numbers of a push: time, body, impulse, point.
 const PUSH_COLUMNS: usize = 8;

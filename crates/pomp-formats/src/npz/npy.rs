@@ -103,6 +103,16 @@ impl NpyArray {
         }
     }
 
+    /// Whether the elements are floats and every one is NaN.
+    pub fn is_all_nan(&self) -> bool {
+        !self.data.is_empty()
+            && match self.element {
+                Element::Float32 => self.chunks().all(|bytes| f32::from_le_bytes(bytes).is_nan()),
+                Element::Float64 => self.chunks().all(|bytes| f64::from_le_bytes(bytes).is_nan()),
+                _ => false,
+            }
+    }
+
     /// The elements as booleans.
     pub fn booleans(&self) -> Result<Vec<bool>, String> {
         if self.element != Element::Bool {

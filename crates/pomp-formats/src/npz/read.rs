@@ -60,6 +60,7 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
         terrain: arrays.has_any(&TERRAIN).then(|| terrain(arrays)).transpose()?,
         simulation,
         phase: arrays.has("phase").then(|| phase(arrays, frames)).transpose()?,
+        phase_model: arrays.has("phase_model").then(|| arrays.text("phase_model")).transpose()?,
         generation: arrays
             .has_any(&GENERATION)
             .then(|| generation(arrays, frames, joints, bodies))
@@ -246,6 +247,6 @@ fn generation(
         target_positions: vectors(arrays, "target_positions", frames, joints)?,
         pushes,
         control: arrays.rows("control", frames)?,
-        frame_time_us: arrays.floats("frame_time_us", &[frames])?,
+        frame_time_us: arrays.floats_or_none("frame_time_us", &[frames])?,
     })
 }

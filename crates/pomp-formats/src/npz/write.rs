@@ -17,12 +17,28 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 /// value that is not finite, [`FormatError::CannotWrite`] for names that numpy cannot hold, [`FormatError::Io`]
 /// when the file cannot be written.
 pub fn write_recording(path: &Path, recording: &Recording) -> Result<(), FormatError> {
-    let file = path.display().to_string();
+    let bytes = bytes(recording, &path.display().to_string())?;
+    write_atomically(path, |out| out.write_all(&bytes))
+}
+
+/// The bytes of the npz file that [`write_recording`] would write of `recording` if it had no phases.
+///
+/// They are the same before and after phases are read, and whether or not the file was compressed: whoever asks
+/// whether data has changed hashes these.
+///
+/// # Errors
+/// As [`write_recording`], less those of the file system; errors name the recording in place of a file.
+pub fn bytes_without_phases(recording: &Recording) -> Result<Vec<u8>, FormatError> {
+    let bare = Recording { phase: None, phase_model: None, ..recording.clone() };
+    bytes(&bare, &recording.name)
+}
+
+fn bytes(recording: &Recording, file: &str) -> Result<Vec<u8>, FormatError> {
+    let file = file.to_owned();
     recording.validate().map_err(|source| FormatError::Motion { file: file.clone(), source })?;
     let mut archive = Archive { file, zip: ZipWriter::new(Cursor::new(Vec::new())) };
     archive.recording(recording)?;
-    let bytes = archive.finish()?;
-    write_atomically(path, |out| out.write_all(&bytes))
+    archive.finish()
 }
 
 /// An npz file in memory: a recording is small, and a zip must seek.
@@ -78,6 +94,9 @@ impl Archive {
             let shape = [phase.frames(), phase.columns()];
             self.floats("phase", &shape, phase.values().iter().copied())?;
         }
+        if let Some(model) = &recording.phase_model {
+            self.texts("phase_model", &[], &[model])?;
+        }
         if let Some(generation) = &recording.generation {
             self.vectors("target_positions", &generation.target_positions, joints)?;
             let pushes = generation.pushes.iter().flat_map(|push| {
@@ -86,7 +105,10 @@ impl Archive {
             });
             self.floats("push", &[generation.pushes.len(), PUSH_COLUMNS], pushes)?;
             self.floats("control", &[frames, 4], generation.control.iter().flatten().copied())?;
-            self.floats("frame_time_us", &[frames], generation.frame_time_us.iter().copied())?;
+            match &generation.frame_time_us {
+                Some(times) => self.floats("frame_time_us", &[frames], times.iter().copied())?,
+                None => self.array::<f32, f32>("frame_time_us", "<f4", &[frames], &vec![f32::NAN; frames])?,
+            }
         }
         self.texts("source", &[], &[&recording.source])?;
         self.texts("license", &[], &[&recording.license])?;

@@ -53,11 +53,12 @@ pub fn full_recording() -> Recording {
             assist_torque: vec![Vec3::Z; frames],
         }),
         phase: Some(FrameTable::filled(frames, 4, 0.25)),
+        phase_model: Some("0123456789abcdef".to_owned()),
         generation: Some(GenerationTrack {
             target_positions: plain.positions.clone(),
             pushes: vec![PushRecord { time_s: 0.05, body: 1, impulse_ns: Vec3::X * 40.0, point: Vec3::Y }],
             control: vec![[0.0, 1.0, 0.5, 1.2]; frames],
-            frame_time_us: vec![321.0; frames],
+            frame_time_us: Some(vec![321.0; frames]),
         }),
         config_hash: "abc123".to_owned(),
         ..plain

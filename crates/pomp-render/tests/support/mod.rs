@@ -152,7 +152,7 @@ pub fn rollout(clip: &Clip, push_s: f32) -> Recording {
         target_positions: recording.positions.clone(),
         pushes,
         control: recording.root.iter().map(|r| [r[0] + 0.1, r[1], r[2], SPEED]).collect(),
-        frame_time_us: vec![900.0; frames],
+        frame_time_us: Some(vec![900.0; frames]),
     });
     recording
 }

@@ -13,6 +13,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
     let given = arguments.terrain.as_deref().map(|name| terrain::find(name, 0)).transpose()?;
     let mut comparison = Comparison::new();
     let mut list = Vec::new();
+    let mut without_clock = Vec::new();
     for path in &arguments.motions {
         let recording = motion_file::read(path, &config, &rigs)?;
         let ground = match (&recording.terrain, &given) {
@@ -24,6 +25,9 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
         let track = if recording.generation.is_some() { Track::Simulated } else { Track::Character };
         let metrics = evaluate(&recording, &ground, track).with_context(|| path.display().to_string())?;
         let title = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        if recording.generation.as_ref().is_some_and(|generation| generation.frame_time_us.is_none()) {
+            without_clock.push(path.display().to_string());
+        }
         list.push(serde_json::json!({ "file": path, "track": track.name(), "metrics": metrics }));
         comparison = comparison.with(&title, Summary::from(&metrics));
     }
@@ -31,6 +35,12 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&list)?);
     } else {
         println!("{comparison}");
+        if !without_clock.is_empty() {
+            println!(
+                "frame times: not recorded in {} (pomp generate --clock records them)",
+                without_clock.join(", ")
+            );
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -74,7 +74,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         config_hash: config_hash(&config)?,
         ..recording
     };
-    write(arguments, &recording, generator.terrain())
+    write(arguments, recording, generator.terrain())
 }
 
 /// Hash of the resolved settings of the loop.
@@ -83,18 +83,22 @@ fn config_hash(config: &GeneratorConfig) -> Result<String> {
     Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn write(arguments: &GenerateArguments, recording: &Recording, ground: &HeightMap) -> Result<ExitCode> {
+fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &HeightMap) -> Result<ExitCode> {
     let out = &arguments.out;
     std::fs::create_dir_all(out)
         .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))?;
-    write_recording(&out.join("rollout.npz"), recording)?;
+    let metrics = evaluate(&recording, ground, Track::Simulated)?;
+    // What was measured is told; only a run that asks for it pays with bytes that no other run repeats.
+    if let (Some(generation), false) = (&mut recording.generation, arguments.clock) {
+        generation.frame_time_us = None;
+    }
+    write_recording(&out.join("rollout.npz"), &recording)?;
     let clip = recording.to_clip()?;
     write_bvh(&out.join("motion.bvh"), &clip, &BvhWriteOptions::default())?;
     write_glb(&out.join("motion.glb"), &clip)?;
     if !arguments.no_pictures {
-        pictures(recording, &out.join("preview.gif"), &out.join("preview.png"))?;
+        pictures(&recording, &out.join("preview.gif"), &out.join("preview.png"))?;
     }
-    let metrics = evaluate(recording, ground, Track::Simulated)?;
     let json = serde_json::to_string_pretty(&metrics)?;
     write_atomically(&out.join("metrics.json"), |file| file.write_all(json.as_bytes()))?;
     if arguments.json {

@@ -3,6 +3,7 @@
 mod evaluate;
 mod generate;
 mod inspect;
+mod phase;
 mod preprocess;
 mod render;
 mod synthesize;
@@ -10,7 +11,7 @@ mod terrain;
 mod terrain_validate;
 mod train;
 
-use crate::cli::{Arguments, Command, TerrainCommand};
+use crate::cli::{Arguments, Command, PhaseCommand, TerrainCommand};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Train(arguments)) => train::run(&arguments),
+        Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),

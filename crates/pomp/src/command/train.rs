@@ -69,6 +69,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         for (name, value) in &model.description.metrics {
             println!("  {name} {value:.4}");
         }
+        println!("{}", next_step(arguments));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -146,6 +147,23 @@ fn duration(seconds: f64) -> String {
         s if s < 90.0 => format!("{s:.0} s"),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
         s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// What the folder of the model is good for now.
+fn next_step(arguments: &TrainArguments) -> String {
+    let (data, out) = (arguments.data.display(), arguments.out.display());
+    let annotate = format!("pomp phase annotate {data} --model {out}");
+    match arguments.stage {
+        TrainStage::Phase => {
+            format!(
+                "next: pomp train aligned-phase --data {data} --out {out}; phases into the data: {annotate}"
+            )
+        }
+        TrainStage::AlignedPhase => format!("next: pomp train kinematic --data {data} --out {out}"),
+        TrainStage::Kinematic | TrainStage::All => {
+            format!("next: pomp generate --model {out}; phases into the data: {annotate}")
+        }
     }
 }
 
