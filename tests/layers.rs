@@ -17,7 +17,7 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 15] = [
+const TABLE: [Row; 16] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion"]),
     row(1, "pomp-weights", &[]),
@@ -29,6 +29,7 @@ const TABLE: [Row; 15] = [
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
+    row(2, "pomp-dataset", &["pomp-motion", "pomp-formats"]),
     row(
         3,
         "pomp-preprocess",
@@ -70,6 +71,7 @@ const TABLE: [Row; 15] = [
             "pomp-eval",
             "pomp-render",
             "pomp-model",
+            "pomp-dataset",
             "pomp-preprocess",
             "pomp-train",
             "pomp-generator",

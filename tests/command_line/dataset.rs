@@ -18,6 +18,7 @@ pub fn copied() -> TempDir {
     folder
 }
 
+/// The recordings of a folder.
 fn npz(folder: &Path) -> Vec<PathBuf> {
     names(folder).iter().filter(|name| name.ends_with(".npz")).map(|name| folder.join(name)).collect()
 }
@@ -107,4 +108,191 @@ fn rejects_folders_without_recordings_and_recordings_of_another_kind_for_phases(
     pomp_formats::write_recording(&folder.path().join("slow.npz"), &slow).unwrap();
     pomp!("phase", "annotate", folder.path(), "--model", tiny())
         .refuses(&["slow.npz", "30 frames per second"]);
+}
+
+#[test]
+fn inspecting_a_dataset_counts_minutes_forces_licences_and_what_was_not_made() {
+    let data = copied();
+    let json = pomp!("inspect", data.path(), "--json").succeeds().json();
+    let counted = &json[0]["dataset"];
+    assert_eq!((&counted["recordings"], &counted["originals"]), (&6.into(), &3.into()), "{counted}");
+    let minutes = counted["minutes"].as_f64().unwrap();
+    let sum = |list: &str| -> f64 {
+        counted[list].as_array().unwrap().iter().map(|row| row["minutes"].as_f64().unwrap()).sum()
+    };
+    for list in ["gaits", "grounds", "licences"] {
+        assert!((sum(list) - minutes).abs() < 1e-9, "{list} add up to the whole: {counted}");
+    }
+    assert!((minutes - 6.0 * 241.0 / 3600.0).abs() < 1e-9);
+    let jog = counted["stance_peaks"].as_array().unwrap().iter().find(|row| row["gait"] == "jog").unwrap();
+    let walk = counted["stance_peaks"].as_array().unwrap().iter().find(|row| row["gait"] == "walk").unwrap();
+    let stances = |row: &serde_json::Value| row["stances"].as_u64().unwrap();
+    let counts = |row: &serde_json::Value| -> u64 {
+        row["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum()
+    };
+    assert!(stances(walk) > 4 && stances(walk) == counts(walk), "{walk}");
+    assert!(jog["median_bw"].as_f64() > walk["median_bw"].as_f64(), "running strikes harder: {counted}");
+
+    let manifest = data.path().join("manifest.json");
+    let mut told: serde_json::Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    told["failures"] = serde_json::json!([{ "input": "lost.bvh", "error": "it was lost" }]);
+    fs::write(&manifest, told.to_string()).unwrap();
+    let text = pomp!("inspect", data.path()).succeeds().stdout;
+    for words in ["6 recordings", "walk", "licences", "lost.bvh: it was lost", "body weights"] {
+        assert!(text.contains(words), "{words} is missing: {text}");
+    }
+    fs::write(&manifest, "{}").unwrap();
+    pomp!("inspect", data.path()).refuses(&["manifest.json", "pomp preprocess"]);
+    fs::remove_file(&manifest).unwrap();
+    let text = pomp!("inspect", data.path()).succeeds().stdout;
+    assert!(text.contains("no manifest.json"), "{text}");
+    pomp!("inspect", TempDir::new().unwrap().path()).refuses(&["no recordings"]);
+}
+
+/// The clips that the repository carries.
+fn sample_clips() -> PathBuf {
+    crate::program::repository().join("data/clips")
+}
+
+#[test]
+fn the_clips_of_the_repository_are_those_that_the_command_in_their_readme_makes() {
+    let folder = TempDir::new().unwrap();
+    pomp!("synthesize", "--sample", "--seed", "7", "--out", folder.path()).succeeds();
+    let readme = fs::read_to_string(sample_clips().join("README.md")).unwrap();
+    assert!(readme.contains("pomp synthesize --sample --seed 7 --out data/clips"), "{readme}");
+    let carried: Vec<String> =
+        names(&sample_clips()).into_iter().filter(|name| name != "README.md").collect();
+    assert_eq!(names(folder.path()), carried);
+    for name in carried {
+        assert!(
+            fs::read(folder.path().join(&name)).unwrap() == fs::read(sample_clips().join(&name)).unwrap(),
+            "{name}"
+        );
+        assert!(readme.contains(&name) || name == "manifest.csv", "{name} is not in the readme");
+    }
+}
+
+fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let kept = |name: &String| !name.starts_with("journal") && !name.contains("_of_");
+    let read = |name: String| (name.clone(), fs::read(folder.join(name)).unwrap());
+    names(folder).into_iter().filter(kept).map(read).collect()
+}
+
+#[test]
+fn preprocessing_that_was_killed_or_shared_among_ranks_gives_the_bytes_of_one_run() {
+    let folder = TempDir::new().unwrap();
+    let [whole, killed, shared] = ["whole", "killed", "shared"].map(|name| folder.path().join(name));
+    let clips = sample_clips();
+    let ran = pomp!("preprocess", clips, "--out", whole).succeeds();
+    assert!(ran.stdout.contains("12 recordings"), "{ran:#?}");
+    let recording = read_recording(&npz(&whole)[0]).unwrap();
+    assert_eq!(recording.license, "CC0-1.0", "the manifest beside the clips is read");
+
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pomp"))
+        .arg("preprocess")
+        .arg(&clips)
+        .arg("--out")
+        .arg(&killed)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while !killed.exists() || npz(&killed).is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it wrote anything");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(npz(&killed).len() < 12, "it was to be killed in its midst");
+    pomp!("preprocess", clips, "--out", killed).succeeds();
+    assert!(bytes(&killed).iter().filter(|(name, _)| !name.starts_with(".partial")).eq(&bytes(&whole)));
+
+    for rank in ["1", "0"] {
+        pomp!("preprocess", clips, "--out", shared, "--rank", rank, "--ranks", "2").succeeds();
+    }
+    assert_eq!(npz(&shared).len(), 12);
+    let before = fs::metadata(&npz(&shared)[0]).unwrap().modified().unwrap();
+    pomp!("preprocess", clips, "--out", shared).succeeds();
+    assert_eq!(fs::metadata(&npz(&shared)[0]).unwrap().modified().unwrap(), before, "nothing is made again");
+    assert!(bytes(&shared) == bytes(&whole));
+    pomp!("preprocess", clips, "--out", shared, "--rank", "2", "--ranks", "2").refuses(&["rank 2 of 2"]);
+}
+
+fn card() -> String {
+    fs::read_to_string(crate::program::repository().join("docs/dataset.md")).unwrap()
+}
+
+/// Names in the first column of the card's table of arrays.
+fn arrays_of_the_card() -> Vec<String> {
+    let card = card();
+    let (_, table) = card.split_once("## Arrays").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let names = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_dataset_card_lists_every_array_that_recordings_and_rollouts_have_and_no_other() {
+    let folder = TempDir::new().unwrap();
+    let data = copied();
+    pomp!("phase", "annotate", data.path(), "--model", tiny()).succeeds();
+    pomp!(
+        "generate",
+        "--model",
+        tiny(),
+        "--seconds",
+        "0.5",
+        "--no-pictures",
+        "--terrain",
+        "flat",
+        "--out",
+        folder.path()
+    )
+    .succeeds();
+    let mut found: Vec<String> = [npz(data.path())[0].clone(), folder.path().join("rollout.npz")]
+        .iter()
+        .flat_map(|path| {
+            let mut archive = zip::ZipArchive::new(fs::File::open(path).unwrap()).unwrap();
+            let mut arrays = Vec::new();
+            for index in 0..archive.len() {
+                let entry = archive.by_index(index).unwrap();
+                arrays.push(entry.name().unwrap().trim_end_matches(".npy").to_owned());
+            }
+            arrays
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    let mut listed = arrays_of_the_card();
+    listed.sort();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn the_snippets_of_the_dataset_card_run() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    for name in names(recordings()) {
+        fs::copy(recordings().join(&name), data.join(&name)).unwrap();
+    }
+    let python = std::env::var("POMP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let card = card();
+    let snippets: Vec<&str> =
+        card.split("```python\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(snippets.len(), 3);
+    for snippet in snippets {
+        let import = snippet.lines().next().unwrap();
+        let run = |script: &str| {
+            std::process::Command::new(&python).args(["-c", script]).current_dir(folder.path()).output()
+        };
+        if !run(import).is_ok_and(|output| output.status.success()) {
+            let why = format!("\"{import}\" fails in {python}; set POMP_PYTHON to a Python that can");
+            crate::program::skipped("a snippet of the dataset card", &why);
+            continue;
+        }
+        let output = run(snippet).unwrap();
+        assert!(output.status.success(), "{snippet}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -2,13 +2,14 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["inspect"],
     &["terrain"],
     &["terrain", "make"],
     &["terrain", "validate"],
     &["preprocess"],
+    &["export"],
     &["train"],
     &["phase"],
     &["phase", "annotate"],

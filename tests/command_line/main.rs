@@ -7,6 +7,7 @@ mod bad_input;
 mod data_path;
 mod dataset;
 mod disk;
+mod export;
 mod help;
 mod model;
 mod program;

@@ -72,46 +72,33 @@ pub(crate) struct Journal {
     path: PathBuf,
 }
 
-const JOURNAL: &str = "journal.jsonl";
+/// What the names of journals begin and end with; between them is the part whose journal it is.
+const JOURNAL: (&str, &str) = ("journal", ".jsonl");
 
 impl Journal {
-    /// Opens the journal of `folder` and reads the entries that are there. A last line that an interruption
-    /// cut short is dropped: its clip is done again.
-    pub fn open(folder: &Path) -> Result<(Self, Vec<ManifestEntry>), PreprocessError> {
-        let path = folder.join(JOURNAL);
+    /// Opens the journal of a part, and reads the entries of all journals of `folder`. A last line that an
+    /// interruption cut short is dropped: its clip is done again.
+    pub fn open(folder: &Path, part: &str) -> Result<(Self, Vec<ManifestEntry>), PreprocessError> {
+        let path = folder.join(format!("{}{part}{}", JOURNAL.0, JOURNAL.1));
         let io = |action, source| PreprocessError::Io {
             action,
             path: path.clone(),
             source,
             remedy: "check that the folder can be written and has room",
         };
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(io("reading the journal", error)),
-        };
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let mut entries = Vec::new();
-        for (line, json) in text[..whole].lines().enumerate() {
-            entries.push(serde_json::from_str(json).map_err(|error| {
-                let source = std::io::Error::new(
-                    std::io::ErrorKind::InvalidData,
-                    format!("line {}: {error}", line + 1),
-                );
-                PreprocessError::Io {
-                    action: "reading the journal",
-                    path: path.clone(),
-                    source,
-                    remedy: "it was written by another version or damaged: remove it and run again",
-                }
-            })?);
+        for other in journals(folder).map_err(|error| io("listing the journals", error))? {
+            if other != path {
+                read(&other, &mut entries)?;
+            }
         }
+        let whole = read(&path, &mut entries)?;
         let file = OpenOptions::new()
             .create(true)
             .append(true)
             .open(&path)
             .map_err(|error| io("opening the journal", error))?;
-        file.set_len(whole as u64).map_err(|error| io("cutting the journal", error))?;
+        file.set_len(whole).map_err(|error| io("cutting the journal", error))?;
         Ok((Self { file, path }, entries))
     }
 
@@ -128,4 +115,42 @@ impl Journal {
             }
         })
     }
+}
+
+/// All journals of a folder, sorted.
+fn journals(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(JOURNAL.0) && name.ends_with(JOURNAL.1) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Reads the whole lines of a journal; gives their length in bytes, 0 when there is none.
+fn read(path: &Path, entries: &mut Vec<ManifestEntry>) -> Result<u64, PreprocessError> {
+    let io = |source, remedy| PreprocessError::Io {
+        action: "reading the journal",
+        path: path.to_path_buf(),
+        source,
+        remedy,
+    };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(io(error, "check that it can be read")),
+    };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    for (line, json) in text[..whole].lines().enumerate() {
+        entries.push(serde_json::from_str(json).map_err(|error| {
+            let reason = format!("line {}: {error}", line + 1);
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, reason);
+            io(source, "it was written by another version or damaged: remove it and run again")
+        })?);
+    }
+    Ok(whole as u64)
 }

@@ -1,7 +1,7 @@
 //! Preprocessing (method §6): from plain mocap to recordings with contacts, gaits, terrain and contact impulses.
 //!
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
-//! variant, resumable and parallel over clips, and a [`Manifest`]. [`preprocess_clip`] does one clip in memory.
+//! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
 //!
 //! The steps: [`load_clip`] reads and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
 //! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse.
@@ -16,6 +16,7 @@ mod config;
 mod draws;
 mod error;
 mod journal;
+mod part;
 mod pipeline;
 mod provenance;
 mod replay;
@@ -28,9 +29,10 @@ pub use bumps::BumpConfig;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
+pub use part::Part;
 pub use pipeline::{
     Failure, Input, LoadedClip, Manifest, OnFailure, Progress, config_hash, find_inputs, labelled, load_clip,
-    preprocess_clip, run,
+    preprocess_clip, run, run_part,
 };
 pub use provenance::{Provenance, ProvenanceIndex};
 pub use replay::{ReplayConfig, ReplayReport, replay};

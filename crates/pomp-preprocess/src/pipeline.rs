@@ -2,6 +2,7 @@
 
 use crate::bumps::{Bumped, bump};
 use crate::journal::{GroundRecord, Journal, LeftOut, ManifestEntry};
+use crate::part::Part;
 use crate::provenance::{Provenance, ProvenanceIndex};
 use crate::replay::{ReplayReport, replay};
 use crate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
@@ -154,6 +155,22 @@ pub fn run(
     on_failure: OnFailure,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<Manifest, PreprocessError> {
+    run_part(inputs, Part::WHOLE, out, config, rigs, on_failure, progress)
+}
+
+/// As [`run`], for those of `inputs` that belong to `part`; its manifest is named after the part.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_part(
+    inputs: &[Input],
+    part: Part,
+    out: &Path,
+    config: &PreprocessConfig,
+    rigs: &RigLibrary,
+    on_failure: OnFailure,
+    progress: &(dyn Fn(&Progress) + Sync),
+) -> Result<Manifest, PreprocessError> {
     config.validate()?;
     std::fs::create_dir_all(out).map_err(|source| PreprocessError::Io {
         action: "creating the output folder",
@@ -162,9 +179,11 @@ pub fn run(
         remedy: "give a folder that can be written with --out",
     })?;
     let config_hash = config_hash(config);
-    let (journal, entries) = Journal::open(out)?;
-    let known: HashMap<String, ManifestEntry> =
-        entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
+    let (journal, entries) = Journal::open(out, &part.suffix())?;
+    let mut known: HashMap<String, Vec<ManifestEntry>> = HashMap::new();
+    for entry in entries {
+        known.entry(entry.name.clone()).or_default().push(entry);
+    }
     let journal = Mutex::new(journal);
     let done = Mutex::new(Vec::new());
     let failures = Mutex::new(Vec::new());
@@ -179,11 +198,12 @@ pub fn run(
         let names = planned(&input.name, config);
         let finished: Vec<ManifestEntry> = names
             .iter()
-            .filter_map(|planned| known.get(&planned.name))
-            .filter(|entry| {
-                entry.input_sha256 == input_sha256
-                    && entry.config_hash == config_hash
-                    && is_unchanged(&out.join(&entry.file), &entry.sha256)
+            .filter_map(|planned| {
+                known.get(&planned.name)?.iter().rev().find(|entry| {
+                    entry.input_sha256 == input_sha256
+                        && entry.config_hash == config_hash
+                        && is_unchanged(&out.join(&entry.file), &entry.sha256)
+                })
             })
             .cloned()
             .collect();
@@ -214,6 +234,7 @@ pub fn run(
         done.lock().expect("no thread panics while it pushes").extend(made);
         Ok(())
     };
+    let inputs: Vec<&Input> = inputs.iter().filter(|input| part.holds(input)).collect();
     inputs.par_iter().try_for_each(|input| {
         match clip(input) {
             Ok(()) => progress(&Progress::Done { input: input.path.clone() }),
@@ -242,7 +263,8 @@ pub fn run(
         failures,
     };
     let json = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
-    write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
+    let file = format!("manifest{}.json", part.suffix());
+    write_atomically(&out.join(file), |file| file.write_all(json.as_bytes()))?;
     Ok(manifest)
 }
 

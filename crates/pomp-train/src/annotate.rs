@@ -122,7 +122,7 @@ impl<'a> PhaseReader<'a> {
         if names(&recording.skeleton) != names(&self.model.description.skeleton) {
             return Err(bad(path, "its joints are not those of the model: preprocess it again".to_owned()));
         }
-        if recording.generation.is_some() {
+        if recording.phase.is_some() && recording.phase_model.is_none() {
             let reason = "it is a rollout, whose phases are those of its loop; give a folder of recordings";
             return Err(bad(path, reason.to_owned()));
         }

@@ -31,7 +31,7 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what is in clips: rig, unit, contacts, gaits, warnings.
+    /// Show what is in clips (rig, unit, contacts, gaits, warnings) or in a dataset.
     Inspect(InspectArguments),
     /// Make and look at terrain.
     #[command(
@@ -43,6 +43,8 @@ Examples:
     Terrain(TerrainCommand),
     /// Turn mocap into recordings with contacts, gaits, terrain and contact impulses.
     Preprocess(PreprocessArguments),
+    /// Write a dataset in other people's formats.
+    Export(ExportArguments),
     /// Train a model on recordings.
     Train(TrainArguments),
     /// Phases of recordings.
@@ -69,9 +71,10 @@ Examples:
 Examples:
   pomp inspect walk.bvh
   pomp inspect mocap/*.bvh --json
+  pomp inspect data                          minutes, forces and licences of a dataset
   pomp inspect strange.bvh --rig my_rig.toml")]
 pub struct InspectArguments {
-    /// BVH files or recordings (npz).
+    /// BVH files, recordings (npz), or folders of recordings.
     #[arg(required = true)]
     pub clips: Vec<PathBuf>,
     /// A rig map of your own, tried before the built-in ones.
@@ -80,7 +83,7 @@ pub struct InspectArguments {
     /// Preprocessing configuration.
     #[arg(long)]
     pub config: Option<PathBuf>,
-    /// Print JSON, one object per clip in a list.
+    /// Print JSON, one object per clip or folder in a list.
     #[arg(long)]
     pub json: bool,
 }
@@ -143,8 +146,10 @@ pub struct TerrainMakeArguments {
 Examples:
   pomp preprocess mocap/ --out data
   pomp preprocess a.bvh b.bvh --out data --config configs/preprocess.toml --strict
+  pomp preprocess mocap/ --out data --rank 0 --ranks 4
 
-An interrupted run goes on where it stopped when the same command is given again.")]
+An interrupted run goes on where it stopped when the same command is given again. Several processes share the work with
+--rank and --ranks; when all are done, the command without them writes the manifest of the whole.")]
 pub struct PreprocessArguments {
     /// BVH files, or folders that are searched for them.
     #[arg(required = true)]
@@ -158,10 +163,55 @@ pub struct PreprocessArguments {
     /// A rig map of your own, tried before the built-in ones.
     #[arg(long)]
     pub rig: Vec<PathBuf>,
+    /// Do only the clips of this rank, from 0; by hash of the clip's name.
+    #[arg(long, requires = "ranks")]
+    pub rank: Option<usize>,
+    /// Number of ranks.
+    #[arg(long, requires = "rank")]
+    pub ranks: Option<usize>,
     /// Stop at the first clip that fails instead of skipping it.
     #[arg(long)]
     pub strict: bool,
     /// Print the manifest as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The formats of `pomp export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Tar files of npz and JSON pairs, for webdataset.
+    Shards,
+    /// Parquet, a row per frame.
+    Parquet,
+    /// .motion files of ProtoMotions, with contact forces.
+    Protomotions,
+    /// .pkl files of MimicKit, and the character that they move.
+    Mimickit,
+    /// Animated glTF.
+    Glb,
+    /// BVH.
+    Bvh,
+}
+
+/// Arguments of `pomp export`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp export data --format shards --out shards
+  pomp export data --format protomotions --out motions
+
+The same data gives the same bytes. An interrupted run goes on when the same command is given again.")]
+pub struct ExportArguments {
+    /// Folder of recordings that `pomp preprocess` has made.
+    pub data: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Folder of the results.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Print the files as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -342,14 +392,19 @@ pub struct EvaluateArguments {
 #[command(after_help = "\
 Examples:
   pomp synthesize --out clips
+  pomp synthesize --sample --out sample      six short clips of 4 s
   pomp preprocess clips --out data && pomp train all --data data --out model")]
 pub struct SynthesizeArguments {
     /// Folder of the BVH files.
     #[arg(long)]
     pub out: PathBuf,
-    /// Seconds per clip.
-    #[arg(long, default_value_t = 12.0)]
-    pub seconds: f32,
+    /// Seconds per clip; 12 by default, 4 with --sample.
+    #[arg(long)]
+    pub seconds: Option<f32>,
+    /// One short clip of each kind, a walk up a slope and one over stairs among them, each with its ground as
+    /// NAME_terrain.toml.
+    #[arg(long)]
+    pub sample: bool,
     /// Seed.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

@@ -89,8 +89,7 @@ pub(crate) fn bump(
         target_positions: bumped.positions.clone(),
         pushes: records,
         control,
-        // No clock is read: the same seed gives the same bytes.
-        frame_time_us: vec![0.0; clip.frames()],
+        frame_time_us: None,
     });
     bumped.simulation = Some(track);
     Ok(Ok(Bumped { recording: bumped, report }))

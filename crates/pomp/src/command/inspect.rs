@@ -1,4 +1,5 @@
 use crate::cli::InspectArguments;
+use crate::command::inspect_dataset;
 use crate::{config_file, motion_file, terminal};
 use anyhow::{Context, Result};
 use pomp_motion::retarget::RetargetReport;
@@ -23,6 +24,19 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
     let mut list = Vec::new();
     let mut failed = 0;
     for path in &arguments.clips {
+        if path.is_dir() {
+            match inspect_dataset::count(path) {
+                Err(error) => {
+                    failed += 1;
+                    eprintln!("error: {}", terminal::told(&error));
+                }
+                Ok(counted) if arguments.json => {
+                    list.push(serde_json::json!({ "folder": path, "dataset": counted }))
+                }
+                Ok(counted) => inspect_dataset::print(path, &counted),
+            }
+            continue;
+        }
         let inspected = if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
             motion_file::read(path, &config, &rigs).map(|recording| Inspected {
                 recording,
@@ -142,6 +156,9 @@ fn print(path: &Path, inspected: &Inspected) {
     );
     if let Some(simulation) = &recording.simulation {
         println!("  physics replay with {} bodies", simulation.body_names.len());
+    }
+    if let Some(phase) = &recording.phase {
+        println!("  phases, {} numbers per frame", phase.columns());
     }
     for warning in &inspected.warnings {
         println!("  warning: {warning}");

@@ -1,8 +1,10 @@
 //! One module per command.
 
 mod evaluate;
+mod export;
 mod generate;
 mod inspect;
+mod inspect_dataset;
 mod phase;
 mod preprocess;
 mod render;
@@ -23,6 +25,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
+        Some(Command::Export(arguments)) => export::run(&arguments),
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),

@@ -2,7 +2,7 @@ use crate::cli::PreprocessArguments;
 use crate::{config_file, motion_file, terminal};
 use anyhow::{Result, bail};
 use pomp_motion::Gait;
-use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, Progress, find_inputs};
+use pomp_preprocess::{Manifest, OnFailure, Part, PreprocessConfig, Progress, find_inputs};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -12,16 +12,27 @@ pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
         None => PreprocessConfig::default(),
     };
     let rigs = motion_file::rigs(&arguments.rig)?;
-    let inputs = find_inputs(&arguments.inputs)?;
+    let part = match (arguments.rank, arguments.ranks) {
+        (Some(rank), Some(ranks)) => Part::new(rank, ranks)?,
+        _ => Part::WHOLE,
+    };
+    let mut inputs = find_inputs(&arguments.inputs)?;
+    inputs.retain(|input| part.holds(input));
+    if inputs.is_empty() {
+        println!("none of the clips belongs to this rank");
+        return Ok(ExitCode::SUCCESS);
+    }
     let on_failure = if arguments.strict { OnFailure::Stop } else { OnFailure::Skip };
     let bar = terminal::bar(inputs.len() as u64, "preprocess");
     let started = Instant::now();
-    let manifest = pomp_preprocess::run(&inputs, &arguments.out, &config, &rigs, on_failure, &|progress| {
+    let report = |progress: &Progress| {
         if let Progress::Failed(failure) = progress {
             bar.suspend(|| eprintln!("skipped: {}", failure.error));
         }
         bar.inc(1);
-    })?;
+    };
+    let out = &arguments.out;
+    let manifest = pomp_preprocess::run_part(&inputs, part, out, &config, &rigs, on_failure, &report)?;
     bar.finish_and_clear();
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&manifest)?);

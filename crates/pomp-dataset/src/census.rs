@@ -1,0 +1,234 @@
+use crate::stance_peaks::stance_peaks;
+use crate::{Dataset, DatasetError};
+use pomp_motion::Gait;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Width of a bin of a histogram, body weights.
+const BIN_BW: f32 = 0.25;
+/// Bins of a histogram; the last one is open.
+const BINS: usize = 20;
+/// Ground of recordings of which the manifest says nothing.
+const NO_GROUND: &str = "not recorded";
+
+/// What is in a dataset.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Census {
+    /// Recordings, mirror images and terrain variants included.
+    pub recordings: usize,
+    /// Recordings that are neither.
+    pub originals: usize,
+    /// Minutes of all recordings.
+    pub minutes: f64,
+    /// Minutes of the originals.
+    pub original_minutes: f64,
+    /// Minutes by dominant gait of the frame.
+    pub gaits: Vec<Share>,
+    /// Minutes by kind of ground of the recording, as the manifest has it.
+    pub grounds: Vec<Share>,
+    /// Recordings with a physics replay.
+    pub with_replay: usize,
+    /// Recordings with phases.
+    pub with_phases: usize,
+    /// Hashes of the models that read the phases.
+    pub phase_models: BTreeSet<String>,
+    /// Hashes of the configurations that made the recordings; more than one is a mixture.
+    pub config_hashes: BTreeSet<String>,
+    /// Largest vertical contact force per stance, by gait.
+    pub stance_peaks: Vec<Histogram>,
+    /// Collections with their licences, the longest first.
+    pub licences: Vec<LicenceRow>,
+    /// Recordings with warnings in the manifest; absent without a manifest.
+    pub with_warnings: Option<usize>,
+    /// Clips that were skipped, and variants that a clip does not allow, and why; absent without a manifest.
+    pub skipped: Option<Vec<Skipped>>,
+}
+
+/// Minutes of something.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// Of what.
+    pub name: String,
+    /// Minutes.
+    pub minutes: f64,
+}
+
+/// Peaks of the vertical contact force, body weights.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Histogram {
+    /// The gait at the middle of the stances.
+    pub gait: &'static str,
+    /// Number of stances.
+    pub stances: usize,
+    /// Median peak.
+    pub median_bw: f32,
+    /// 95th percentile of the peaks.
+    pub p95_bw: f32,
+    /// Width of a bin, body weights.
+    pub bin_bw: f32,
+    /// Stances per bin from 0 upwards; the last bin holds everything above.
+    pub counts: Vec<usize>,
+}
+
+/// A collection and its licence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LicenceRow {
+    /// The collection: the source up to its first semicolon.
+    pub collection: String,
+    /// Licence as the collection states it.
+    pub license: String,
+    /// Recordings.
+    pub recordings: usize,
+    /// Minutes.
+    pub minutes: f64,
+}
+
+/// A clip or a variant that was not made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The input, or the name that the variant would have had.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Counts what is in `dataset`, reading every recording once; `on_read` is called after each.
+///
+/// # Errors
+/// A recording that cannot be read, or whose replay has no feet or no mass.
+pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, DatasetError> {
+    let mut gaits = [0.0f64; Gait::COUNT];
+    let mut grounds = BTreeMap::<String, f64>::new();
+    let kinds: HashMap<&str, &str> = dataset
+        .manifest
+        .iter()
+        .flat_map(|manifest| &manifest.clips)
+        .filter_map(|clip| Some((clip.file.as_str(), clip.ground.as_ref()?.kind.as_str())))
+        .collect();
+    let mut peaks: [Vec<f32>; Gait::COUNT] = Default::default();
+    let mut licences = BTreeMap::<(String, String), (usize, f64)>::new();
+    let mut counted = Census {
+        recordings: dataset.recordings.len(),
+        originals: 0,
+        minutes: 0.0,
+        original_minutes: 0.0,
+        gaits: Vec::new(),
+        grounds: Vec::new(),
+        with_replay: 0,
+        with_phases: 0,
+        phase_models: BTreeSet::new(),
+        config_hashes: BTreeSet::new(),
+        stance_peaks: Vec::new(),
+        licences: Vec::new(),
+        with_warnings: None,
+        skipped: None,
+    };
+    for path in &dataset.recordings {
+        let recording = Dataset::read(path)?;
+        let bad = |reason| DatasetError::BadRecording { path: path.clone(), reason };
+        let frame_minutes = 1.0 / (60.0 * f64::from(recording.frame_rate_hz));
+        let minutes = recording.frames() as f64 * frame_minutes;
+        counted.minutes += minutes;
+        if !is_variant(&recording.name) {
+            counted.originals += 1;
+            counted.original_minutes += minutes;
+        }
+        for weights in &recording.gait {
+            gaits[Gait::dominant(weights).index()] += frame_minutes;
+        }
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let ground = kinds.get(file.as_ref()).copied().unwrap_or(NO_GROUND);
+        *grounds.entry(ground.to_owned()).or_default() += minutes;
+        for (gait, peak) in stance_peaks(&recording).map_err(bad)? {
+            peaks[gait.index()].push(peak);
+        }
+        let collection = recording.source.split(';').next().unwrap_or_default().trim().to_owned();
+        let row = licences.entry((collection, recording.license.clone())).or_default();
+        *row = (row.0 + 1, row.1 + minutes);
+        counted.with_replay += usize::from(recording.simulation.is_some());
+        counted.with_phases += usize::from(recording.phase.is_some());
+        counted.phase_models.extend(recording.phase_model);
+        counted.config_hashes.insert(recording.config_hash);
+        on_read();
+    }
+    counted.gaits = Gait::ALL
+        .iter()
+        .map(|gait| Share { name: gait.name().to_owned(), minutes: gaits[gait.index()] })
+        .collect();
+    counted.grounds = grounds.into_iter().map(|(name, minutes)| Share { name, minutes }).collect();
+    counted.stance_peaks = Gait::ALL
+        .iter()
+        .filter(|gait| !peaks[gait.index()].is_empty())
+        .map(|gait| histogram(*gait, &mut peaks[gait.index()].clone()))
+        .collect();
+    counted.licences = licences
+        .into_iter()
+        .map(|((collection, license), (recordings, minutes))| LicenceRow {
+            collection,
+            license,
+            recordings,
+            minutes,
+        })
+        .collect();
+    counted.licences.sort_by(|a, b| b.minutes.total_cmp(&a.minutes));
+    if let Some(manifest) = &dataset.manifest {
+        counted.with_warnings = Some(manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count());
+        let failed = manifest.failures.iter().map(|failure| Skipped {
+            name: failure.input.display().to_string(),
+            reason: failure.error.clone(),
+        });
+        let left_out = manifest
+            .clips
+            .iter()
+            .flat_map(|clip| &clip.left_out)
+            .map(|variant| Skipped { name: variant.name.clone(), reason: variant.reason.clone() });
+        counted.skipped = Some(failed.chain(left_out).collect());
+    }
+    Ok(counted)
+}
+
+/// Whether a recording is a mirror image or a variant of another: `_mirrored`, `_terrain…`.
+fn is_variant(name: &str) -> bool {
+    name.contains("_terrain") || name.ends_with("_mirrored")
+}
+
+fn histogram(gait: Gait, peaks: &mut [f32]) -> Histogram {
+    peaks.sort_by(f32::total_cmp);
+    let mut counts = vec![0; BINS];
+    for peak in peaks.iter() {
+        counts[((peak / BIN_BW).max(0.0) as usize).min(BINS - 1)] += 1;
+    }
+    let at = |share: f32| peaks[((peaks.len() - 1) as f32 * share).round() as usize];
+    Histogram {
+        gait: gait.name(),
+        stances: peaks.len(),
+        median_bw: at(0.5),
+        p95_bw: at(0.95),
+        bin_bw: BIN_BW,
+        counts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirror_images_and_terrain_variants_are_no_originals() {
+        for name in ["walk_mirrored", "walk_terrain1", "walk_mirrored_terrain_slope2", "walk_terrain0_bump1"]
+        {
+            assert!(is_variant(name), "{name}");
+        }
+        for name in ["walk", "terrain_walk", "mirrored_walk"] {
+            assert!(!is_variant(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn peaks_fall_into_bins_and_the_last_bin_is_open() {
+        let counted = histogram(Gait::Walk, &mut [1.1, 0.1, 100.0, 1.2, -0.1]);
+        assert_eq!((counted.stances, counted.median_bw), (5, 1.1));
+        assert_eq!((counted.counts[0], counted.counts[4], counted.counts[BINS - 1]), (2, 2, 1));
+        assert_eq!(counted.counts.iter().sum::<usize>(), 5);
+    }
+}
