@@ -31,7 +31,7 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
                     eprintln!("error: {}", terminal::told(&error));
                 }
                 Ok(counted) if arguments.json => {
-                    list.push(serde_json::json!({ "folder": path, "dataset": counted }))
+                    list.push(serde_json::json!({ "folder": path, "dataset": counted }));
                 }
                 Ok(counted) => inspect_dataset::print(path, &counted),
             }
