@@ -1,5 +1,5 @@
 use crate::track::Motion;
-use crate::{EvalError, Metrics, Track, command, falls, feet, forces, smoothness};
+use crate::{EvalError, Metrics, Track, command, falls, feet, forces, pushes, smoothness};
 use pomp_motion::Recording;
 use pomp_terrain::HeightMap;
 
@@ -19,6 +19,7 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     smoothness::measure(&motion, &mut metrics);
     command::measure(&motion, recording, &mut metrics)?;
     forces::measure(recording, &mut metrics)?;
-    falls::measure(&motion, terrain, &mut metrics);
+    let falls = falls::measure(&motion, terrain, &mut metrics);
+    pushes::measure(&motion, recording, terrain, &falls, &mut metrics)?;
     Ok(metrics)
 }

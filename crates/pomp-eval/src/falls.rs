@@ -21,11 +21,15 @@ struct Run {
     end: usize,
 }
 
-pub(crate) fn measure(motion: &Motion, terrain: &HeightMap, metrics: &mut Metrics) {
+/// Frames in which each fall begins.
+pub(crate) fn measure(motion: &Motion, terrain: &HeightMap, metrics: &mut Metrics) -> Vec<usize> {
     let down: Vec<bool> = (0..motion.frames()).map(|frame| is_down(motion, terrain, frame)).collect();
     let falls = falls(&down, motion.rate_hz);
     let fallen: usize = falls.iter().map(|run| run.end - run.start).sum();
-    metrics.upright_s = Some((motion.frames() - fallen) as f64 / motion.rate_hz);
+    let upright = (motion.frames() - fallen) as f64 / motion.rate_hz;
+    metrics.upright_s = Some(upright);
+    metrics.upright_percent = Some(100.0 * (motion.frames() - fallen) as f64 / motion.frames() as f64);
+    metrics.falls_per_minute = (upright > 0.0).then(|| falls.len() as f64 * 60.0 / upright);
     metrics.first_fall_s = falls.first().map(|run| run.start as f64 / motion.rate_hz);
     metrics.falls = Some(falls.len() as f64);
     let recovered = falls
@@ -37,9 +41,10 @@ pub(crate) fn measure(motion: &Motion, terrain: &HeightMap, metrics: &mut Metric
         })
         .count();
     metrics.falls_recovered = Some(recovered as f64);
+    falls.iter().map(|run| run.start).collect()
 }
 
-fn is_down(motion: &Motion, terrain: &HeightMap, frame: usize) -> bool {
+pub(crate) fn is_down(motion: &Motion, terrain: &HeightMap, frame: usize) -> bool {
     let hips = motion.positions[frame][humanoid::HIPS.0];
     let neck = motion.positions[frame][humanoid::NECK.0];
     let height = f64::from(hips.y - terrain.height(hips.x, hips.z));

@@ -21,6 +21,8 @@
 //! # }
 //! ```
 //!
+//! [`FeatureSums`] compares sets of feature vectors, such as phases, by the Fréchet distance of their Gaussians.
+//!
 //! # What it does not do
 //!
 //! It sees recordings, never the simulator or the networks, so they cannot flatter it. It sets no pass marks: what is
@@ -32,7 +34,9 @@ mod evaluate;
 mod falls;
 mod feet;
 mod forces;
+mod gaussian;
 mod metrics;
+mod pushes;
 mod smoothness;
 mod statistics;
 mod summary;
@@ -41,8 +45,10 @@ mod track;
 
 pub use error::EvalError;
 pub use evaluate::evaluate;
+pub use gaussian::FeatureSums;
 pub use metrics::{Better, MetricInfo, Metrics};
 pub use smoothness::HIGH_JERK_M_S3;
+pub use statistics::{bootstrap_95, half_interval_95, mean, percentile, wilson_95};
 pub use summary::{Estimate, Summary, SummaryRow};
 pub use table::Comparison;
 pub use track::Track;

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which way a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -29,7 +29,8 @@ macro_rules! metrics {
         ///
         /// `None` is "does not apply": no such track, no contact labelled, too few frames. It prints as "–" and is
         /// `null` in JSON. Each field states unit, definition and source.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
         pub struct Metrics {
             $($(#[$doc])* pub $name: Option<f64>,)*
         }
@@ -42,6 +43,14 @@ macro_rules! metrics {
             /// Values in the order of [`Self::INFO`].
             pub fn values(&self) -> Vec<Option<f64>> {
                 vec![$(self.$name,)*]
+            }
+
+            /// The value of the metric of this field name; `None` when it does not apply or does not exist.
+            pub fn value(&self, name: &str) -> Option<f64> {
+                match name {
+                    $(stringify!($name) => self.$name,)*
+                    _ => None,
+                }
             }
         }
     };
@@ -124,6 +133,30 @@ metrics! {
     falls: "", Lower;
     /// Falls that are followed by at least 0.5 s upright.
     falls_recovered: "", Higher;
+
+    /// Share of the time that is upright, %.
+    upright_percent: "%", Higher;
+    /// Falls over the time upright, 1/min; absent when there is no such time.
+    falls_per_minute: "1/min", Lower;
+
+    /// Pushes after which the character is itself again before the recording ends, %. It is, when for half a second
+    /// its pelvis moves within 0.3 m/s of its mean velocity over the second before the push (both averaged over half a
+    /// second, about a step), its trunk leans within 12° of its mean direction over that second, and it is not
+    /// down. Straight paths at an even pace are assumed. Pushes in the first second and in the last half are not judged.
+    push_recovered_percent: "%", Higher;
+    /// Pushes that are followed by a fall within three seconds, %.
+    push_fell_percent: "%", Lower;
+    /// Time from a push until the character is itself again, mean over the recovered, s; 0 when it was never out of
+    /// the bounds.
+    push_recovery_s: "s", Lower;
+    /// Largest distance of the pelvis, along the push on the ground, from where its velocity before the push would have
+    /// taken it, within two seconds of the push, mean, m.
+    push_displacement_m: "m", AsData;
+    /// Steps taken between a push and being itself again, mean over the recovered. A step begins when a foot touches down
+    /// after a tenth of a second without contact.
+    push_steps: "", AsData;
+    /// Largest force of the root assist in the second after a push over body weight, mean over pushes.
+    push_assist_peak_bw: "BW", Lower;
 
     /// Median wall time of a frame, ms; absent when the rollout has no clock.
     frame_time_p50_ms: "ms", Lower;

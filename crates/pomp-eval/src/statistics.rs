@@ -1,7 +1,10 @@
-//! Means, percentiles and the 95 % interval of a mean.
+//! Means, percentiles and 95 % intervals.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Mean; `None` of nothing.
-pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
@@ -11,7 +14,7 @@ pub(crate) fn peak(values: &[f64]) -> Option<f64> {
 }
 
 /// The value below which `share` of the values lie, linear between neighbours in rank; `None` of nothing.
-pub(crate) fn percentile(values: &[f64], share: f64) -> Option<f64> {
+pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;
@@ -22,7 +25,7 @@ pub(crate) fn percentile(values: &[f64], share: f64) -> Option<f64> {
 }
 
 /// Half the width of the 95 % interval of the mean, by Student's t; `None` for fewer than two values.
-pub(crate) fn half_interval_95(values: &[f64]) -> Option<f64> {
+pub fn half_interval_95(values: &[f64]) -> Option<f64> {
     let count = values.len();
     let mean = mean(values)?;
     if count < 2 {
@@ -32,6 +35,46 @@ pub(crate) fn half_interval_95(values: &[f64]) -> Option<f64> {
     Some(student_t_975(count - 1) * (variance / count as f64).sqrt())
 }
 
+/// 95 % interval of a probability after `successes` of `trials`, by Wilson's score; `None` without a trial.
+///
+/// Unlike that of the mean it has a width where all trials agree.
+pub fn wilson_95(successes: usize, trials: usize) -> Option<[f64; 2]> {
+    if trials == 0 {
+        return None;
+    }
+    let (n, share) = (trials as f64, successes as f64 / trials as f64);
+    let z2 = Z * Z;
+    let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = Z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    Some([(middle - half).max(0.0), (middle + half).min(1.0)])
+}
+
+/// 95 % percentile interval of a statistic of `count` things by the bootstrap: `statistic` gets the indices of a
+/// sample drawn with replacement, `resamples` times from a generator of this `seed`, and gives `None` where it is not
+/// defined. `None` for fewer than two things, or where no sample has a value.
+pub fn bootstrap_95(
+    count: usize,
+    resamples: usize,
+    seed: u64,
+    mut statistic: impl FnMut(&[usize]) -> Option<f64>,
+) -> Option<[f64; 2]> {
+    if count < 2 {
+        return None;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut sample = vec![0; count];
+    let values: Vec<f64> = (0..resamples)
+        .filter_map(|_| {
+            sample.fill_with(|| rng.random_range(0..count));
+            statistic(&sample)
+        })
+        .collect();
+    Some([percentile(&values, 0.025)?, percentile(&values, 0.975)?])
+}
+
+/// 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_964;
+
 /// 97.5 % quantile of Student's t; tabulated to 30 degrees of freedom, then Cornish-Fisher's first two terms.
 fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
@@ -39,7 +82,6 @@ fn student_t_975(degrees: usize) -> f64 {
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
         2.045, 2.042,
     ];
-    const Z: f64 = 1.959_964;
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| {
         let n = degrees as f64;
         Z + (Z.powi(3) + Z) / (4.0 * n) + (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / (96.0 * n * n)
@@ -65,6 +107,29 @@ mod tests {
         let half = half_interval_95(&[1.0, 2.0, 3.0]).unwrap();
         assert!((half - 4.303 / 3f64.sqrt()).abs() < 1e-9);
         assert_eq!(half_interval_95(&[1.0]), None);
+    }
+
+    #[test]
+    fn wilsons_interval_is_that_of_a_hand_computation() {
+        // 8 of 10: middle (0.8 + 3.8415/20) / 1.38415 = 0.71674, half 1.95996/1.38415·√(0.016 + 0.0096036) = 0.22657.
+        let [low, high] = wilson_95(8, 10).unwrap();
+        assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94331).abs() < 1e-4, "{low} {high}");
+        // All of ten: the upper end is 1, the lower 1 / (1 + z²/10).
+        let [low, high] = wilson_95(10, 10).unwrap();
+        assert!((low - 1.0 / 1.384_146).abs() < 1e-5 && (high - 1.0).abs() < 1e-12, "{low} {high}");
+        assert_eq!(wilson_95(0, 0), None);
+    }
+
+    #[test]
+    fn the_bootstrap_interval_of_a_mean_is_near_the_normal_one_and_the_same_again() {
+        let values: Vec<f64> = (0..100).map(f64::from).collect();
+        let of_mean = |sample: &[usize]| mean(&sample.iter().map(|&i| values[i]).collect::<Vec<_>>());
+        let [low, high] = bootstrap_95(100, 2000, 7, of_mean).unwrap();
+        // The standard deviation is 28.87, a tenth of it the error of the mean.
+        assert!((low - (49.5 - 1.96 * 2.887)).abs() < 0.5, "{low}");
+        assert!((high - (49.5 + 1.96 * 2.887)).abs() < 0.5, "{high}");
+        assert_eq!(bootstrap_95(100, 2000, 7, of_mean), Some([low, high]));
+        assert_eq!(bootstrap_95(1, 10, 7, of_mean), None);
     }
 
     #[test]

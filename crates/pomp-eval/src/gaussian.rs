@@ -1,0 +1,192 @@
+//! Sets of feature vectors as Gaussians: distances between sets without the vectors themselves.
+
+use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
+
+/// Count, sums and sums of products of feature vectors of D values: enough for their mean and covariance, and addable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureSums {
+    /// Number of vectors.
+    pub count: usize,
+    /// Σ x, D values.
+    pub sum: Vec<f64>,
+    /// Σ x xᵀ, its upper triangle row by row, D (D + 1) / 2 values.
+    pub products: Vec<f64>,
+}
+
+impl FeatureSums {
+    /// No vectors of `dimensions` values.
+    pub fn new(dimensions: usize) -> Self {
+        Self { count: 0, sum: vec![0.0; dimensions], products: vec![0.0; dimensions * (dimensions + 1) / 2] }
+    }
+
+    /// Values per vector, D.
+    pub fn dimensions(&self) -> usize {
+        self.sum.len()
+    }
+
+    /// Takes in a vector.
+    ///
+    /// # Panics
+    /// When it does not have D values.
+    pub fn push(&mut self, vector: &[f64]) {
+        assert_eq!(vector.len(), self.dimensions(), "all vectors have one size");
+        self.count += 1;
+        let mut at = 0;
+        for (i, x) in vector.iter().enumerate() {
+            self.sum[i] += x;
+            for y in &vector[i..] {
+                self.products[at] += x * y;
+                at += 1;
+            }
+        }
+    }
+
+    /// Takes in all vectors of another set.
+    ///
+    /// # Panics
+    /// When sizes differ.
+    pub fn add(&mut self, other: &Self) {
+        assert_eq!(self.dimensions(), other.dimensions(), "all vectors have one size");
+        self.count += other.count;
+        self.sum.iter_mut().zip(&other.sum).for_each(|(a, b)| *a += b);
+        self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
+    }
+
+    /// All vectors of several sets; `None` of no set.
+    pub fn pooled<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        sets.into_iter().fold(None, |pool: Option<Self>, set| {
+            let mut pool = pool.unwrap_or_else(|| Self::new(set.dimensions()));
+            pool.add(set);
+            Some(pool)
+        })
+    }
+
+    /// Standard deviation of each feature.
+    pub fn deviations(&self) -> Vec<f64> {
+        self.covariance().diagonal().iter().map(|v| v.max(0.0).sqrt()).collect()
+    }
+
+    fn mean(&self) -> DVector<f64> {
+        DVector::from_iterator(self.dimensions(), self.sum.iter().map(|s| s / self.count.max(1) as f64))
+    }
+
+    fn covariance(&self) -> DMatrix<f64> {
+        let (size, count, mean) = (self.dimensions(), self.count.max(1) as f64, self.mean());
+        let mut matrix = DMatrix::zeros(size, size);
+        let mut at = 0;
+        for i in 0..size {
+            for j in i..size {
+                let value = self.products[at] / count - mean[i] * mean[j];
+                matrix[(i, j)] = value;
+                matrix[(j, i)] = value;
+                at += 1;
+            }
+        }
+        matrix
+    }
+
+    /// Fréchet distance, squared, between the Gaussians of two sets, each feature divided by its `scale`:
+    /// |μ − μ'|² + tr(Σ + Σ' − 2 (Σ^½ Σ' Σ^½)^½). `None` when a set has no more vectors than features: its covariance is
+    /// then singular and the distance says little. A feature whose scale is 0 is left out.
+    ///
+    /// Two samples of one distribution have a distance above 0, the larger the fewer they are: compare with such a floor.
+    pub fn frechet(&self, other: &Self, scale: &[f64]) -> Option<f64> {
+        let size = self.dimensions();
+        if self.count <= size || other.count <= size {
+            return None;
+        }
+        let weight = DVector::from_iterator(size, scale.iter().map(|s| if *s > 0.0 { 1.0 / s } else { 0.0 }));
+        let scaled = |set: &Self| {
+            let outer = &weight * weight.transpose();
+            (set.mean().component_mul(&weight), set.covariance().component_mul(&outer))
+        };
+        let ((mean_a, a), (mean_b, b)) = (scaled(self), scaled(other));
+        let root = square_root(a.clone());
+        let cross = square_root(&root * &b * &root);
+        let distance =
+            (mean_a - mean_b).norm_squared() + a.trace() + b.trace() - 2.0 * cross.trace();
+        Some(distance.max(0.0))
+    }
+
+    /// Mean squared distance between a vector of one set and one of the other, each feature divided by its `scale`,
+    /// over the number of features. `None` when a set is empty.
+    pub fn mean_square_distance(&self, other: &Self, scale: &[f64]) -> Option<f64> {
+        if self.count == 0 || other.count == 0 {
+            return None;
+        }
+        let (mean_a, mean_b) = (self.mean(), other.mean());
+        let (a, b) = (self.covariance(), other.covariance());
+        let used: Vec<usize> = (0..self.dimensions()).filter(|&i| scale[i] > 0.0).collect();
+        let sum: f64 = used
+            .iter()
+            .map(|&i| ((mean_a[i] - mean_b[i]).powi(2) + a[(i, i)] + b[(i, i)]) / (scale[i] * scale[i]))
+            .sum();
+        (!used.is_empty()).then(|| sum / used.len() as f64)
+    }
+}
+
+/// Root of a symmetric matrix without negative eigenvalues; those that rounding made so count as 0.
+fn square_root(matrix: DMatrix<f64>) -> DMatrix<f64> {
+    let symmetric = (&matrix + matrix.transpose()) * 0.5;
+    let eigen = symmetric.symmetric_eigen();
+    let roots = DMatrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(0.0).sqrt()));
+    &eigen.eigenvectors * roots * eigen.eigenvectors.transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(vectors: &[[f64; 2]]) -> FeatureSums {
+        let mut sums = FeatureSums::new(2);
+        vectors.iter().for_each(|v| sums.push(v));
+        sums
+    }
+
+    /// Corners of a box of half sizes `a`, `b` around `center`: mean `center`, covariance diag(a², b²).
+    fn corners(center: [f64; 2], a: f64, b: f64) -> FeatureSums {
+        let corner = |x: f64, y: f64| [center[0] + x * a, center[1] + y * b];
+        sums(&[corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, -1.0), corner(1.0, 1.0)])
+    }
+
+    #[test]
+    fn the_frechet_distance_of_boxes_is_the_hand_computed_one() {
+        let (a, b) = (corners([0.0, 0.0], 1.0, 2.0), corners([3.0, 4.0], 2.0, 5.0));
+        // 25 between the means, (2 − 1)² + (5 − 2)² between the deviations.
+        assert!((a.frechet(&b, &[1.0, 1.0]).unwrap() - 35.0).abs() < 1e-9);
+        // The second feature in units of 2: 9 + 4, and 1 + 1.5².
+        assert!((a.frechet(&b, &[1.0, 2.0]).unwrap() - 16.25).abs() < 1e-9);
+        assert!((b.frechet(&a, &[1.0, 1.0]).unwrap() - 35.0).abs() < 1e-9, "it is symmetric");
+        assert!(a.frechet(&a, &[1.0, 1.0]).unwrap() < 1e-9);
+    }
+
+    #[test]
+    fn a_correlated_set_is_far_from_an_uncorrelated_one_of_the_same_spread() {
+        let line = sums(&[[-1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]);
+        // Σ = [[1, 1], [1, 1]] against I: tr = 2 + 2 − 2·√2.
+        let distance = line.frechet(&corners([0.0, 0.0], 1.0, 1.0), &[1.0, 1.0]).unwrap();
+        assert!((distance - (4.0 - 2.0 * 2f64.sqrt())).abs() < 1e-6, "{distance}");
+    }
+
+    #[test]
+    fn pooling_adds_the_vectors() {
+        let all = sums(&[[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]);
+        let pooled = FeatureSums::pooled(&[sums(&[[1.0, 2.0]]), sums(&[[3.0, -1.0], [0.5, 0.5]])]).unwrap();
+        assert_eq!(all, pooled);
+        assert_eq!(FeatureSums::pooled([]), None);
+    }
+
+    #[test]
+    fn the_mean_square_distance_is_that_of_all_pairs() {
+        let (a, b) = (sums(&[[0.0, 0.0], [2.0, 0.0]]), sums(&[[0.0, 1.0]]));
+        // Pairs: 1 and 4 + 1, mean 3, over two features.
+        assert!((a.mean_square_distance(&b, &[1.0, 1.0]).unwrap() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_set_with_no_more_vectors_than_features_has_no_distance() {
+        assert_eq!(sums(&[[0.0, 1.0], [1.0, 0.0]]).frechet(&corners([0.0; 2], 1.0, 1.0), &[1.0; 2]), None);
+    }
+}
