@@ -58,6 +58,22 @@ const TABLE: [Row; 16] = [
     ),
     row(
         5,
+        "pomp-bench",
+        &[
+            "pomp-motion",
+            "pomp-terrain",
+            "pomp-formats",
+            "pomp-physics",
+            "pomp-phase",
+            "pomp-eval",
+            "pomp-render",
+            "pomp-model",
+            "pomp-train",
+            "pomp-generator",
+        ],
+    ),
+    row(
+        6,
         "pomp",
         &[
             "pomp-motion",
@@ -75,6 +91,7 @@ const TABLE: [Row; 16] = [
             "pomp-preprocess",
             "pomp-train",
             "pomp-generator",
+            "pomp-bench",
         ],
     ),
 ];

@@ -17,6 +17,7 @@ const COMMANDS: [&[&str]; 14] = [
     &["render"],
     &["evaluate"],
     &["synthesize"],
+    &["bench"],
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sets of feature vectors as Gaussians: distances between sets without the vectors themselves.
 
-use nalgebra::{DMatrix, DVector};
+use crate::symmetric::Symmetric;
 use serde::{Deserialize, Serialize};
 
 /// Count, sums and sums of products of feature vectors of D values: enough for their mean and covariance, and addable.
@@ -65,26 +65,18 @@ impl FeatureSums {
 
     /// Standard deviation of each feature.
     pub fn deviations(&self) -> Vec<f64> {
-        self.covariance().diagonal().iter().map(|v| v.max(0.0).sqrt()).collect()
+        self.covariance().diagonal().map(|variance| variance.max(0.0).sqrt()).collect()
     }
 
-    fn mean(&self) -> DVector<f64> {
-        DVector::from_iterator(self.dimensions(), self.sum.iter().map(|s| s / self.count.max(1) as f64))
+    fn mean(&self) -> Vec<f64> {
+        self.sum.iter().map(|sum| sum / self.count.max(1) as f64).collect()
     }
 
-    fn covariance(&self) -> DMatrix<f64> {
+    fn covariance(&self) -> Symmetric {
         let (size, count, mean) = (self.dimensions(), self.count.max(1) as f64, self.mean());
-        let mut matrix = DMatrix::zeros(size, size);
-        let mut at = 0;
-        for i in 0..size {
-            for j in i..size {
-                let value = self.products[at] / count - mean[i] * mean[j];
-                matrix[(i, j)] = value;
-                matrix[(j, i)] = value;
-                at += 1;
-            }
-        }
-        matrix
+        // Row i of the upper triangle begins after i rows that shrink by one.
+        let at = |i: usize, j: usize| i * size - i * i.saturating_sub(1) / 2 + j - i;
+        Symmetric::new(size, |i, j| self.products[at(i, j)] / count - mean[i] * mean[j])
     }
 
     /// Fréchet distance, squared, between the Gaussians of two sets, each feature divided by its `scale`:
@@ -97,16 +89,18 @@ impl FeatureSums {
         if self.count <= size || other.count <= size {
             return None;
         }
-        let weight = DVector::from_iterator(size, scale.iter().map(|s| if *s > 0.0 { 1.0 / s } else { 0.0 }));
-        let scaled = |set: &Self| {
-            let outer = &weight * weight.transpose();
-            (set.mean().component_mul(&weight), set.covariance().component_mul(&outer))
-        };
-        let ((mean_a, a), (mean_b, b)) = (scaled(self), scaled(other));
-        let root = square_root(a.clone());
-        let cross = square_root(&root * &b * &root);
-        let distance =
-            (mean_a - mean_b).norm_squared() + a.trace() + b.trace() - 2.0 * cross.trace();
+        let weight: Vec<f64> = scale.iter().map(|s| if *s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+        let scaled = |set: &Self| set.covariance().map(|i, j, value| value * weight[i] * weight[j]);
+        let (a, b) = (scaled(self), scaled(other));
+        let cross = b.between(&a.square_root()).square_root();
+        let means: f64 = self
+            .mean()
+            .iter()
+            .zip(other.mean())
+            .zip(&weight)
+            .map(|((a, b), weight)| ((a - b) * weight).powi(2))
+            .sum();
+        let distance = means + a.trace() + b.trace() - 2.0 * cross.trace();
         Some(distance.max(0.0))
     }
 
@@ -118,21 +112,14 @@ impl FeatureSums {
         }
         let (mean_a, mean_b) = (self.mean(), other.mean());
         let (a, b) = (self.covariance(), other.covariance());
+        let variance = |i: usize| a.get(i, i) + b.get(i, i);
         let used: Vec<usize> = (0..self.dimensions()).filter(|&i| scale[i] > 0.0).collect();
         let sum: f64 = used
             .iter()
-            .map(|&i| ((mean_a[i] - mean_b[i]).powi(2) + a[(i, i)] + b[(i, i)]) / (scale[i] * scale[i]))
+            .map(|&i| ((mean_a[i] - mean_b[i]).powi(2) + variance(i)) / (scale[i] * scale[i]))
             .sum();
         (!used.is_empty()).then(|| sum / used.len() as f64)
     }
-}
-
-/// Root of a symmetric matrix without negative eigenvalues; those that rounding made so count as 0.
-fn square_root(matrix: DMatrix<f64>) -> DMatrix<f64> {
-    let symmetric = (&matrix + matrix.transpose()) * 0.5;
-    let eigen = symmetric.symmetric_eigen();
-    let roots = DMatrix::from_diagonal(&eigen.eigenvalues.map(|value| value.max(0.0).sqrt()));
-    &eigen.eigenvectors * roots * eigen.eigenvectors.transpose()
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod pushes;
 mod smoothness;
 mod statistics;
 mod summary;
+mod symmetric;
 mod table;
 mod track;
 

@@ -61,6 +61,8 @@ Examples:
     Render(RenderArguments),
     /// Measure clips and rollouts.
     Evaluate(EvaluateArguments),
+    /// Judge the closed loop against mocap and baselines.
+    Bench(BenchArguments),
     /// Write procedural clips on known terrain, as data for a machine without mocap.
     Synthesize(SynthesizeArguments),
 }
@@ -383,6 +385,44 @@ pub struct EvaluateArguments {
     #[arg(long)]
     pub rig: Vec<PathBuf>,
     /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp bench`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp bench --out out/bench                                      five minutes, without a dataset
+  pomp bench --data data --out out/bench                          with mocap, motion matching and tracked clips
+  pomp bench --config configs/bench/full.toml --data data --out out/bench
+  pomp bench --only ours,kinematic_only --out out/bench
+
+An interrupted bench goes on where it stopped when the same command is given again.")]
+pub struct BenchArguments {
+    /// Methods and scenarios; without it those of configs/bench/quick.toml.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Model folder; without it the embedded compact model.
+    #[arg(long)]
+    pub model: Option<PathBuf>,
+    /// Folder of recordings that `pomp preprocess` has made; without it methods that need mocap are left out, and
+    /// nothing is compared with mocap.
+    #[arg(long)]
+    pub data: Option<PathBuf>,
+    /// Folder of the results: report.html, report.md, report.json, and a file per run.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Only these methods.
+    #[arg(long, value_delimiter = ',', value_name = "METHOD")]
+    pub only: Vec<String>,
+    /// Only these scenarios.
+    #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
+    pub scenario: Vec<String>,
+    /// Runs at a time; without it one per core.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
 }

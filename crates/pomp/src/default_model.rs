@@ -24,3 +24,13 @@ pub fn load(device: &Device) -> Result<Model> {
     Model::from_bytes(&bytes, "embedded compact model", device)
         .context("the program is damaged: build it again")
 }
+
+/// Its files by name, as they are in a model folder.
+pub fn files() -> [(&'static str, &'static [u8]); 4] {
+    [
+        ("model.json", DESCRIPTION.as_bytes()),
+        ("phase.safetensors", PHASE),
+        ("aligned_phase.safetensors", ALIGNED_PHASE),
+        ("kinematic.safetensors", KINEMATIC),
+    ]
+}

@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod bench;
 mod evaluate;
 mod export;
 mod generate;
@@ -31,6 +32,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
+        Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
     }
 }

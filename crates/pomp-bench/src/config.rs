@@ -1,0 +1,347 @@
+//! What is run: methods, scenarios, seeds.
+
+use crate::BenchError;
+use pomp_generator::control::Waypoint;
+use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
+use pomp_motion::{Gait, humanoid};
+use pomp_terrain::{Shape, TerrainSpec};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A preset goes on beyond the run, so that the character does not slow down before the end.
+const PLAN_BEYOND_S: f32 = 3.0;
+/// Longest run that is served, seconds.
+const LONGEST_S: f32 = 3600.0;
+
+/// A bench: every method in every scenario that it applies to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchConfig {
+    /// Seed of the first run of each scenario; the others count up from it.
+    pub first_seed: u64,
+    /// Length of previews, seconds; 0 for none.
+    pub preview_s: f32,
+    /// The methods, in the order of the report; the first is the one that the others are compared with.
+    pub method: Vec<Method>,
+    /// The scenarios, in the order of the report.
+    pub scenario: Vec<Scenario>,
+}
+
+/// A way to make motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// Name in files and reports: lower-case letters, digits and underscores.
+    pub name: String,
+    /// One line for the reader of the report.
+    pub about: String,
+    /// What it does.
+    pub kind: MethodKind,
+}
+
+/// What a method does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(clippy::large_enum_variant, reason = "there are a dozen methods, and they are not moved about")]
+pub enum MethodKind {
+    /// The closed loop with these settings; what is left out has its default.
+    ClosedLoop(GeneratorConfig),
+    /// Motion matching over the training clips of the dataset: kinematic, with inertialised transitions.
+    MotionMatching(MatchedFeatures),
+    /// A clip of the dataset, tracked by the default ragdoll; the clip is the command.
+    TrackedClip {},
+    /// Held-out clips of the dataset as they are.
+    Mocap {},
+}
+
+/// What motion matching compares besides the trajectory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchedFeatures {
+    /// Places and velocities of the feet, velocity of the hips.
+    Pose,
+    /// Phase codes of the clean periodic autoencoder.
+    Phase,
+}
+
+/// A situation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Name in files and reports: lower-case letters, digits and underscores.
+    pub name: String,
+    /// One line for the reader of the report.
+    pub about: String,
+    /// The ground; seeded shapes differ from run to run. It is enlarged as the path needs.
+    pub terrain: TerrainSpec,
+    /// What is asked for.
+    pub control: ScenarioControl,
+    /// Length of a run, seconds.
+    pub seconds: f32,
+    /// Number of runs per method. Methods that show clips run once per clip at most.
+    pub runs: usize,
+    /// Gaits of the held-out mocap that the motion is compared with, and of the clips of methods that show clips.
+    pub gaits: Vec<Gait>,
+    /// Methods to run here; all that apply by default.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// A push per run; none by default.
+    #[serde(default)]
+    pub push: Option<PushDesign>,
+    /// Whether the first run of each method is drawn. Default false.
+    #[serde(default)]
+    pub preview: bool,
+}
+
+/// What the character is asked to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ScenarioControl {
+    /// A ready-made command.
+    Preset(Preset),
+    /// Waypoints.
+    Path(Vec<Waypoint>),
+}
+
+/// Pushes that cover directions, bodies and moments of the gait evenly over the runs of a scenario.
+///
+/// Run r is pushed in direction r mod D on body r mod B; with D and B without a common divisor all D·B pairs come up in as
+/// many runs. The moments divide a span of time by the golden ratio, so that any number of runs covers it evenly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PushDesign {
+    /// Size of the impulse, N·s.
+    pub impulse_ns: f32,
+    /// Number of horizontal directions, evenly spread; the first pushes ahead (+Z), the next towards the left.
+    pub directions: usize,
+    /// Names of the bodies.
+    pub bodies: Vec<String>,
+    /// The earliest moment, seconds.
+    pub from_s: f32,
+    /// Length of the span of moments, seconds: about one cycle of the gait.
+    pub span_s: f32,
+}
+
+/// One push of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedPush {
+    /// When, seconds from the start.
+    pub time_s: f32,
+    /// Index of the joint whose body is pushed.
+    pub body: usize,
+    /// Impulse, N·s, world.
+    pub impulse_ns: glam::Vec3,
+}
+
+impl PushDesign {
+    /// The push of run `run`, counted from 0.
+    ///
+    /// # Panics
+    /// When the design has not been validated and names a body that is not there.
+    pub fn of_run(&self, run: usize) -> PlannedPush {
+        const GOLDEN: f32 = 0.618_034;
+        let angle = std::f32::consts::TAU * (run % self.directions) as f32 / self.directions as f32;
+        let name = &self.bodies[run % self.bodies.len()];
+        let body = body_index(name).expect("validation found every body");
+        PlannedPush {
+            time_s: self.from_s + self.span_s * ((0.5 + run as f32 * GOLDEN) % 1.0),
+            body,
+            impulse_ns: glam::Vec3::new(angle.sin(), 0.0, angle.cos()) * self.impulse_ns,
+        }
+    }
+}
+
+fn body_index(name: &str) -> Option<usize> {
+    let skeleton = pomp_motion::Skeleton::humanoid(1.75);
+    skeleton.index_of(name).map(|joint| joint.0).filter(|&joint| joint < humanoid::JOINTS)
+}
+
+impl Method {
+    /// Whether the method can be run in a scenario, apart from what the scenario's list says.
+    pub fn applies_to(&self, scenario: &Scenario) -> bool {
+        let flat = matches!(scenario.terrain.shape, Shape::Flat { .. });
+        match &self.kind {
+            MethodKind::ClosedLoop(config) => {
+                scenario.push.is_none() || config.dynamics == Dynamics::Simulated
+            }
+            MethodKind::MotionMatching(_) | MethodKind::Mocap {} => scenario.push.is_none(),
+            MethodKind::TrackedClip {} => flat,
+        }
+    }
+
+    /// Whether it needs a dataset.
+    pub fn needs_data(&self) -> bool {
+        !matches!(self.kind, MethodKind::ClosedLoop(_))
+    }
+
+    /// Whether its motion is simulated.
+    pub fn is_simulated(&self) -> bool {
+        match &self.kind {
+            MethodKind::ClosedLoop(config) => config.dynamics == Dynamics::Simulated,
+            MethodKind::TrackedClip {} => true,
+            MethodKind::MotionMatching(_) | MethodKind::Mocap {} => false,
+        }
+    }
+
+    /// Whether it shows clips of the dataset, one per run, instead of following the scenario's command.
+    pub fn shows_clips(&self) -> bool {
+        matches!(self.kind, MethodKind::TrackedClip {} | MethodKind::Mocap {})
+    }
+}
+
+impl Scenario {
+    /// Whether a method is to be run here.
+    pub fn wants(&self, method: &Method) -> bool {
+        if self.methods.is_empty() {
+            method.applies_to(self)
+        } else {
+            self.methods.contains(&method.name)
+        }
+    }
+
+    /// The command.
+    ///
+    /// # Errors
+    /// A path that cannot be followed.
+    pub fn plan(&self) -> Result<ControlPlan, BenchError> {
+        Ok(match &self.control {
+            ScenarioControl::Preset(preset) => {
+                ControlPlan::preset(*preset, self.seconds + PLAN_BEYOND_S, FRAME_RATE_HZ)
+            }
+            ScenarioControl::Path(waypoint) => {
+                ControlPlan::path(&PathFile { waypoint: waypoint.clone() }, FRAME_RATE_HZ)?
+            }
+        })
+    }
+
+    /// Frames of a run.
+    pub fn frames(&self) -> usize {
+        (self.seconds * FRAME_RATE_HZ).round() as usize
+    }
+}
+
+impl BenchConfig {
+    /// Checks names, ranges, plans and terrains.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn validate(&self) -> Result<(), BenchError> {
+        let bad = |reason: String| Err(BenchError::BadConfig { reason });
+        if self.method.is_empty() || self.scenario.is_empty() {
+            return bad("give at least one [[method]] and one [[scenario]]".to_owned());
+        }
+        if !(0.0..=60.0).contains(&self.preview_s) {
+            return bad(format!("preview_s = {} is outside 0 to 60", self.preview_s));
+        }
+        check_names("method", self.method.iter().map(|method| method.name.as_str()))?;
+        check_names("scenario", self.scenario.iter().map(|scenario| scenario.name.as_str()))?;
+        for method in &self.method {
+            if let MethodKind::ClosedLoop(settings) = &method.kind {
+                settings.validate()?;
+            }
+        }
+        for scenario in &self.scenario {
+            self.check_scenario(scenario)?;
+        }
+        Ok(())
+    }
+
+    fn check_scenario(&self, scenario: &Scenario) -> Result<(), BenchError> {
+        let name = &scenario.name;
+        let bad = |reason: String| Err(BenchError::BadConfig { reason: format!("scenario \"{name}\": {reason}") });
+        if !(1.0..=LONGEST_S).contains(&scenario.seconds) {
+            return bad(format!("seconds = {} is outside 1 to {LONGEST_S}", scenario.seconds));
+        }
+        if !(1..=10_000).contains(&scenario.runs) {
+            return bad(format!("runs = {} is outside 1 to 10000", scenario.runs));
+        }
+        if scenario.gaits.is_empty() {
+            return bad("gaits is empty; name those of the mocap to compare with".to_owned());
+        }
+        for wanted in &scenario.methods {
+            let Some(method) = self.method.iter().find(|method| method.name == *wanted) else {
+                return bad(format!("there is no method \"{wanted}\""));
+            };
+            if !method.applies_to(scenario) {
+                return bad(format!(
+                    "method \"{wanted}\" cannot be run here: it cannot be pushed, or its clips need level ground"
+                ));
+            }
+        }
+        if let Some(push) = &scenario.push {
+            if let Some(body) = push.bodies.iter().find(|body| body_index(body).is_none()) {
+                return bad(format!("there is no body \"{body}\" to push"));
+            }
+            if push.bodies.is_empty() || push.directions == 0 {
+                return bad("a push needs a body and a direction".to_owned());
+            }
+            let size = push.impulse_ns;
+            if !(size > 0.0 && size <= 10_000.0) {
+                return bad(format!("push.impulse_ns = {size} is outside 0 to 10000"));
+            }
+            let last = push.from_s + push.span_s;
+            if !(push.from_s >= 1.0 && push.span_s >= 0.0 && last + 1.0 <= scenario.seconds) {
+                return bad(format!(
+                    "pushes from {} to {last} s have to leave a second before and after them in {} s",
+                    push.from_s, scenario.seconds
+                ));
+            }
+        }
+        scenario.terrain.validate()?;
+        scenario.plan().map(drop)
+    }
+}
+
+/// Names are used as file names: plain, and one of each.
+fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), BenchError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        let plain = !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if !plain {
+            let reason = format!("{what} \"{name}\": a name is made of lower-case letters, digits and underscores");
+            return Err(BenchError::BadConfig { reason });
+        }
+        if !seen.insert(name) {
+            return Err(BenchError::BadConfig { reason: format!("two of [[{what}]] have the name \"{name}\"") });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn design(directions: usize, bodies: &[&str]) -> PushDesign {
+        let bodies = bodies.iter().map(|&body| body.to_owned()).collect();
+        PushDesign { impulse_ns: 75.0, directions, bodies, from_s: 4.0, span_s: 1.2 }
+    }
+
+    #[test]
+    fn the_pushes_of_24_runs_are_8_directions_on_3_bodies() {
+        let design = design(8, &["Hips", "Spine2", "LeftArm"]);
+        let pairs: BTreeSet<(i32, i32, usize)> = (0..24)
+            .map(|run| design.of_run(run))
+            .map(|push| ((push.impulse_ns.x * 10.0) as i32, (push.impulse_ns.z * 10.0) as i32, push.body))
+            .collect();
+        assert_eq!(pairs.len(), 24);
+    }
+
+    #[test]
+    fn the_moments_of_pushes_cover_their_span_evenly() {
+        let design = design(8, &["Hips"]);
+        let mut times: Vec<f32> = (0..24).map(|run| design.of_run(run).time_s).collect();
+        times.sort_by(f32::total_cmp);
+        assert!(times[0] >= 4.0 && times[23] <= 5.2, "{times:?}");
+        let widest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+        assert!(widest < 2.7 * 1.2 / 24.0, "{widest}");
+    }
+
+    #[test]
+    fn a_push_has_the_size_that_was_asked_for_and_the_first_goes_ahead() {
+        let design = design(8, &["Hips"]);
+        assert!((design.of_run(0).impulse_ns - glam::Vec3::Z * 75.0).length() < 1e-3);
+        assert!((0..8).all(|run| (design.of_run(run).impulse_ns.length() - 75.0).abs() < 1e-3));
+    }
+}

@@ -1,0 +1,35 @@
+//! The closed loop judged against mocap and baselines.
+//!
+//! A [`BenchConfig`] names methods and scenarios; [`run`] makes every run of every method in every scenario, each result a
+//! file of its own, so that a bench that was stopped goes on where it was; [`Report`] is what the runs say, with
+//! 95 % intervals, and [`report::write`] writes it as JSON, Markdown and one HTML page.
+//!
+//! Methods are the closed loop with any settings, [`motion_matching`] over the training clips, clips tracked by the
+//! ragdoll, and held-out mocap as it is. All are measured by `pomp-eval`, which sees recordings only, and by their
+//! distance from held-out mocap in the [`PhaseSpace`] of the clean periodic autoencoder.
+//!
+//! Same model, data and configuration, same bytes, with any number of threads. Clock readings go into files of their own.
+//!
+//! It chooses nothing: it has no pass marks, and trains no model.
+
+mod bench;
+mod config;
+mod cut;
+mod error;
+mod measure;
+mod mocap;
+pub mod motion_matching;
+mod phase_space;
+pub mod report;
+mod rollout;
+mod summary;
+
+pub use bench::{FrameTimes, NotRun, Progress, Runs, World, run};
+pub use config::{
+    BenchConfig, MatchedFeatures, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
+};
+pub use error::BenchError;
+pub use measure::RunResult;
+pub use mocap::Mocap;
+pub use phase_space::{PhaseSpace, Reference};
+pub use summary::{Cell, Drift, Floor, Interval, Report, Share};

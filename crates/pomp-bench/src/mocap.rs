@@ -1,0 +1,84 @@
+//! The dataset as the bench uses it: training clips to match, clips to track, held-out clips to compare with.
+
+use crate::BenchError;
+use pomp_model::Model;
+use pomp_motion::{Gait, GlobalPose, Recording};
+use pomp_train::{Dataset, FRAME_RATE_HZ, TrainingClip};
+use std::path::Path;
+
+/// Share of a clip's frames that have to be of the gaits asked for.
+const GAIT_SHARE: f32 = 0.9;
+
+/// A dataset, split as the model's training split it.
+pub struct Mocap {
+    dataset: Dataset,
+}
+
+impl Mocap {
+    /// Reads the recordings of `folder`; the clips that `model` was not trained on are the held-out ones.
+    ///
+    /// # Errors
+    /// The folder or one of its recordings cannot be used, or the model's description does not say how it was
+    /// trained.
+    pub fn load(folder: &Path, model: &Model) -> Result<Self, BenchError> {
+        let config = &model.description.config;
+        let held_out_every = config["held_out_every"]
+            .as_u64()
+            .ok_or(BenchError::BadModel { field: "held_out_every" })? as usize;
+        let exclude: Vec<String> = config["exclude"]
+            .as_array()
+            .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
+            .ok_or(BenchError::BadModel { field: "exclude" })?;
+        Ok(Self { dataset: Dataset::load(folder, held_out_every, &exclude)? })
+    }
+
+    /// A dataset that has been read.
+    pub fn of_dataset(dataset: Dataset) -> Self {
+        Self { dataset }
+    }
+
+    /// Hash of its files.
+    pub fn hash(&self) -> &str {
+        &self.dataset.hash
+    }
+
+    /// Whether any clip is held out; else figures of "held-out" clips are those of training clips.
+    pub fn has_held_out(&self) -> bool {
+        self.dataset.measured_on() == "held_out"
+    }
+
+    /// Clips that the model was trained on.
+    pub fn training(&self) -> impl Iterator<Item = &TrainingClip> {
+        self.dataset.training().map(|(_, clip)| clip)
+    }
+
+    /// Clips that it was not trained on.
+    pub fn held_out(&self) -> Vec<&TrainingClip> {
+        self.dataset.held_out().into_iter().map(|(_, clip)| clip).collect()
+    }
+
+    /// Held-out clips of at least `seconds` that are of one of `gaits` nearly throughout, mirror images left out: they
+    /// say the same again.
+    pub fn held_out_of(&self, gaits: &[Gait], seconds: f32) -> Vec<&TrainingClip> {
+        self.held_out().into_iter().filter(|clip| suits(clip, gaits, seconds)).collect()
+    }
+
+    /// All such clips that the replay supports throughout, held out or not: tracking learns nothing.
+    pub fn trackable(&self, gaits: &[Gait], seconds: f32) -> Vec<&TrainingClip> {
+        let clips = self.dataset.clips.iter();
+        clips.filter(|clip| suits(clip, gaits, seconds) && !clip.supported.contains(&false)).collect()
+    }
+}
+
+fn suits(clip: &TrainingClip, gaits: &[Gait], seconds: f32) -> bool {
+    let frames = clip.frames();
+    let of_gaits = clip.recording.gait.iter().filter(|weights| gaits.contains(&Gait::dominant(weights))).count();
+    !clip.recording.name.contains("_mirrored")
+        && frames as f32 >= seconds * FRAME_RATE_HZ
+        && of_gaits as f32 >= GAIT_SHARE * frames as f32
+}
+
+/// World poses of all frames.
+pub(crate) fn poses(recording: &Recording) -> Vec<GlobalPose> {
+    (0..recording.frames()).map(|frame| recording.global_pose(frame)).collect()
+}

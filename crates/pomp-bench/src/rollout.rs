@@ -1,0 +1,216 @@
+//! One run of a method in a scenario, recorded.
+
+use crate::BenchError;
+use crate::bench::World;
+use crate::config::{Method, MethodKind, PlannedPush, Scenario};
+use crate::mocap::poses;
+use crate::motion_matching::{MatchedCharacter, MatchingDatabase};
+use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
+use pomp_motion::{
+    Clip, ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording,
+    SimulationTrack, foot_contacts,
+};
+use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push};
+use pomp_terrain::{HeightMap, Shape};
+use pomp_train::TrainingClip;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Ground beyond the farthest point of the plan, metres.
+const TERRAIN_MARGIN_M: f32 = 8.0;
+/// Distance between heights of large level ground, metres.
+const FLAT_CELL_M: f32 = 1.0;
+/// Least length of a clip that is shown, seconds: phases are read from windows of two.
+const LEAST_CLIP_S: f32 = 2.4;
+/// Least time after a push in a tracked clip, seconds.
+const AFTER_PUSH_S: f32 = 2.0;
+
+/// What a run gave.
+pub(crate) struct Rollout {
+    /// The motion; it holds no clock readings.
+    pub recording: Recording,
+    /// The ground.
+    pub terrain: HeightMap,
+    /// Wall time of each frame, microseconds; empty where nothing is generated.
+    pub frame_us: Vec<f32>,
+}
+
+/// How many runs of a method a scenario has: one per clip at most for methods that show clips.
+pub(crate) fn runs(world: &World, method: &Method, scenario: &Scenario) -> usize {
+    if method.shows_clips() { scenario.runs.min(clips(world, method, scenario).len()) } else { scenario.runs }
+}
+
+/// Clips that a method may show.
+fn clips<'a>(world: &'a World, method: &Method, scenario: &Scenario) -> Vec<&'a TrainingClip> {
+    let Some(mocap) = &world.mocap else { return Vec::new() };
+    match &method.kind {
+        MethodKind::Mocap {} => mocap.held_out_of(&scenario.gaits, LEAST_CLIP_S),
+        _ => {
+            let after_push = scenario.push.as_ref().map_or(0.0, |push| push.from_s + push.span_s + AFTER_PUSH_S);
+            mocap.trackable(&scenario.gaits, after_push.max(LEAST_CLIP_S))
+        }
+    }
+}
+
+/// Name of the clip that a run shows, if it shows one.
+pub(crate) fn subject(world: &World, method: &Method, scenario: &Scenario, run: usize) -> Option<String> {
+    method.shows_clips().then(|| clips(world, method, scenario)[run].recording.name.clone())
+}
+
+/// Runs a method.
+pub(crate) fn rollout(
+    world: &World,
+    method: &Method,
+    scenario: &Scenario,
+    run: usize,
+    seed: u64,
+) -> Result<Rollout, BenchError> {
+    let push = scenario.push.as_ref().map(|design| design.of_run(run));
+    match &method.kind {
+        MethodKind::ClosedLoop(config) => closed_loop(world, config, scenario, push, seed),
+        MethodKind::MotionMatching(features) => {
+            matched(world.matching(*features, method, scenario)?, scenario, seed)
+        }
+        MethodKind::TrackedClip {} => tracked(clips(world, method, scenario)[run], push),
+        MethodKind::Mocap {} => {
+            let clip = clips(world, method, scenario)[run];
+            let recording = Recording { simulation: None, ..clip.recording.clone() };
+            Ok(Rollout { recording, terrain: clip.terrain.clone(), frame_us: Vec::new() })
+        }
+    }
+}
+
+/// The scenario's ground, large enough for its path.
+fn ground(scenario: &Scenario, reach_m: f32, seed: u64) -> Result<HeightMap, BenchError> {
+    let mut spec = scenario.terrain.clone();
+    let least = 2.0 * (reach_m + TERRAIN_MARGIN_M);
+    if spec.size_m < least {
+        spec.size_m = least;
+        if matches!(spec.shape, Shape::Flat {}) {
+            spec.cell_m = FLAT_CELL_M;
+        }
+    }
+    Ok(pomp_terrain::generate(&spec, seed)?)
+}
+
+fn closed_loop(
+    world: &World,
+    config: &GeneratorConfig,
+    scenario: &Scenario,
+    push: Option<PlannedPush>,
+    seed: u64,
+) -> Result<Rollout, BenchError> {
+    let plan = scenario.plan()?;
+    let terrain = ground(scenario, plan.reach_m(), seed)?;
+    let mut generator = Generator::new(&world.model, terrain.clone(), config, plan.at(0.0).gait, seed)?;
+    let pushes: Vec<ScheduledPush> = push
+        .iter()
+        .map(|push| ScheduledPush { time_s: push.time_s, body: push.body, impulse_ns: push.impulse_ns })
+        .collect();
+    let mut frame_us = Vec::with_capacity(scenario.frames());
+    let mut clock = Instant::now();
+    let mut recording = record(&mut generator, &scenario.name, &plan, &pushes, scenario.frames(), |_| {
+        frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
+        clock = Instant::now();
+        f32::NAN
+    })?;
+    if config.dynamics == pomp_generator::Dynamics::KinematicOnly {
+        recording.simulation = None;
+        label_contacts(&mut recording)?;
+    }
+    Ok(Rollout { recording, terrain, frame_us })
+}
+
+fn matched(database: &MatchingDatabase, scenario: &Scenario, seed: u64) -> Result<Rollout, BenchError> {
+    let plan = scenario.plan()?;
+    let terrain = ground(scenario, plan.reach_m(), seed)?;
+    let skeleton = Arc::clone(&database.skeleton);
+    let mut character = MatchedCharacter::new(database, &plan);
+    let (mut found, mut control, mut frame_us) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..scenario.frames() {
+        let clock = Instant::now();
+        let wanted = plan.at(character.plan_frame());
+        let pose = character.step(&plan, &terrain);
+        frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
+        control.push([wanted.position.x, wanted.position.y, wanted.yaw, wanted.speed_mps]);
+        found.push(skeleton.forward_kinematics(&pose));
+    }
+    let mut recording = Recording::of_global_poses(&scenario.name, skeleton, FRAME_RATE_HZ, &found);
+    recording.terrain = Some(terrain.grid().clone());
+    recording.generation = Some(GenerationTrack {
+        target_positions: recording.positions.clone(),
+        pushes: Vec::new(),
+        frame_time_us: vec![f32::NAN; control.len()],
+        control,
+    });
+    label_contacts(&mut recording)?;
+    Ok(Rollout { recording, terrain, frame_us })
+}
+
+/// Contacts of a motion that nobody simulated, as preprocessing finds them in mocap.
+fn label_contacts(recording: &mut Recording) -> Result<(), BenchError> {
+    let clip: Clip = recording.to_clip()?;
+    recording.foot_contact = foot_contacts(&clip, &ContactConfig::default());
+    Ok(())
+}
+
+fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, BenchError> {
+    let source = &clip.recording;
+    let targets: Vec<Pose> = source.to_clip()?.poses;
+    let dynamic = DynamicConfig::default();
+    let mut module = DynamicModule::new(&source.skeleton, &dynamic, clip.terrain.grid())?;
+    let frame_s = module.frame_s();
+    module.reset(&targets[0], &PoseVelocity::between(&targets[0], &targets[1], frame_s))?;
+    let (joints, bodies) = (source.skeleton.len(), module.body_names().len());
+    let mut track = SimulationTrack {
+        body_names: module.body_names().to_vec(),
+        body_mass_kg: module.body_masses().to_vec(),
+        contact_impulse: FrameTable::with_columns(bodies),
+        positions: FrameTable::with_columns(joints),
+        quaternions: FrameTable::with_columns(joints),
+        velocities: FrameTable::with_columns(joints),
+        assist_force: Vec::new(),
+        assist_torque: Vec::new(),
+    };
+    let (mut found, mut pushes) = (Vec::<GlobalPose>::new(), Vec::new());
+    for frame in 1..targets.len() {
+        let now = push.filter(|push| (push.time_s * FRAME_RATE_HZ).round() as usize == frame - 1);
+        let applied: Vec<Push> =
+            now.iter().map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None }).collect();
+        let step = module.step(&targets[frame - 1], &targets[frame], &applied)?;
+        pushes.extend(now.map(|push| PushRecord {
+            time_s: (frame - 1) as f32 / FRAME_RATE_HZ,
+            body: push.body,
+            impulse_ns: push.impulse_ns,
+            point: step.pose.positions[push.body],
+        }));
+        track.contact_impulse.push(&step.contact_impulse);
+        track.positions.push(&step.pose.positions);
+        track.quaternions.push(&step.pose.rotations);
+        track.velocities.push(&step.velocities);
+        track.assist_force.push(step.assist_force);
+        track.assist_torque.push(step.assist_torque);
+        found.push(step.pose);
+    }
+    let skeleton = Arc::clone(&source.skeleton);
+    let mut recording = Recording::of_global_poses(&source.name, skeleton, FRAME_RATE_HZ, &found);
+    recording.gait = source.gait[1..].to_vec();
+    recording.terrain.clone_from(&source.terrain);
+    let mut target_positions = FrameTable::with_columns(joints);
+    poses(source)[1..].iter().for_each(|pose| target_positions.push(&pose.positions));
+    let control = (1..targets.len())
+        .map(|frame| {
+            let [x, z, yaw, _] = source.root[frame];
+            let velocity = source.velocities[frame][0];
+            [x, z, yaw, velocity.x.hypot(velocity.z)]
+        })
+        .collect();
+    recording.simulation = Some(track);
+    recording.generation = Some(GenerationTrack {
+        target_positions,
+        pushes,
+        control,
+        frame_time_us: vec![f32::NAN; found.len()],
+    });
+    Ok(Rollout { recording, terrain: clip.terrain.clone(), frame_us: Vec::new() })
+}

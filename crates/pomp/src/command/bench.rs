@@ -1,0 +1,102 @@
+use crate::cli::BenchArguments;
+use crate::{config_file, default_model, terminal};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use burn::tensor::Device;
+use pomp_bench::{BenchConfig, Mocap, Progress, Report, World, report};
+use pomp_model::Model;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The quick bench, which runs where no configuration is given.
+const QUICK: &str = include_str!("../../../../configs/bench/quick.toml");
+
+pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
+    let mut config: BenchConfig = match &arguments.config {
+        Some(path) => config_file::read(path)?,
+        None => config_file::parse(QUICK, "configs/bench/quick.toml")?,
+    };
+    select(&mut config, arguments)?;
+    config.validate()?;
+    let threads = match arguments.threads {
+        Some(0) => bail!("--threads 0: give at least one"),
+        Some(threads) => threads,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let device = Device::flex();
+    let (model, model_id) = match &arguments.model {
+        Some(folder) => (Model::load(folder, &device)?, hash_of_folder(folder)?),
+        None => (default_model::load(&device)?, hash(default_model::files().map(|(_, bytes)| bytes))),
+    };
+    let mocap = arguments.data.as_deref().map(|folder| Mocap::load(folder, &model)).transpose()?;
+    let world = World::new(model, model_id, mocap);
+    let bar = terminal::bar(0, "bench");
+    let runs = pomp_bench::run(&world, &config, &arguments.out, threads, &|progress| match progress {
+        Progress::Planned { runs } => bar.set_length(*runs as u64),
+        Progress::Done { result } => {
+            if let Some(failure) = &result.failure {
+                let (method, scenario) = (&result.method, &result.scenario);
+                bar.suspend(|| eprintln!("{method} in {scenario}, run {}: {failure}", result.run));
+            }
+            bar.inc(1);
+        }
+    })?;
+    bar.finish_and_clear();
+    ensure!(!runs.results.is_empty(), "nothing was run: every method left needs a dataset; give one with --data");
+    let figures = Report::new(&world, &config, &runs)?;
+    report::write(&figures, &runs, &arguments.out)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&figures)?);
+    } else {
+        println!("{}", report::markdown(&figures));
+        println!("report.html, report.md, report.json and timing.md are in {}", arguments.out.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Leaves the methods and scenarios that were asked for.
+fn select(config: &mut BenchConfig, arguments: &BenchArguments) -> Result<()> {
+    let check = |what: &str, wanted: &[String], known: Vec<&str>| match wanted
+        .iter()
+        .find(|name| !known.contains(&name.as_str()))
+    {
+        Some(name) => Err(anyhow!("there is no {what} \"{name}\"; there are {}", known.join(", "))),
+        None => Ok(()),
+    };
+    let (methods, scenarios) = (&arguments.only, &arguments.scenario);
+    check("method", methods, config.method.iter().map(|m| m.name.as_str()).collect())?;
+    check("scenario", scenarios, config.scenario.iter().map(|s| s.name.as_str()).collect())?;
+    if !scenarios.is_empty() {
+        config.scenario.retain(|scenario| scenarios.contains(&scenario.name));
+    }
+    if !methods.is_empty() {
+        // In this order: a list of a scenario's own that became empty would mean all methods.
+        config.scenario.retain(|scenario| {
+            scenario.methods.is_empty() || scenario.methods.iter().any(|name| methods.contains(name))
+        });
+        config.method.retain(|method| methods.contains(&method.name));
+        for scenario in &mut config.scenario {
+            scenario.methods.retain(|name| methods.contains(name));
+        }
+        ensure!(!config.scenario.is_empty(), "no scenario runs {}", methods.join(", "));
+    }
+    Ok(())
+}
+
+fn hash_of_folder(folder: &Path) -> Result<String> {
+    let mut files = Vec::new();
+    // What a model may lack it may lack here too; what it needs, reading it has asked for.
+    for path in default_model::files().map(|(name, _)| folder.join(name)).into_iter().filter(|path| path.is_file()) {
+        files.push(std::fs::read(&path).with_context(|| format!("{}: cannot read the model", path.display()))?);
+    }
+    Ok(hash(files.iter().map(Vec::as_slice)))
+}
+
+/// Hash of files, one after the other.
+fn hash<'a>(files: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut all = Sha256::new();
+    for file in files {
+        all.update(Sha256::digest(file));
+    }
+    all.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
