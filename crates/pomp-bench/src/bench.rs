@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Raised when the meaning of results changes, so that old ones are made again.
-const RESULT_VERSION: u32 = 1;
+const RESULT_VERSION: u32 = 2;
 /// Size and pace of previews.
 const PREVIEW_SIZE: (u32, u32) = (216, 162);
 const PREVIEW_FPS: f32 = 12.5;
@@ -85,7 +85,11 @@ impl World {
                 MatchedFeatures::Phase => {
                     let velocities = root_velocities(&mocap::poses(&clip.recording));
                     let frames = MatchingDatabase::entry_frames(clip.frames());
-                    self.space.states(&velocities, &frames)?.iter().map(pomp_phase::PhaseState::code).collect()
+                    self.space
+                        .states(&velocities, &frames)?
+                        .iter()
+                        .map(pomp_phase::PhaseState::code)
+                        .collect()
                 }
             };
             skeleton.get_or_insert_with(|| clip.recording.skeleton.clone());
@@ -247,8 +251,8 @@ fn plan<'a>(world: &World, config: &'a BenchConfig) -> (Vec<Job<'a>>, Vec<NotRun
 fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Result<RunResult, BenchError> {
     let path = result_path(out, job);
     let key = key(world, config, job);
-    let preview = (job.scenario.preview && job.run == 0 && config.preview_s > 0.0)
-        .then(|| path.with_extension("gif"));
+    let preview =
+        (job.scenario.preview && job.run == 0 && config.preview_s > 0.0).then(|| path.with_extension("gif"));
     if let Some(result) = read_result(&path)?
         && result.key == key
         && preview.as_ref().is_none_or(|preview| preview.is_file())
@@ -288,10 +292,7 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
 }
 
 fn result_path(out: &Path, job: &Job<'_>) -> PathBuf {
-    out.join("runs")
-        .join(&job.scenario.name)
-        .join(&job.method.name)
-        .join(format!("{:04}.json", job.run))
+    out.join("runs").join(&job.scenario.name).join(&job.method.name).join(format!("{:04}.json", job.run))
 }
 
 /// A result, or `None` where there is none that this version understands.

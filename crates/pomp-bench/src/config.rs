@@ -192,11 +192,7 @@ impl Method {
 impl Scenario {
     /// Whether a method is to be run here.
     pub fn wants(&self, method: &Method) -> bool {
-        if self.methods.is_empty() {
-            method.applies_to(self)
-        } else {
-            self.methods.contains(&method.name)
-        }
+        if self.methods.is_empty() { method.applies_to(self) } else { self.methods.contains(&method.name) }
     }
 
     /// The command.
@@ -248,7 +244,8 @@ impl BenchConfig {
 
     fn check_scenario(&self, scenario: &Scenario) -> Result<(), BenchError> {
         let name = &scenario.name;
-        let bad = |reason: String| Err(BenchError::BadConfig { reason: format!("scenario \"{name}\": {reason}") });
+        let bad =
+            |reason: String| Err(BenchError::BadConfig { reason: format!("scenario \"{name}\": {reason}") });
         if !(1.0..=LONGEST_S).contains(&scenario.seconds) {
             return bad(format!("seconds = {} is outside 1 to {LONGEST_S}", scenario.seconds));
         }
@@ -299,11 +296,14 @@ fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(
         let plain = !name.is_empty()
             && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         if !plain {
-            let reason = format!("{what} \"{name}\": a name is made of lower-case letters, digits and underscores");
+            let reason =
+                format!("{what} \"{name}\": a name is made of lower-case letters, digits and underscores");
             return Err(BenchError::BadConfig { reason });
         }
         if !seen.insert(name) {
-            return Err(BenchError::BadConfig { reason: format!("two of [[{what}]] have the name \"{name}\"") });
+            return Err(BenchError::BadConfig {
+                reason: format!("two of [[{what}]] have the name \"{name}\""),
+            });
         }
     }
     Ok(())

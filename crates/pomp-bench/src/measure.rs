@@ -62,9 +62,9 @@ pub(crate) fn measure(
     let of = |recording: &Recording| evaluate(recording, &rollout.terrain, track);
     let whole = of(recording)?;
     let rate = f64::from(recording.frame_rate_hz);
-    let frames = whole.first_fall_s.map_or(recording.frames(), |fall| {
-        ((fall - BEFORE_FALL_S).max(0.0) * rate) as usize
-    });
+    let frames = whole
+        .first_fall_s
+        .map_or(recording.frames(), |fall| ((fall - BEFORE_FALL_S).max(0.0) * rate) as usize);
     let least = (LEAST_S * rate) as usize;
     let mut metrics = if frames < least.min(recording.frames()) {
         Metrics::default()

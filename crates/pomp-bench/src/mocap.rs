@@ -47,14 +47,20 @@ impl Mocap {
         self.dataset.measured_on() == "held_out"
     }
 
-    /// Clips that the model was trained on.
+    /// Clips that the model was trained on, as they were recorded.
     pub fn training(&self) -> impl Iterator<Item = &TrainingClip> {
-        self.dataset.training().map(|(_, clip)| clip)
+        self.dataset.training().map(|(_, clip)| clip).filter(|clip| is_recorded(clip))
     }
 
-    /// Clips that it was not trained on.
+    /// Clips that it was not trained on, as they were recorded.
     pub fn held_out(&self) -> Vec<&TrainingClip> {
-        self.dataset.held_out().into_iter().map(|(_, clip)| clip).collect()
+        self.dataset.held_out().into_iter().map(|(_, clip)| clip).filter(|clip| is_recorded(clip)).collect()
+    }
+
+    /// Recorded clips of one of `gaits` nearly throughout, with their mirror images: the held-out ones and the others.
+    pub fn reference(&self, gaits: &[Gait]) -> [Vec<&TrainingClip>; 2] {
+        let training: Vec<&TrainingClip> = self.training().collect();
+        [self.held_out(), training].map(|clips| clips.into_iter().filter(|clip| is_of(clip, gaits)).collect())
     }
 
     /// Held-out clips of at least `seconds` that are of one of `gaits` nearly throughout, mirror images left out: they
@@ -65,17 +71,26 @@ impl Mocap {
 
     /// All such clips that the replay supports throughout, held out or not: tracking learns nothing.
     pub fn trackable(&self, gaits: &[Gait], seconds: f32) -> Vec<&TrainingClip> {
-        let clips = self.dataset.clips.iter();
+        let clips = self.dataset.clips.iter().filter(|clip| is_recorded(clip));
         clips.filter(|clip| suits(clip, gaits, seconds) && !clip.supported.contains(&false)).collect()
     }
 }
 
+/// Whether a recording is a clip or its mirror image, and not one that preprocessing has laid on other ground or pushed.
+fn is_recorded(clip: &TrainingClip) -> bool {
+    !clip.recording.name.contains("_terrain")
+}
+
+/// Whether nearly all frames are of these gaits.
+fn is_of(clip: &TrainingClip, gaits: &[Gait]) -> bool {
+    let gait = clip.recording.gait.iter().map(Gait::dominant);
+    gait.filter(|gait| gaits.contains(gait)).count() as f32 >= GAIT_SHARE * clip.frames() as f32
+}
+
 fn suits(clip: &TrainingClip, gaits: &[Gait], seconds: f32) -> bool {
-    let frames = clip.frames();
-    let of_gaits = clip.recording.gait.iter().filter(|weights| gaits.contains(&Gait::dominant(weights))).count();
     !clip.recording.name.contains("_mirrored")
-        && frames as f32 >= seconds * FRAME_RATE_HZ
-        && of_gaits as f32 >= GAIT_SHARE * frames as f32
+        && clip.frames() as f32 >= seconds * FRAME_RATE_HZ
+        && is_of(clip, gaits)
 }
 
 /// World poses of all frames.

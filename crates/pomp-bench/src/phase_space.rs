@@ -6,12 +6,10 @@ use pomp_eval::FeatureSums;
 use pomp_model::Model;
 use pomp_motion::{FrameTable, Gait, GlobalPose, RootFrame};
 use pomp_phase::{PhaseState, VelocityWindow, WindowConfig, WindowEncoder};
-use pomp_train::FRAME_RATE_HZ;
+use pomp_train::{FRAME_RATE_HZ, TrainingClip};
 
 /// Frames between the windows of a motion.
 const STRIDE: usize = 6;
-/// Frames between the windows of training clips, of which there are many.
-const TRAINING_STRIDE: usize = 24;
 /// Windows that are encoded at once.
 const BATCH: usize = 32;
 
@@ -56,35 +54,24 @@ impl PhaseSpace {
     /// A pose that is not finite.
     pub fn features(&self, motion: &[GlobalPose]) -> Result<FeatureSums, BenchError> {
         let radius = self.window.radius_frames;
-        let frames: Vec<usize> =
-            (radius..motion.len().saturating_sub(radius)).step_by(STRIDE).collect();
+        let frames: Vec<usize> = (radius..motion.len().saturating_sub(radius)).step_by(STRIDE).collect();
         self.sums(&root_velocities(motion), &frames)
     }
 
-    /// The mocap that motions of these gaits are compared with; `None` when there is not enough of it.
+    /// The mocap that motions of these gaits are compared with: the windows within clips that are of these gaits nearly
+    /// throughout. `None` when there is not enough of it.
     ///
     /// # Errors
     /// A pose that is not finite.
     pub fn reference(&self, mocap: &Mocap, gaits: &[Gait]) -> Result<Option<Reference>, BenchError> {
-        let radius = self.window.radius_frames;
-        let collect = |clip: &pomp_train::TrainingClip, stride: usize| {
-            let last = clip.frames().saturating_sub(radius);
-            let frames: Vec<usize> = (radius..last)
-                .step_by(stride)
-                .filter(|&frame| {
-                    clip.supported[frame] && gaits.contains(&Gait::dominant(&clip.recording.gait[frame]))
-                })
-                .collect();
-            self.sums(&root_velocities(&poses(&clip.recording)), &frames)
+        let [held_out, training] = mocap.reference(gaits);
+        let collect = |clips: Vec<&TrainingClip>| {
+            clips.into_iter().try_fold(FeatureSums::new(self.dimensions()), |mut all, clip| {
+                all.add(&self.features(&poses(&clip.recording))?);
+                Ok::<_, BenchError>(all)
+            })
         };
-        let (mut held_out, mut training) =
-            (FeatureSums::new(self.dimensions()), FeatureSums::new(self.dimensions()));
-        for clip in mocap.held_out() {
-            held_out.add(&collect(clip, STRIDE)?);
-        }
-        for clip in mocap.training() {
-            training.add(&collect(clip, TRAINING_STRIDE)?);
-        }
+        let (held_out, training) = (collect(held_out)?, collect(training)?);
         let scale = held_out.deviations();
         let enough = held_out.count > 2 * self.dimensions() && training.count > 2 * self.dimensions();
         Ok(enough.then_some(Reference { held_out, training, scale }))
@@ -111,11 +98,7 @@ impl PhaseSpace {
         Ok(states)
     }
 
-    fn sums(
-        &self,
-        velocities: &FrameTable<glam::Vec3>,
-        frames: &[usize],
-    ) -> Result<FeatureSums, BenchError> {
+    fn sums(&self, velocities: &FrameTable<glam::Vec3>, frames: &[usize]) -> Result<FeatureSums, BenchError> {
         let mut sums = FeatureSums::new(self.dimensions());
         for state in self.states(velocities, frames)? {
             let parts = [state.code(), state.amplitudes(), state.frequencies_hz(), state.offsets()];

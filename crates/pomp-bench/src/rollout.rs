@@ -46,7 +46,8 @@ fn clips<'a>(world: &'a World, method: &Method, scenario: &Scenario) -> Vec<&'a 
     match &method.kind {
         MethodKind::Mocap {} => mocap.held_out_of(&scenario.gaits, LEAST_CLIP_S),
         _ => {
-            let after_push = scenario.push.as_ref().map_or(0.0, |push| push.from_s + push.span_s + AFTER_PUSH_S);
+            let after_push =
+                scenario.push.as_ref().map_or(0.0, |push| push.from_s + push.span_s + AFTER_PUSH_S);
             mocap.trackable(&scenario.gaits, after_push.max(LEAST_CLIP_S))
         }
     }
@@ -69,7 +70,7 @@ pub(crate) fn rollout(
     match &method.kind {
         MethodKind::ClosedLoop(config) => closed_loop(world, config, scenario, push, seed),
         MethodKind::MotionMatching(features) => {
-            matched(world.matching(*features, method, scenario)?, scenario, seed)
+            matched(world.matching(*features, method, scenario)?, scenario, run, seed)
         }
         MethodKind::TrackedClip {} => tracked(clips(world, method, scenario)[run], push),
         MethodKind::Mocap {} => {
@@ -121,11 +122,16 @@ fn closed_loop(
     Ok(Rollout { recording, terrain, frame_us })
 }
 
-fn matched(database: &MatchingDatabase, scenario: &Scenario, seed: u64) -> Result<Rollout, BenchError> {
+fn matched(
+    database: &MatchingDatabase,
+    scenario: &Scenario,
+    run: usize,
+    seed: u64,
+) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
     let terrain = ground(scenario, plan.reach_m(), seed)?;
     let skeleton = Arc::clone(&database.skeleton);
-    let mut character = MatchedCharacter::new(database, &plan);
+    let mut character = MatchedCharacter::new(database, &plan, run);
     let (mut found, mut control, mut frame_us) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..scenario.frames() {
         let clock = Instant::now();
@@ -175,8 +181,10 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
     let (mut found, mut pushes) = (Vec::<GlobalPose>::new(), Vec::new());
     for frame in 1..targets.len() {
         let now = push.filter(|push| (push.time_s * FRAME_RATE_HZ).round() as usize == frame - 1);
-        let applied: Vec<Push> =
-            now.iter().map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None }).collect();
+        let applied: Vec<Push> = now
+            .iter()
+            .map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None })
+            .collect();
         let step = module.step(&targets[frame - 1], &targets[frame], &applied)?;
         pushes.extend(now.map(|push| PushRecord {
             time_s: (frame - 1) as f32 / FRAME_RATE_HZ,

@@ -1,10 +1,10 @@
 //! From runs to figures: means, shares and distances with 95 % intervals.
 
+use crate::BenchError;
 use crate::bench::{NotRun, Runs, World};
 use crate::config::{BenchConfig, Method, Scenario};
 use crate::measure::RunResult;
 use crate::phase_space::Reference;
-use crate::BenchError;
 use pomp_eval::{FeatureSums, Metrics, Summary, bootstrap_95, mean, wilson_95};
 use pomp_motion::Gait;
 use serde::Serialize;

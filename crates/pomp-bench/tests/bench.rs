@@ -63,7 +63,11 @@ fn a_bench_is_the_same_with_any_number_of_threads_and_keeps_no_clock() {
     let (_, report_of_two) = bench(&world, two.path(), 2);
     assert_eq!(report_of_one, report_of_two);
     for file in ["report.md", "report.html", "runs/flat/ours/0000.json", "runs/flat/ours/0000.gif"] {
-        assert_eq!(fs::read(one.path().join(file)).unwrap(), fs::read(two.path().join(file)).unwrap(), "{file}");
+        assert_eq!(
+            fs::read(one.path().join(file)).unwrap(),
+            fs::read(two.path().join(file)).unwrap(),
+            "{file}"
+        );
     }
     assert_eq!(runs.results.len(), 4);
     assert!(runs.results.iter().all(|r| r.failure.is_none() && r.metrics.frame_time_p50_ms.is_none()));

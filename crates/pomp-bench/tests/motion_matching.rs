@@ -54,7 +54,7 @@ fn it_reproduces_the_clip_whose_trajectory_it_is_asked_for() {
     let (wanted, other) = (walk(1.2, 0.15, 1), walk(1.2, -0.4, 2));
     let (database, skeleton) = database(&[&other, &wanted]);
     let plan = ControlPlan::of_recording(&wanted, 60.0).unwrap();
-    let mut character = MatchedCharacter::new(&database, &plan);
+    let mut character = MatchedCharacter::new(&database, &plan, 0);
     let terrain = ground();
     let first = wanted.global_pose(0).positions[0];
     let mut worst: f32 = 0.0;
@@ -77,7 +77,7 @@ fn it_turns_to_the_side_that_is_asked_for() {
     let terrain = ground();
     let end = |of: &Recording| {
         let plan = ControlPlan::of_recording(of, 60.0).unwrap();
-        let mut character = MatchedCharacter::new(&database, &plan);
+        let mut character = MatchedCharacter::new(&database, &plan, 0);
         (0..300).map(|_| character.step(&plan, &terrain).root_position).last().unwrap()
     };
     let (to_left, to_right) = (end(&left), end(&right));
@@ -90,10 +90,11 @@ fn a_jump_between_clips_leaves_no_seam() {
     let (slow, fast) = (walk(0.9, 0.0, 1), walk(1.5, 0.0, 2));
     let (database, skeleton) = database(&[&slow, &fast]);
     // Asks for the slow walk and, half way, for the fast one.
-    let path = |speed: f32, z: f32| pomp_generator::control::Waypoint { x: 0.0, z, speed_mps: speed, gait: None };
+    let path =
+        |speed: f32, z: f32| pomp_generator::control::Waypoint { x: 0.0, z, speed_mps: speed, gait: None };
     let waypoint = vec![path(0.9, 0.0), path(1.5, 4.0), path(1.5, 12.0)];
     let plan = ControlPlan::path(&pomp_generator::PathFile { waypoint }, 60.0).unwrap();
-    let mut character = MatchedCharacter::new(&database, &plan);
+    let mut character = MatchedCharacter::new(&database, &plan, 0);
     let terrain = ground();
     let mut played = Vec::new();
     let mut before: Option<Vec<Vec3>> = None;
@@ -116,5 +117,7 @@ fn a_jump_between_clips_leaves_no_seam() {
 fn a_database_without_a_usable_frame_is_none() {
     let recording = walk(1.2, 0.0, 1);
     let clip = MatchingClip { usable: vec![false; recording.frames()], ..matching_clip(&recording) };
-    assert!(MatchingDatabase::new(Arc::clone(&recording.skeleton), vec![clip], MatchedFeatures::Pose).is_none());
+    assert!(
+        MatchingDatabase::new(Arc::clone(&recording.skeleton), vec![clip], MatchedFeatures::Pose).is_none()
+    );
 }

@@ -37,6 +37,18 @@ pub(crate) fn measure(
         .collect();
     metrics.path_error_mean_m = mean(&distances);
     metrics.path_error_p95_m = percentile(&distances, 0.95);
+    let aside: Vec<f64> = generation
+        .control
+        .iter()
+        .enumerate()
+        .map(|(frame, c)| {
+            let root = motion.positions[frame][hips];
+            let (sin, cos) = f64::from(c[2]).sin_cos();
+            let (dx, dz) = (f64::from(root.x) - f64::from(c[0]), f64::from(root.z) - f64::from(c[1]));
+            (dx * cos - dz * sin).abs()
+        })
+        .collect();
+    metrics.path_aside_mean_m = mean(&aside);
     let headings: Vec<f64> = generation
         .control
         .iter()

@@ -95,6 +95,8 @@ metrics! {
     path_error_mean_m: "m", Lower;
     /// 95th percentile of that distance, m.
     path_error_p95_m: "m", Lower;
+    /// The part of that distance across the commanded heading, mean, m: a character that is ahead or behind is on its path.
+    path_aside_mean_m: "m", Lower;
     /// Angle between the pelvis's heading and the commanded one, mean, degrees.
     heading_error_deg: "deg", Lower;
     /// Difference between the horizontal speed of the pelvis and the commanded speed, mean of its size, m/s.

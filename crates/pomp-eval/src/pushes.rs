@@ -68,9 +68,8 @@ pub(crate) fn measure(
     let over = |values: Vec<f64>| mean(&values);
     metrics.push_recovered_percent = percent(recovered.len());
     metrics.push_fell_percent = percent(outcomes.iter().filter(|o| o.fell).count());
-    metrics.push_recovery_s = over(
-        recovered.iter().filter_map(|o| o.recovery_frames).map(|f| f as f64 / motion.rate_hz).collect(),
-    );
+    metrics.push_recovery_s =
+        over(recovered.iter().filter_map(|o| o.recovery_frames).map(|f| f as f64 / motion.rate_hz).collect());
     metrics.push_steps = over(recovered.iter().map(|o| o.steps as f64).collect());
     metrics.push_displacement_m = over(outcomes.iter().map(|o| o.displacement_m).collect());
     metrics.push_assist_peak_bw = over(outcomes.iter().filter_map(|o| o.assist_peak_bw).collect());
@@ -90,7 +89,8 @@ fn outcome(
     let begin = at - frames(BEFORE_S);
     let velocity_before =
         (pelvis(motion, at) - pelvis(motion, begin)) * (motion.rate_hz / (at - begin) as f64);
-    let trunk_before: DVec3 = (begin..=at).map(|frame| trunk(motion, frame)).sum::<DVec3>().normalize_or_zero();
+    let trunk_before: DVec3 =
+        (begin..=at).map(|frame| trunk(motion, frame)).sum::<DVec3>().normalize_or_zero();
 
     let itself = |frame: usize| {
         let half = frames(STEP_S) / 2;
@@ -113,16 +113,18 @@ fn outcome(
         }
     }
 
-    let direction = DVec2::new(f64::from(push.impulse_ns.x), f64::from(push.impulse_ns.z)).normalize_or_zero();
+    let direction =
+        DVec2::new(f64::from(push.impulse_ns.x), f64::from(push.impulse_ns.z)).normalize_or_zero();
     let displacement_m = (at..=(at + frames(DISPLACED_WITHIN_S)).min(last))
         .map(|frame| {
             let unpushed = pelvis(motion, at) + velocity_before * ((frame - at) as f64 / motion.rate_hz);
             (pelvis(motion, frame) - unpushed).dot(direction)
         })
         .fold(0.0, f64::max);
-    let weight = recording.simulation.as_ref().map(|simulation| {
-        simulation.body_mass_kg.iter().map(|&mass| f64::from(mass)).sum::<f64>() * GRAVITY
-    });
+    let weight = recording
+        .simulation
+        .as_ref()
+        .map(|simulation| simulation.body_mass_kg.iter().map(|&mass| f64::from(mass)).sum::<f64>() * GRAVITY);
     let assist_peak_bw = recording.simulation.as_ref().zip(weight).map(|(simulation, weight)| {
         (at..=(at + frames(ASSIST_WITHIN_S)).min(last))
             .map(|frame| simulation.assist_force[frame].as_dvec3().length() / weight)
@@ -157,9 +159,7 @@ fn steps(motion: &Motion, from: usize, to: usize) -> usize {
         contact[2 * foot] || contact[2 * foot + 1]
     };
     let lands = |frame: usize, foot: usize| {
-        touches(frame, foot)
-            && frame >= swing
-            && (frame - swing..frame).all(|before| !touches(before, foot))
+        touches(frame, foot) && frame >= swing && (frame - swing..frame).all(|before| !touches(before, foot))
     };
     (from + 1..=to.min(motion.frames() - 1))
         .map(|frame| (0..2).filter(|&foot| lands(frame, foot)).count())

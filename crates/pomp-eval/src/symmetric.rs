@@ -39,9 +39,8 @@ impl Symmetric {
     /// `outer` · self · `outer`.
     pub fn between(&self, outer: &Self) -> Self {
         let n = self.size;
-        let product: Vec<f64> = (0..n * n)
-            .map(|at| (0..n).map(|k| outer.get(at / n, k) * self.get(k, at % n)).sum())
-            .collect();
+        let product: Vec<f64> =
+            (0..n * n).map(|at| (0..n).map(|k| outer.get(at / n, k) * self.get(k, at % n)).sum()).collect();
         Self::new(n, |i, j| (0..n).map(|k| product[i * n + k] * outer.get(k, j)).sum())
     }
 

@@ -296,6 +296,8 @@ fn path_heading_and_speed_errors_are_those_that_were_built_in() {
         let metrics = evaluate(&commanded(101, 0.25, 0.2), &flat(), track).unwrap();
         near(metrics.path_error_mean_m, 0.25, 1e-5);
         near(metrics.path_error_p95_m, 0.25, 1e-5);
+        // The command's heading is turned by 0.2 rad against the line to it.
+        near(metrics.path_aside_mean_m, 0.25 * 0.2f64.cos(), 1e-5);
         near(metrics.heading_error_deg, 0.2f64.to_degrees(), 1e-3);
         near(metrics.speed_error_m_s, 0.0, 1e-3);
         near(metrics.frame_time_p50_ms, 1.5, 1e-6);

@@ -34,10 +34,11 @@ pub struct MatchedCharacter<'a> {
 }
 
 impl<'a> MatchedCharacter<'a> {
-    /// A character at the origin, facing +Z, in the frame whose path is nearest to what `plan` asks for.
-    pub fn new(database: &'a MatchingDatabase, plan: &ControlPlan) -> Self {
+    /// A character at the origin, facing +Z, in the frame whose path is the `choice`-th nearest, counted from 0, to what
+    /// `plan` asks for. Matching draws no random numbers: where it begins is all that runs can differ in.
+    pub fn new(database: &'a MatchingDatabase, plan: &ControlPlan, choice: usize) -> Self {
         let frame = RootFrame { origin: Vec3::ZERO, yaw: 0.0 };
-        let (place, _) = database.nearest(&database.query(None, &asked_for(plan, 0.0, &frame)));
+        let place = database.nth_nearest(&database.query(None, &asked_for(plan, 0.0, &frame)), choice);
         let joints = database.states(place.clip)[place.frame].rotations_local.len();
         Self {
             database,
@@ -75,9 +76,8 @@ impl<'a> MatchedCharacter<'a> {
             offset.decay(FRAME_S);
         }
         let rest = self.motion.value;
-        self.frame = self
-            .frame
-            .advanced(displacement + Vec2::new(rest.x, rest.z) * FRAME_S, turn + rest.y * FRAME_S);
+        self.frame =
+            self.frame.advanced(displacement + Vec2::new(rest.x, rest.z) * FRAME_S, turn + rest.y * FRAME_S);
         self.frame.origin.y = terrain.smoothed_height(self.frame.origin.x, self.frame.origin.z);
         self.plan_frame += pace(plan, self.plan_frame, &self.frame);
         self.pose(&states[self.place.frame])

@@ -1,8 +1,8 @@
 use crate::config::MatchedFeatures;
 use glam::{Vec2, Vec3};
 use pomp_motion::features::CharacterState;
-use pomp_motion::{Skeleton, humanoid};
 use pomp_motion::rotation::wrap_angle;
+use pomp_motion::{Skeleton, humanoid};
 use std::sync::Arc;
 
 /// Frames between entries.
@@ -56,11 +56,7 @@ impl MatchingDatabase {
     ///
     /// # Panics
     /// When a clip lacks a phase code for an entry although phases are matched.
-    pub fn new(
-        skeleton: Arc<Skeleton>,
-        clips: Vec<MatchingClip>,
-        features: MatchedFeatures,
-    ) -> Option<Self> {
+    pub fn new(skeleton: Arc<Skeleton>, clips: Vec<MatchingClip>, features: MatchedFeatures) -> Option<Self> {
         let mut database = Self {
             skeleton,
             features,
@@ -111,6 +107,28 @@ impl MatchingDatabase {
         (self.entries[best.0], best.1)
     }
 
+    /// The entry that is `choice`-th nearest to `query`, counted from 0, among entries half a second or more apart; the
+    /// last of them when there are fewer.
+    pub(crate) fn nth_nearest(&self, query: &[f32], choice: usize) -> Place {
+        let distance = |row: &[f32]| row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
+        let mut order: Vec<(f32, Place)> =
+            self.vectors.chunks_exact(self.width).map(distance).zip(self.entries.iter().copied()).collect();
+        // The sort is stable: equals stay in the order of entries.
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut chosen: Vec<Place> = Vec::new();
+        for (_, place) in order {
+            if chosen.len() > choice {
+                break;
+            }
+            let apart =
+                |other: &Place| other.clip != place.clip || other.frame.abs_diff(place.frame) >= LEAST_LEFT;
+            if chosen.iter().all(apart) {
+                chosen.push(place);
+            }
+        }
+        chosen[chosen.len() - 1]
+    }
+
     /// The query that asks for `trajectory` (place in the root frame and heading against it per time ahead) from the
     /// pose at `place`; without one only the trajectory counts.
     pub(crate) fn query(&self, place: Option<Place>, trajectory: &[(Vec2, f32)]) -> Vec<f32> {
@@ -136,8 +154,7 @@ impl MatchingDatabase {
         AHEAD
             .iter()
             .map(|ahead| {
-                let (at, yaw) =
-                    pomp_train::TrainingClip::root_at(states, (place.frame + ahead) as i64);
+                let (at, yaw) = pomp_train::TrainingClip::root_at(states, (place.frame + ahead) as i64);
                 (frame.ground_to_root(at.x, at.y), wrap_angle(yaw - frame.yaw))
             })
             .collect()
@@ -198,7 +215,10 @@ impl MatchingDatabase {
     }
 
     fn normalised(&self, raw: &[f32]) -> Vec<f32> {
-        raw.iter().zip(self.mean.iter().zip(&self.scale)).map(|(v, (mean, scale))| (v - mean) * scale).collect()
+        raw.iter()
+            .zip(self.mean.iter().zip(&self.scale))
+            .map(|(v, (mean, scale))| (v - mean) * scale)
+            .collect()
     }
 }
 

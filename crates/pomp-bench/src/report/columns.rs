@@ -37,11 +37,12 @@ const fn metric(title: &'static str, unit: &'static str, better: &'static str, n
 }
 
 /// Columns of undisturbed scenarios, and of what remains of a run before a fall.
-pub(super) const QUALITY: [Column; 20] = [
+pub(super) const QUALITY: [Column; 21] = [
     column("without a fall", "runs", "↑", Source::WithoutFall),
     metric("upright", "%", "↑", "upright_percent"),
     metric("falls", "1/min", "↓", "falls_per_minute"),
     metric("path error", "m", "↓", "path_error_mean_m"),
+    metric("aside of the path", "m", "↓", "path_aside_mean_m"),
     metric("sliding", "cm/frame", "↓", "foot_sliding_cm_per_frame"),
     metric("slip in contact", "cm/s", "↓", "contact_slide_cm_s"),
     metric("penetration, p95", "mm", "↓", "penetration_p95_mm"),
@@ -81,7 +82,8 @@ pub(super) fn of<'a>(cells: &[&Cell], pushed: bool) -> Vec<&'a Column> {
 /// A figure with its interval.
 pub(super) fn figure(cell: &Cell, column: &Column) -> Option<Interval> {
     let of_share = |share: Share| {
-        (share.of > 0).then(|| Interval { value: share.hits as f64 / share.of as f64, interval_95: share.interval_95 })
+        (share.of > 0)
+            .then(|| Interval { value: share.hits as f64 / share.of as f64, interval_95: share.interval_95 })
     };
     match column.source {
         Source::WithoutFall => of_share(cell.without_fall),
@@ -113,7 +115,12 @@ pub(super) fn text(cell: &Cell, column: &Column) -> String {
             format!("{} ± {}", number(figure.value), number_like(half, figure.value))
         }
         (_, Some([low, high])) => {
-            format!("{} [{}, {}]", number(figure.value), number_like(low, figure.value), number_like(high, figure.value))
+            format!(
+                "{} [{}, {}]",
+                number(figure.value),
+                number_like(low, figure.value),
+                number_like(high, figure.value)
+            )
         }
         (_, None) => number(figure.value),
     }

@@ -24,7 +24,7 @@ stroke-width:2;stroke-dasharray:4 3}svg .grid{stroke:#e4e8ec}.note{color:#606a78
 const DRAWN: [&str; 9] = [
     "without a fall",
     "upright",
-    "path error",
+    "aside of the path",
     "sliding",
     "penetration, p95",
     "jerk",
@@ -91,7 +91,9 @@ fn table(scenario: &Scenario, cells: &[&Cell]) -> String {
     let columns = columns::of(cells, scenario.push.is_some());
     let head: String = columns
         .iter()
-        .map(|column| format!("<th>{}<br>{} {}</th>", escape(column.title), escape(column.unit), column.better))
+        .map(|column| {
+            format!("<th>{}<br>{} {}</th>", escape(column.title), escape(column.unit), column.better)
+        })
         .collect();
     let rows: String = cells
         .iter()
@@ -110,10 +112,8 @@ fn charts(report: &Report, scenario: &Scenario, cells: &[&Cell]) -> String {
     let drawn = all.iter().filter(|column| scenario.push.is_some() || DRAWN.contains(&column.title));
     let charts: String = drawn
         .filter_map(|column| {
-            let rows: Vec<(String, Interval)> = cells
-                .iter()
-                .filter_map(|cell| Some((cell.method.clone(), figure(cell, column)?)))
-                .collect();
+            let rows: Vec<(String, Interval)> =
+                cells.iter().filter_map(|cell| Some((cell.method.clone(), figure(cell, column)?))).collect();
             let unit = if column.unit.is_empty() { String::new() } else { format!(", {}", column.unit) };
             let title = format!("{}{unit} {}", column.title, column.better);
             let mark = if column.title == "Fréchet²" { floor } else { None };
@@ -211,7 +211,8 @@ fn over_pushes(report: &Report) -> String {
                 let points: Vec<(f64, Interval)> = pushed
                     .iter()
                     .filter_map(|(scenario, impulse)| {
-                        let cell = report.of_scenario(&scenario.name).find(|cell| cell.method == method.name)?;
+                        let cell =
+                            report.of_scenario(&scenario.name).find(|cell| cell.method == method.name)?;
                         Some((*impulse, figure(cell, column)?))
                     })
                     .collect();

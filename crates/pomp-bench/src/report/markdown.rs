@@ -5,7 +5,8 @@ use std::fmt::Write;
 /// The report as Markdown: one table per scenario, methods in rows.
 pub fn markdown(report: &Report) -> String {
     let mut text = String::new();
-    let mut line = |parts: std::fmt::Arguments<'_>| writeln!(text, "{parts}").expect("a string takes all text");
+    let mut line =
+        |parts: std::fmt::Arguments<'_>| writeln!(text, "{parts}").expect("a string takes all text");
     line(format_args!("# Bench\n"));
     line(format_args!(
         "Made by {} with the model \"{}\" ({}, trained on data {}){}.",

@@ -10,7 +10,8 @@ const PLOT: f64 = 190.0;
 const VALUE: f64 = 56.0;
 /// Colours of lines, told apart by hue and by lightness.
 const COLORS: [&str; 10] = [
-    "#266eb8", "#e06c34", "#28966e", "#c4325c", "#8060be", "#b28c14", "#46aac8", "#6e747c", "#1b3a5c", "#a03c96",
+    "#266eb8", "#e06c34", "#28966e", "#c4325c", "#8060be", "#b28c14", "#46aac8", "#6e747c", "#1b3a5c",
+    "#a03c96",
 ];
 
 /// Horizontal bars with their intervals; the first row is dark, a line marks `mark`.
@@ -28,32 +29,63 @@ pub(super) fn bars(title: &str, rows: &[(String, Interval)], mark: Option<(f64, 
     for (row, (name, figure)) in rows.iter().enumerate() {
         let y = 26.0 + ROW * row as f64;
         let class = if row == 0 { "first" } else { "bar" };
-        put(&mut svg, format_args!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"name\">{}</text><rect x=\"{LABEL}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" class=\"{class}\"/>",
-            LABEL - 6.0, y + 12.0, escape(name), y + 2.0, x(figure.value) - LABEL, ROW - 6.0,
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<text x=\"{:.1}\" y=\"{:.1}\" class=\"name\">{}</text><rect x=\"{LABEL}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" class=\"{class}\"/>",
+                LABEL - 6.0,
+                y + 12.0,
+                escape(name),
+                y + 2.0,
+                x(figure.value) - LABEL,
+                ROW - 6.0,
+            ),
+        );
         if let Some([low, high]) = figure.interval_95 {
-            put(&mut svg, format_args!(
-                "<path d=\"M{:.1} {m:.1}H{:.1}M{0:.1} {a:.1}V{b:.1}M{1:.1} {a:.1}V{b:.1}\" class=\"whisker\"/>",
-                x(low), x(high), m = y + 9.0, a = y + 5.0, b = y + 13.0,
-            ));
+            put(
+                &mut svg,
+                format_args!(
+                    "<path d=\"M{:.1} {m:.1}H{:.1}M{0:.1} {a:.1}V{b:.1}M{1:.1} {a:.1}V{b:.1}\" class=\"whisker\"/>",
+                    x(low),
+                    x(high),
+                    m = y + 9.0,
+                    a = y + 5.0,
+                    b = y + 13.0,
+                ),
+            );
         }
-        put(&mut svg, format_args!(
-            "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LABEL + PLOT + 6.0, y + 12.0, number(figure.value),
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                LABEL + PLOT + 6.0,
+                y + 12.0,
+                number(figure.value),
+            ),
+        );
     }
     if let Some((value, name)) = mark {
-        put(&mut svg, format_args!(
-            "<path d=\"M{0:.1} 24V{1:.1}\" class=\"mark\"><title>{2}: {3}</title></path>",
-            x(value), height - 6.0, escape(name), number(value),
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<path d=\"M{0:.1} 24V{1:.1}\" class=\"mark\"><title>{2}: {3}</title></path>",
+                x(value),
+                height - 6.0,
+                escape(name),
+                number(value),
+            ),
+        );
     }
     svg + "</svg>"
 }
 
 /// Lines over x with intervals; `percent` fixes the y axis at 0 to 100 %.
-pub(super) fn lines(title: &str, x_label: &str, series: &[(String, Vec<(f64, Interval)>)], percent: bool) -> String {
+pub(super) fn lines(
+    title: &str,
+    x_label: &str,
+    series: &[(String, Vec<(f64, Interval)>)],
+    percent: bool,
+) -> String {
     let points = || series.iter().flat_map(|(_, points)| points);
     let right = points().map(|(x, _)| *x).fold(0.0, f64::max).max(1e-9);
     let top = if percent { 1.0 } else { points().map(|(_, y)| y.value).fold(0.0, f64::max).max(1e-9) * 1.05 };
@@ -66,44 +98,85 @@ pub(super) fn lines(title: &str, x_label: &str, series: &[(String, Vec<(f64, Int
     for tick in 0..=4 {
         let value = top * f64::from(tick) / 4.0;
         let shown = if percent { format!("{:.0} %", 100.0 * value) } else { number(value) };
-        put(&mut svg, format_args!(
-            "<path d=\"M{left} {0:.1}H{1:.1}\" class=\"grid\"/><text x=\"{2:.1}\" y=\"{3:.1}\" class=\"name\">{shown}</text>",
-            y(value), left + plot_width, left - 4.0, y(value) + 4.0,
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<path d=\"M{left} {0:.1}H{1:.1}\" class=\"grid\"/><text x=\"{2:.1}\" y=\"{3:.1}\" class=\"name\">{shown}</text>",
+                y(value),
+                left + plot_width,
+                left - 4.0,
+                y(value) + 4.0,
+            ),
+        );
     }
     let mut at: Vec<f64> = points().map(|(x, _)| *x).collect();
     at.sort_by(f64::total_cmp);
     at.dedup();
     for value in at {
-        put(&mut svg, format_args!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"tick\">{}</text>",
-            x(value), upper + plot_height + 15.0, number_short(value),
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<text x=\"{:.1}\" y=\"{:.1}\" class=\"tick\">{}</text>",
+                x(value),
+                upper + plot_height + 15.0,
+                number_short(value),
+            ),
+        );
     }
-    put(&mut svg, format_args!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" class=\"tick\">{}</text>",
-        left + 0.5 * plot_width, height - 6.0, escape(x_label),
-    ));
+    put(
+        &mut svg,
+        format_args!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"tick\">{}</text>",
+            left + 0.5 * plot_width,
+            height - 6.0,
+            escape(x_label),
+        ),
+    );
     for (index, (name, points)) in series.iter().enumerate() {
         let color = COLORS[index % COLORS.len()];
         let path: Vec<String> =
             points.iter().map(|(at, figure)| format!("{:.1} {:.1}", x(*at), y(figure.value))).collect();
-        put(&mut svg, format_args!("<path d=\"M{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>", path.join("L")));
+        put(
+            &mut svg,
+            format_args!(
+                "<path d=\"M{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
+                path.join("L")
+            ),
+        );
         for (at, figure) in points {
             if let Some([low, high]) = figure.interval_95 {
-                put(&mut svg, format_args!(
-                    "<path d=\"M{0:.1} {1:.1}V{2:.1}\" stroke=\"{color}\" stroke-opacity=\"0.45\"/>",
-                    // Intervals of several methods at one place would hide each other.
-                    x(*at) + 2.0 * (index as f64 - 2.0), y(low), y(high),
-                ));
+                put(
+                    &mut svg,
+                    format_args!(
+                        "<path d=\"M{0:.1} {1:.1}V{2:.1}\" stroke=\"{color}\" stroke-opacity=\"0.45\"/>",
+                        // Intervals of several methods at one place would hide each other.
+                        x(*at) + 2.0 * (index as f64 - 2.0),
+                        y(low),
+                        y(high),
+                    ),
+                );
             }
-            put(&mut svg, format_args!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"/>", x(*at), y(figure.value)));
+            put(
+                &mut svg,
+                format_args!(
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"/>",
+                    x(*at),
+                    y(figure.value)
+                ),
+            );
         }
         let row = upper + 8.0 + 16.0 * index as f64;
-        put(&mut svg, format_args!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"{color}\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            left + plot_width + 14.0, row - 4.0, left + plot_width + 22.0, row, escape(name),
-        ));
+        put(
+            &mut svg,
+            format_args!(
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"{color}\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                left + plot_width + 14.0,
+                row - 4.0,
+                left + plot_width + 22.0,
+                row,
+                escape(name),
+            ),
+        );
     }
     svg + "</svg>"
 }

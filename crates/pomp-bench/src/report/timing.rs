@@ -8,7 +8,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(super) fn markdown(report: &Report, runs: &Runs, out: &Path) -> String {
-    let mut text = "# Frame times\n\nWall time on the machine that ran the bench, with whatever else it did: mean over runs.\n\n\
+    let mut text = "# Frame times\n\nWall time on the machine that ran the bench, with whatever else it did, other runs of the bench among it (`--threads 1` \
+keeps those away): mean over runs.\n\n\
 | scenario | method | p50, ms | p99, ms |\n|---|---|---|---|\n"
         .to_owned();
     for cell in &report.cells {

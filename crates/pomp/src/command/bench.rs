@@ -42,7 +42,10 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
         }
     })?;
     bar.finish_and_clear();
-    ensure!(!runs.results.is_empty(), "nothing was run: every method left needs a dataset; give one with --data");
+    ensure!(
+        !runs.results.is_empty(),
+        "nothing was run: every method left needs a dataset; give one with --data"
+    );
     let figures = Report::new(&world, &config, &runs)?;
     report::write(&figures, &runs, &arguments.out)?;
     if arguments.json {
@@ -86,8 +89,12 @@ fn select(config: &mut BenchConfig, arguments: &BenchArguments) -> Result<()> {
 fn hash_of_folder(folder: &Path) -> Result<String> {
     let mut files = Vec::new();
     // What a model may lack it may lack here too; what it needs, reading it has asked for.
-    for path in default_model::files().map(|(name, _)| folder.join(name)).into_iter().filter(|path| path.is_file()) {
-        files.push(std::fs::read(&path).with_context(|| format!("{}: cannot read the model", path.display()))?);
+    for path in
+        default_model::files().map(|(name, _)| folder.join(name)).into_iter().filter(|path| path.is_file())
+    {
+        files.push(
+            std::fs::read(&path).with_context(|| format!("{}: cannot read the model", path.display()))?,
+        );
     }
     Ok(hash(files.iter().map(Vec::as_slice)))
 }
