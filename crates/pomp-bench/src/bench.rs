@@ -20,6 +20,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// Raised when the meaning of results changes, so that old ones are made again.
 const RESULT_VERSION: u32 = 2;
+/// Height of the pelvis, as a share of standing, of frames that motion matching may jump to: nobody asks it to crouch.
+const UPRIGHT_SHARE: f32 = 0.88;
 /// Size and pace of previews.
 const PREVIEW_SIZE: (u32, u32) = (216, 162);
 const PREVIEW_FPS: f32 = 12.5;
@@ -74,8 +76,10 @@ impl World {
         let mut skeleton = None;
         for clip in mocap.training() {
             let gait = |frame: usize| Gait::dominant(&clip.recording.gait[frame]);
+            let least_height = UPRIGHT_SHARE * clip.recording.skeleton.joints()[0].offset.y;
+            let upright = |frame: usize| clip.clean[frame].positions_root[0].y >= least_height;
             let usable: Vec<bool> = (0..clip.frames())
-                .map(|frame| clip.supported[frame] && locomotion.contains(&gait(frame)))
+                .map(|frame| clip.supported[frame] && upright(frame) && locomotion.contains(&gait(frame)))
                 .collect();
             if !usable.contains(&true) {
                 continue;
@@ -370,6 +374,7 @@ fn draw(made: &Rollout, result: &RunResult, seconds: f32, path: &Path) -> Result
         ghost: Ghost::None,
         control_path: false,
         overlay: false,
+        contact_arrows: false,
         ..RenderOptions::default()
     };
     let mut bytes = Vec::new();

@@ -38,7 +38,7 @@ impl<'a> MatchedCharacter<'a> {
     /// `plan` asks for. Matching draws no random numbers: where it begins is all that runs can differ in.
     pub fn new(database: &'a MatchingDatabase, plan: &ControlPlan, choice: usize) -> Self {
         let frame = RootFrame { origin: Vec3::ZERO, yaw: 0.0 };
-        let place = database.nth_nearest(&database.query(None, &asked_for(plan, 0.0, &frame)), choice);
+        let place = database.nth_by_path(&asked_for(plan, 0.0, &frame), choice);
         let joints = database.states(place.clip)[place.frame].rotations_local.len();
         Self {
             database,
@@ -86,7 +86,7 @@ impl<'a> MatchedCharacter<'a> {
     /// Jumps to the best frame when it is better than going on; has to jump when the clip ends.
     fn search(&mut self, plan: &ControlPlan, ends: bool) {
         self.since_search = 0;
-        let query = self.database.query(Some(self.place), &asked_for(plan, self.plan_frame, &self.frame));
+        let query = self.database.query(self.place, &asked_for(plan, self.plan_frame, &self.frame));
         let (found, distance) = self.database.nearest(&query);
         let near = found.clip == self.place.clip && found.frame.abs_diff(self.place.frame) <= SAME_FRAMES;
         if !ends && (near || distance >= self.database.distance(self.place, &query)) {

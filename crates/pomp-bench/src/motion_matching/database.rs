@@ -107,10 +107,15 @@ impl MatchingDatabase {
         (self.entries[best.0], best.1)
     }
 
-    /// The entry that is `choice`-th nearest to `query`, counted from 0, among entries half a second or more apart; the
-    /// last of them when there are fewer.
-    pub(crate) fn nth_nearest(&self, query: &[f32], choice: usize) -> Place {
-        let distance = |row: &[f32]| row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
+    /// The entry whose path is `choice`-th nearest to `trajectory`, counted from 0, among entries half a second or more
+    /// apart; the last of them when there are fewer. Poses do not count: nothing has been shown yet.
+    pub(crate) fn nth_by_path(&self, trajectory: &[(Vec2, f32)], choice: usize) -> Place {
+        let start = self.width - TRAJECTORY;
+        let values = trajectory_values(trajectory);
+        let query: Vec<f32> =
+            (start..self.width).map(|i| (values[i - start] - self.mean[i]) * self.scale[i]).collect();
+        let distance =
+            |row: &[f32]| row[start..].iter().zip(&query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
         let mut order: Vec<(f32, Place)> =
             self.vectors.chunks_exact(self.width).map(distance).zip(self.entries.iter().copied()).collect();
         // The sort is stable: equals stay in the order of entries.
@@ -130,12 +135,9 @@ impl MatchingDatabase {
     }
 
     /// The query that asks for `trajectory` (place in the root frame and heading against it per time ahead) from the
-    /// pose at `place`; without one only the trajectory counts.
-    pub(crate) fn query(&self, place: Option<Place>, trajectory: &[(Vec2, f32)]) -> Vec<f32> {
-        let mut raw = match place {
-            Some(place) => self.raw(place),
-            None => self.mean.clone(),
-        };
+    /// pose at `place`.
+    pub(crate) fn query(&self, place: Place, trajectory: &[(Vec2, f32)]) -> Vec<f32> {
+        let mut raw = self.raw(place);
         let start = self.width - TRAJECTORY;
         raw[start..].copy_from_slice(&trajectory_values(trajectory));
         self.normalised(&raw)

@@ -88,7 +88,7 @@ pub(super) fn lines(
 ) -> String {
     let points = || series.iter().flat_map(|(_, points)| points);
     let right = points().map(|(x, _)| *x).fold(0.0, f64::max).max(1e-9);
-    let top = if percent { 1.0 } else { points().map(|(_, y)| y.value).fold(0.0, f64::max).max(1e-9) * 1.05 };
+    let top = if percent { 1.0 } else { round_up(points().map(|(_, y)| y.value).fold(0.0, f64::max)) };
     let (left, plot_width, upper, plot_height) = (44.0, 330.0, 28.0, 170.0);
     let width = left + plot_width + 130.0;
     let height = upper + plot_height + 38.0;
@@ -190,6 +190,13 @@ fn open(width: f64, height: f64, title: &str) -> String {
 
 fn put(svg: &mut String, parts: std::fmt::Arguments<'_>) {
     svg.write_fmt(parts).expect("a string takes all text");
+}
+
+/// The next number above `value` that a quarter of is a short number.
+fn round_up(value: f64) -> f64 {
+    let power = 10f64.powf(value.max(1e-9).log10().floor());
+    let steps = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0];
+    steps.into_iter().find(|step| step * power >= value).unwrap_or(10.0) * power
 }
 
 fn number_short(value: f64) -> String {
