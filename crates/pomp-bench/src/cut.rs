@@ -23,6 +23,8 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
             body_names: simulation.body_names.clone(),
             body_mass_kg: simulation.body_mass_kg.clone(),
             contact_impulse: table(&simulation.contact_impulse),
+            impulse_estimator: simulation.impulse_estimator.clone(),
+            sim_contact_impulse: table(&simulation.sim_contact_impulse),
             positions: table(&simulation.positions),
             quaternions: rows(&simulation.quaternions, &range),
             velocities: table(&simulation.velocities),

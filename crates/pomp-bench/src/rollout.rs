@@ -7,8 +7,8 @@ use crate::mocap::poses;
 use crate::motion_matching::{MatchedCharacter, MatchingDatabase};
 use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
 use pomp_motion::{
-    Clip, ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording,
-    SimulationTrack, foot_contacts,
+    Clip, ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord,
+    Recording, SimulationTrack, foot_contacts,
 };
 use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push};
 use pomp_terrain::{HeightMap, Shape};
@@ -172,6 +172,8 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
         body_names: module.body_names().to_vec(),
         body_mass_kg: module.body_masses().to_vec(),
         contact_impulse: FrameTable::with_columns(bodies),
+        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
+        sim_contact_impulse: FrameTable::with_columns(bodies),
         positions: FrameTable::with_columns(joints),
         quaternions: FrameTable::with_columns(joints),
         velocities: FrameTable::with_columns(joints),
@@ -193,6 +195,7 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
             point: step.pose.positions[push.body],
         }));
         track.contact_impulse.push(&step.contact_impulse);
+        track.sim_contact_impulse.push(&step.contact_impulse);
         track.positions.push(&step.pose.positions);
         track.quaternions.push(&step.pose.rotations);
         track.velocities.push(&step.velocities);
