@@ -74,8 +74,8 @@ pub(super) const PUSHED: [Column; 8] = [
 ];
 
 /// Columns of a scenario: those that any of its cells has a figure for.
-pub(super) fn of<'a>(cells: &[&Cell], pushed: bool) -> Vec<&'a Column> {
-    let all: &[Column] = if pushed { &PUSHED } else { &QUALITY };
+pub(super) fn of(cells: &[&Cell], pushed: bool) -> Vec<&'static Column> {
+    let all: &'static [Column] = if pushed { &PUSHED } else { &QUALITY };
     all.iter().filter(|column| cells.iter().any(|cell| figure(cell, column).is_some())).collect()
 }
 
