@@ -17,7 +17,7 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 16] = [
+const TABLE: [Row; 17] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion"]),
     row(1, "pomp-weights", &[]),

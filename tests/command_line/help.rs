@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["inspect"],
     &["terrain"],

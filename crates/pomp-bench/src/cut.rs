@@ -41,7 +41,7 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
                 .map(|push| pomp_motion::PushRecord { time_s: push.time_s - start_s, ..*push })
                 .collect(),
             control: generation.control[range.clone()].to_vec(),
-            frame_time_us: generation.frame_time_us[range.clone()].to_vec(),
+            frame_time_us: generation.frame_time_us.as_ref().map(|times| times[range.clone()].to_vec()),
         }),
         source: recording.source.clone(),
         license: recording.license.clone(),

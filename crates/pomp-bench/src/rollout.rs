@@ -113,8 +113,11 @@ fn closed_loop(
     let mut recording = record(&mut generator, &scenario.name, &plan, &pushes, scenario.frames(), |_| {
         frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
         clock = Instant::now();
-        f32::NAN
+        0.0
     })?;
+    if let Some(generation) = &mut recording.generation {
+        generation.frame_time_us = None;
+    }
     if config.dynamics == pomp_generator::Dynamics::KinematicOnly {
         recording.simulation = None;
         label_contacts(&mut recording)?;
@@ -146,7 +149,7 @@ fn matched(
     recording.generation = Some(GenerationTrack {
         target_positions: recording.positions.clone(),
         pushes: Vec::new(),
-        frame_time_us: vec![f32::NAN; control.len()],
+        frame_time_us: None,
         control,
     });
     label_contacts(&mut recording)?;
@@ -217,11 +220,6 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
         })
         .collect();
     recording.simulation = Some(track);
-    recording.generation = Some(GenerationTrack {
-        target_positions,
-        pushes,
-        control,
-        frame_time_us: vec![f32::NAN; found.len()],
-    });
+    recording.generation = Some(GenerationTrack { target_positions, pushes, control, frame_time_us: None });
     Ok(Rollout { recording, terrain: clip.terrain.clone(), frame_us: Vec::new() })
 }

@@ -194,7 +194,7 @@ mod tests {
             target_positions: recording.positions.clone(),
             pushes: vec![push],
             control: vec![[0.0; 4]; 360],
-            frame_time_us: vec![f32::NAN; 360],
+            frame_time_us: None,
         });
         // The left foot lands 0.5 s after the push, and again a second later.
         for (frame, contact) in recording.foot_contact.iter_mut().enumerate() {
