@@ -32,6 +32,7 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
             assist_torque: simulation.assist_torque[range.clone()].to_vec(),
         }),
         phase: recording.phase.as_ref().map(|phase| rows(phase, &range)),
+        phase_model: recording.phase_model.clone(),
         generation: recording.generation.as_ref().map(|generation| GenerationTrack {
             target_positions: table(&generation.target_positions),
             pushes: generation
