@@ -278,10 +278,10 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
     let made = rollout(world, job.method, job.scenario, job.run, job.seed)
         .and_then(|made| Ok((measure(&made, job.method, &world.space)?, made)));
     match made {
-        Ok(((metrics, features, minutes), made)) => {
-            result.metrics = metrics;
-            result.features = features;
-            result.first_and_last_minute = minutes;
+        Ok((measured, made)) => {
+            result.metrics = measured.metrics;
+            result.features = measured.features;
+            result.first_and_last_minute = measured.first_and_last_minute;
             if let Some(preview) = &preview {
                 draw(&made, &result, config.preview_s, preview)?;
             }

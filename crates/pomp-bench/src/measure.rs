@@ -51,12 +51,19 @@ macro_rules! whole_run {
     ($target:expr, $source:expr, $($name:ident),*) => { $($target.$name = $source.$name;)* };
 }
 
+/// The measures of a rollout, as [`RunResult`] keeps them.
+pub(crate) struct Measured {
+    pub metrics: Metrics,
+    pub features: FeatureSums,
+    pub first_and_last_minute: Option<(Metrics, Metrics)>,
+}
+
 /// Measures a rollout; the caller fills in what it is.
 pub(crate) fn measure(
     rollout: &Rollout,
     method: &Method,
     space: &PhaseSpace,
-) -> Result<(Metrics, FeatureSums, Option<(Metrics, Metrics)>), BenchError> {
+) -> Result<Measured, BenchError> {
     let recording = &rollout.recording;
     let track = if method.is_simulated() { Track::Simulated } else { Track::Character };
     let of = |recording: &Recording| evaluate(recording, &rollout.terrain, track);
@@ -100,5 +107,5 @@ pub(crate) fn measure(
     } else {
         None
     };
-    Ok((metrics, features, parts))
+    Ok(Measured { metrics, features, first_and_last_minute: parts })
 }
