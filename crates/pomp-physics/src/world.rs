@@ -7,14 +7,18 @@ use pomp_motion::{GlobalPose, Pose, Skeleton};
 use rapier3d::math::Pose as Placement;
 use rapier3d::prelude::{
     BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, FrictionModel, Group, ImpulseJointSet,
-    IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager, Multibody, MultibodyJoint,
-    MultibodyJointHandle, MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyBuilder, RigidBodyHandle,
-    RigidBodySet, SoftBodySet, SphericalJointBuilder,
+    IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager, MassProperties, Multibody,
+    MultibodyJoint, MultibodyJointHandle, MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyBuilder,
+    RigidBodyHandle, RigidBodySet, SoftBodySet, SphericalJointBuilder,
 };
 use serde::{Deserialize, Serialize};
 
 /// Marks the ground's collider; bodies carry their index.
 const GROUND: u128 = u128::MAX;
+
+/// Where bodies are before the first reset: away from the ground. A pristine world that remembers contacts gives them an
+/// impulse in the first step after a reset, wherever the bodies are by then.
+const WAITING: Vec3 = Vec3::new(0.0, 1000.0, 0.0);
 
 /// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
 /// quaternions.
@@ -64,6 +68,15 @@ pub(crate) struct Motion {
     pub(crate) relative: Vec<Vec3>,
 }
 
+/// Mass properties of the box around `points`.
+fn box_around(points: &[Vec3], mass_kg: f32) -> MassProperties {
+    let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
+    let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
+    let square = (high - low) * (high - low);
+    let inertia = Vec3::new(square.y + square.z, square.x + square.z, square.x + square.y);
+    MassProperties::new((low + high) * 0.5, mass_kg, inertia * (mass_kg / 12.0))
+}
+
 impl World {
     pub(crate) fn new(
         skeleton: &Skeleton,
@@ -93,7 +106,7 @@ impl World {
         let mut handles = Vec::with_capacity(bodies.len());
         for (i, body) in bodies.iter().enumerate() {
             let builder = RigidBodyBuilder::dynamic()
-                .pose(Placement::from_parts(rest.positions[i], rest.rotations[i]))
+                .pose(Placement::from_parts(rest.positions[i] + WAITING, rest.rotations[i]))
                 .can_sleep(false)
                 .allow_fast_rotation(true)
                 .soft_ccd_prediction(config.contact.fast_body_prediction_m);
@@ -107,14 +120,21 @@ impl World {
                         .iter()
                         .flat_map(|&x| profile.iter().map(move |at| Vec3::new(x, at.x, at.y)))
                         .collect();
-                    ColliderBuilder::convex_hull(&points).ok_or_else(|| PhysicsError::Engine {
-                        joint: i,
-                        name: skeleton.joints()[i].name.clone(),
-                    })?
+                    ColliderBuilder::convex_hull(&points)
+                        .ok_or_else(|| PhysicsError::Engine {
+                            joint: i,
+                            name: skeleton.joints()[i].name.clone(),
+                        })?
+                        // The engine's own for a hull have their axes exchanged: it would turn about its long side as
+                        // easily as about the short one.
+                        .mass_properties(box_around(&points, body.mass_kg))
                 }
             };
+            let shape = match &body.shape {
+                BodyShape::Capsule { .. } => shape.mass(body.mass_kg),
+                BodyShape::Prism { .. } => shape,
+            };
             let collider = shape
-                .mass(body.mass_kg)
                 .friction(config.friction)
                 .collision_groups(groups(body_group, ground_group))
                 .user_data(i as u128);
@@ -233,6 +253,12 @@ impl World {
     pub(crate) fn reset(&mut self, pose: &Pose, velocities: &PoseVelocity) {
         self.adopt(self.pristine.clone());
         self.place(pose, velocities);
+        // The engine is told that every body moved: else the first step has the contacts of wherever bodies were before.
+        let motion = self.motion();
+        for (i, handle) in self.handles.iter().enumerate() {
+            let placement = Placement::from_parts(motion.pose.positions[i], motion.pose.rotations[i]);
+            self.state.bodies[*handle].set_position(placement, true);
+        }
     }
 
     fn place(&mut self, pose: &Pose, velocities: &PoseVelocity) {

@@ -1,6 +1,6 @@
 use crate::replay::ReplayConfig;
 use crate::terrain_fit::TerrainFitConfig;
-use crate::{BumpConfig, PreprocessError, WarpConfig};
+use crate::{BumpConfig, ImpulseConfig, PreprocessError, WarpConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
@@ -31,6 +31,8 @@ pub struct PreprocessConfig {
     pub bumps: BumpConfig,
     /// Physics replay.
     pub replay: ReplayConfig,
+    /// Contact impulses as stored.
+    pub impulses: ImpulseConfig,
     /// The ragdoll.
     pub dynamic: DynamicConfig,
 }
@@ -48,6 +50,7 @@ impl Default for PreprocessConfig {
             warp: WarpConfig::default(),
             bumps: BumpConfig::default(),
             replay: ReplayConfig::default(),
+            impulses: ImpulseConfig::default(),
             dynamic: DynamicConfig::default(),
         }
     }
@@ -93,6 +96,7 @@ impl PreprocessConfig {
         self.terrain.validate().map_err(|error| bad(format!("terrain: {error}")))?;
         self.warp.validate().map_err(|reason| bad(format!("warp: {reason}")))?;
         self.bumps.validate().map_err(|reason| bad(format!("bumps: {reason}")))?;
+        self.impulses.validate(rate).map_err(bad)?;
         self.dynamic.validate().map_err(|error| bad(format!("dynamic: {error}")))
     }
 }

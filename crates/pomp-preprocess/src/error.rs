@@ -50,6 +50,9 @@ pub enum PreprocessError {
         /// What the simulator says.
         source: pomp_physics::PhysicsError,
     },
+    /// Force plates that cannot be used.
+    #[error(transparent)]
+    Plates(#[from] crate::validation::PlateError),
     /// A setting that makes no sense.
     #[error("preprocessing configuration: {reason}")]
     BadConfig {

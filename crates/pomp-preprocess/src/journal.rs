@@ -2,6 +2,7 @@
 //! interrupted at any moment goes on where it stopped.
 
 use crate::PreprocessError;
+use crate::impulses::ImpulseReport;
 use crate::replay::ReplayReport;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -41,6 +42,8 @@ pub struct ManifestEntry {
     pub left_out: Vec<LeftOut>,
     /// Figures of the physics replay.
     pub replay: ReplayReport,
+    /// Figures of the contact impulses as stored.
+    pub impulses: ImpulseReport,
 }
 
 /// The ground of a result, in words and numbers.

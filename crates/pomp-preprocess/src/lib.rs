@@ -4,7 +4,9 @@
 //! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
 //!
 //! The steps: [`load_clip`] reads and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
-//! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse.
+//! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse;
+//! [`mod@impulses`] makes of it and of the clip's own motion the impulses that a force plate would measure.
+//! [`validation`] compares them with real plates.
 //!
 //! What mocap lacks is made from what it has, when the configuration asks for it: clips on other ground
 //! ([`WarpConfig`]) and clips that are pushed ([`BumpConfig`]).
@@ -15,6 +17,7 @@ mod bumps;
 mod config;
 mod draws;
 mod error;
+pub mod impulses;
 mod journal;
 mod part;
 mod pipeline;
@@ -22,12 +25,14 @@ mod provenance;
 mod replay;
 pub mod terrain_check;
 pub mod terrain_fit;
+pub mod validation;
 mod variant;
 mod warp;
 
 pub use bumps::BumpConfig;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
+pub use impulses::{ImpulseConfig, ImpulseEstimator, ImpulseReport};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
 pub use part::Part;
 pub use pipeline::{

@@ -1,6 +1,7 @@
 //! From motion files to recordings: every step of method §6 for each clip, in parallel over clips.
 
 use crate::bumps::{Bumped, bump};
+use crate::impulses::{self, ImpulseReport};
 use crate::journal::{GroundRecord, Journal, LeftOut, ManifestEntry};
 use crate::part::Part;
 use crate::provenance::{Provenance, ProvenanceIndex};
@@ -294,7 +295,7 @@ pub fn preprocess_clip(
         }
         let own = own.as_ref().expect("the plain result is planned before its variants");
         match own.made(input, &name, variant, config)? {
-            Ok(Made { mut recording, ground, mut warnings, replay }) => {
+            Ok(Made { mut recording, ground, mut warnings, replay, impulses }) => {
                 warnings.splice(0..0, loaded.warnings.iter().cloned());
                 recording.name.clone_from(&name);
                 recording.source.clone_from(&input.provenance.source);
@@ -322,6 +323,7 @@ pub fn preprocess_clip(
                     ground,
                     left_out: Vec::new(),
                     replay,
+                    impulses,
                 };
                 results.push((recording, entry));
             }
@@ -340,6 +342,7 @@ struct Made {
     ground: GroundRecord,
     warnings: Vec<String>,
     replay: ReplayReport,
+    impulses: ImpulseReport,
 }
 
 /// A clip or its mirror image on the ground that its feet speak of: what its variants are made from.
@@ -349,6 +352,7 @@ struct OwnGround {
     recording: Recording,
     fit: FitReport,
     replay: ReplayReport,
+    impulses: ImpulseReport,
 }
 
 impl OwnGround {
@@ -359,16 +363,14 @@ impl OwnGround {
         config: &PreprocessConfig,
     ) -> Result<Self, PreprocessError> {
         let clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
-        let mut recording = labelled(&clip, config)
-            .map_err(|source| PreprocessError::Motion { path: input.path.clone(), source })?;
-        let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
-            .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
-        let grid = fit.map.into_grid();
-        let (simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
+        let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
+        let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
             .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let contact = &recording.foot_contact;
+        let impulses = impulses::store(&clip, contact, &grid, &mut simulation, config, &input.path)?.report;
         recording.terrain = Some(grid);
         recording.simulation = Some(simulation);
-        Ok(Self { clip, recording, fit: fit.report, replay })
+        Ok(Self { clip, recording, fit, replay, impulses })
     }
 
     /// A result, or why this clip does not have it.
@@ -385,6 +387,7 @@ impl OwnGround {
                 ground: fitted_ground(&self.fit, "its own ground".to_owned(), config),
                 warnings: self.fit.warnings.clone(),
                 replay: self.replay.clone(),
+                impulses: self.impulses.clone(),
             })),
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
@@ -400,7 +403,7 @@ impl OwnGround {
     ) -> Result<Made, PreprocessError> {
         let fit = fit_terrain(&FitInput::of_recording(&self.recording), &config.terrain, variant)
             .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
-        let (recording, replay) = self.replayed(input, &self.clip, fit.map.into_grid(), config)?;
+        let (recording, replay, impulses) = self.replayed(input, &self.clip, fit.map.into_grid(), config)?;
         let description =
             format!("terrain variant {variant} of its own ground, seed {}", config.terrain.seed);
         Ok(Made {
@@ -408,6 +411,7 @@ impl OwnGround {
             ground: fitted_ground(&fit.report, description, config),
             warnings: fit.report.warnings,
             replay,
+            impulses,
         })
     }
 
@@ -439,14 +443,15 @@ impl OwnGround {
                 100.0 * warped.planted_p95_m
             ));
         }
-        let (recording, replay) = self.replayed(input, &warped.clip, warped.map.into_grid(), config)?;
+        let (recording, replay, impulses) =
+            self.replayed(input, &warped.clip, warped.map.into_grid(), config)?;
         let ground = GroundRecord {
             kind: kind.name().to_owned(),
             description: format!("laid on {}, seed {}", warped.description, config.warp.seed),
             seed: config.warp.seed,
             min_max_m: [low, high],
         };
-        Ok(Ok(Made { recording, ground, warnings, replay }))
+        Ok(Ok(Made { recording, ground, warnings, replay, impulses }))
     }
 
     fn bumped(
@@ -474,7 +479,14 @@ impl OwnGround {
             let description = format!("pushed {pushes} times, seed {}", config.bumps.seed);
             let ground =
                 GroundRecord { seed: config.bumps.seed, ..fitted_ground(&self.fit, description, config) };
-            Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report }
+            // The clip knows nothing of the pushes: only the simulator has forces that go with this motion.
+            let simulation = recording.simulation.as_ref().expect("a push is simulated");
+            let impulses = ImpulseReport::of_simulation(
+                simulation,
+                config.dynamic.gravity_m_s2,
+                recording.frame_rate_hz,
+            );
+            Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report, impulses }
         }))
     }
 
@@ -485,9 +497,11 @@ impl OwnGround {
         clip: &Clip,
         grid: TerrainGrid,
         config: &PreprocessConfig,
-    ) -> Result<(Recording, ReplayReport), PreprocessError> {
-        let (simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay)
+    ) -> Result<(Recording, ReplayReport, ImpulseReport), PreprocessError> {
+        let (mut simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay)
             .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let contact = &self.recording.foot_contact;
+        let impulses = impulses::store(clip, contact, &grid, &mut simulation, config, &input.path)?.report;
         let recording = Recording {
             foot_contact: self.recording.foot_contact.clone(),
             gait: self.recording.gait.clone(),
@@ -495,8 +509,21 @@ impl OwnGround {
             simulation: Some(simulation),
             ..Recording::of_clip(clip)
         };
-        Ok((recording, report))
+        Ok((recording, report, impulses))
     }
+}
+
+/// A clip with contacts and gaits, and the ground that its feet speak of.
+pub(crate) fn on_own_ground(
+    path: &Path,
+    clip: &Clip,
+    config: &PreprocessConfig,
+) -> Result<(Recording, TerrainGrid, FitReport), PreprocessError> {
+    let recording = labelled(clip, config)
+        .map_err(|source| PreprocessError::Motion { path: path.to_path_buf(), source })?;
+    let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
+        .map_err(|source| PreprocessError::Terrain { path: path.to_path_buf(), source })?;
+    Ok((recording, fit.map.into_grid(), fit.report))
 }
 
 fn fitted_ground(fit: &FitReport, description: String, config: &PreprocessConfig) -> GroundRecord {

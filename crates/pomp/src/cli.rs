@@ -45,6 +45,8 @@ Examples:
     Preprocess(PreprocessArguments),
     /// Write a dataset in other people's formats.
     Export(ExportArguments),
+    /// Compare stored contact impulses with force plates.
+    ValidateImpulses(ValidateImpulsesArguments),
     /// Train a model on recordings.
     Train(TrainArguments),
     /// Phases of recordings.
@@ -214,6 +216,32 @@ pub struct ExportArguments {
     #[arg(long)]
     pub out: PathBuf,
     /// Print the files as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp validate-impulses`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp validate-impulses plates/
+  pomp validate-impulses plates/ --out out/impulses --json
+
+The folder holds manifest.csv (columns path, grf, mass_kg_use), a BVH file per trial and its force plates on the same
+frames (columns t, L_fx_N … L_pz_cm, R_fx_N … R_pz_cm). A trial X is left out when there is an X_overground.")]
+pub struct ValidateImpulsesArguments {
+    /// Folder of the trials.
+    pub folder: PathBuf,
+    /// Folder of the plots, and of impulses.json.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Preprocessing configuration; without it the defaults, which configs/preprocess.toml lists.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -290,3 +290,24 @@ fn a_reset_reproduces_pose_and_velocity() {
     let unmoved: Pose = a.clone();
     assert_ne!(unmoved, b);
 }
+
+#[test]
+fn the_first_step_after_a_reset_touches_the_ground_where_the_body_is_and_not_where_it_was() {
+    let (a, b) = (walk(0.4), walk(0.4 + DT));
+    let contacts = |rise: f32| {
+        let mut module = module(&flat());
+        let raised = |pose: &Pose| {
+            let root_position = pose.root_position + Vec3::Y * rise;
+            Pose { root_position, ..pose.clone() }
+        };
+        let (a, b) = (raised(&a), raised(&b));
+        module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
+        module.step(&a, &b, &[]).unwrap().contact_impulse
+    };
+    let (standing, high) = (contacts(0.0), contacts(2.0));
+    println!("stance foot {} N s on the ground", standing[humanoid::LEFT_FOOT.0]);
+    assert!(standing[humanoid::LEFT_FOOT.0].y > 5.0);
+    for (body, impulse) in high.iter().enumerate() {
+        assert_eq!(*impulse, Vec3::ZERO, "body {body} two metres above the ground");
+    }
+}

@@ -13,6 +13,7 @@ mod synthesize;
 mod terrain;
 mod terrain_validate;
 mod train;
+mod validate_impulses;
 
 use crate::cli::{Arguments, Command, PhaseCommand, TerrainCommand};
 use anyhow::Result;
@@ -27,6 +28,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
+        Some(Command::ValidateImpulses(arguments)) => validate_impulses::run(&arguments),
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),

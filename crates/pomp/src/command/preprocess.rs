@@ -65,7 +65,7 @@ fn summarise(manifest: &Manifest, arguments: &PreprocessArguments, seconds: f32)
     println!("minutes by gait: {}", minutes.join(", "));
     let (mut closed, mut resets) = (0, 0);
     for clip in &manifest.clips {
-        closed += usize::from((clip.replay.vertical_closure - 1.0).abs() <= 0.03);
+        closed += usize::from((clip.impulses.vertical_closure - 1.0).abs() <= 0.03);
         resets += usize::from(clip.replay.resets > 0);
     }
     println!(

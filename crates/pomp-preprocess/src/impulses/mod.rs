@@ -1,0 +1,365 @@
+//! Contact impulses as a force plate would measure them (method §6.4).
+//!
+//! A simulator that tracks a clip meets the ground too hard: its feet strike in one frame where people's take five.
+//! The motion of the clip's own centre of mass says what the total force was; [`estimate`] takes that, sets it to
+//! nothing in flight, and shares it: between the feet by their contacts and the zero-moment point, with other
+//! bodies (hands, knees, the trunk) as the replay has them bear. So for every clip Σ J − m g T = m Δv of its centre of mass.
+
+mod config;
+mod feet;
+mod filter;
+mod whole_body;
+
+pub use config::{ImpulseConfig, ImpulseEstimator};
+
+use crate::{PreprocessConfig, PreprocessError};
+use feet::{FootLoads, Sole};
+use pomp_motion::glam::{DVec2, DVec3, Vec3};
+use pomp_motion::{Clip, FrameTable, GlobalPose, SimulationTrack, Skeleton, TerrainGrid, humanoid};
+use pomp_terrain::HeightMap;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use whole_body::WholeBody;
+
+/// Time around a frame over which the replay's loads are averaged, s, half width.
+const REPLAY_WINDOW_S: f64 = 0.1;
+/// How far an impulse that cannot have acted when the filter has it may be moved, s.
+const MOVE_WITHIN_S: f64 = 0.25;
+/// Share of the load that the replay puts on other bodies than the feet, below which it is noise.
+const OTHER_BODIES: f64 = 0.02;
+
+/// Figures of one estimate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImpulseReport {
+    /// What made `contact_impulse`.
+    pub estimator: ImpulseEstimator,
+    /// Σ vertical contact impulse over m g T.
+    pub vertical_closure: f32,
+    /// What of the closure's distance from 1 the motion itself explains: Δv / (g T) of the centre of mass, or of the
+    /// simulated pelvis for the simulator's impulses.
+    pub momentum_change: f32,
+    /// Largest total vertical force, body weights.
+    pub peak_force_bw: f32,
+    /// Share of the frames in flight.
+    pub flight_share: f32,
+    /// Share of the frames that bear load without any contact that was seen; it is then given to the lower foot.
+    pub unseen_share: f32,
+}
+
+/// Contact impulses of a clip, and where they act.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImpulseEstimate {
+    /// Impulse on each body during the frame, N·s, world `[T, B]`.
+    pub contact_impulse: FrameTable<Vec3>,
+    /// Centre of pressure under left and right foot, world, metres `[T]`; it means nothing while the foot bears
+    /// nothing.
+    pub pressure_center: Vec<[Vec3; 2]>,
+    /// Force that the motion of the centre of mass asks for, body weights, world `[T]`: before flights are set to
+    /// nothing and pulls are taken away.
+    pub motion_force_bw: Vec<Vec3>,
+    /// Centre of mass, metres, world `[T]`.
+    pub center_of_mass: Vec<Vec3>,
+    /// Figures.
+    pub report: ImpulseReport,
+}
+
+/// Estimates the contact impulses of `clip` by inverse dynamics, with the replay `track` on `terrain` to say what
+/// else than the feet bears load. `contact` are the clip's foot contacts `[T]`.
+///
+/// The clip has to be on the project skeleton with one body per joint, as the replay is.
+pub fn estimate(
+    clip: &Clip,
+    contact: &[[bool; 4]],
+    terrain: &HeightMap,
+    track: &SimulationTrack,
+    gravity_m_s2: f32,
+    config: &ImpulseConfig,
+) -> ImpulseEstimate {
+    let rate = f64::from(clip.frame_rate_hz);
+    let gravity = f64::from(gravity_m_s2);
+    let poses = clip.global_poses();
+    let mut body = WholeBody::of(
+        clip,
+        &poses,
+        &track.body_mass_kg,
+        gravity,
+        f64::from(config.bandwidth_hz),
+        f64::from(config.moment_bandwidth_hz),
+    );
+    let soles: Vec<[Sole; 2]> = poses.iter().map(|pose| feet::soles(&clip.skeleton, pose)).collect();
+    let loads = feet::share(&body, &soles, contact, rate, config);
+    let replay = ReplayLoads::of(track, &poses, terrain, rate, config);
+    let carried = carriers(&body, &loads, &replay, config);
+    let flight: Vec<bool> = carried.iter().map(|c| *c == Carrier::Nothing).collect();
+    let motion_force_bw = body.force_bw.iter().map(|f| f.as_vec3()).collect();
+    settle(&mut body.force_bw, &flight, f64::from(config.friction), (MOVE_WITHIN_S * rate) as usize);
+
+    let mass: f64 = track.body_mass_kg.iter().map(|&m| f64::from(m)).sum();
+    let impulse_ns = mass * gravity / rate;
+    let bodies = track.body_names.len();
+    let mut table = FrameTable::with_columns(bodies);
+    let mut pressure_center = Vec::with_capacity(poses.len());
+    for frame in 0..poses.len() {
+        let centers = loads.centers(frame, &soles[frame]);
+        pressure_center.push(centers.map(|c| c.as_vec3()));
+        let mut row = vec![DVec3::ZERO; bodies];
+        let force = body.force_bw[frame];
+        let others = match carried[frame] {
+            Carrier::Nothing => 0.0,
+            Carrier::Feet(others) => others,
+        };
+        for (joint, share) in replay.others(frame) {
+            row[joint] += force * (others * share);
+        }
+        let on_feet = force * (1.0 - others);
+        let mut right = loads.right[frame];
+        if loads.down[frame] == [false; 2] {
+            right = f64::from(u8::from(soles[frame][1].ball.y < soles[frame][0].ball.y));
+        }
+        let forces = between_feet(on_feet, right, &centers, body.center[frame], f64::from(config.friction));
+        for (foot, force) in forces.into_iter().enumerate() {
+            let toes = soles[frame][foot].toe_share(loads.along[frame][foot]);
+            let joint = [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0][foot];
+            row[joint] += force * (1.0 - toes);
+            row[joint + 1] += force * toes;
+        }
+        let row: Vec<Vec3> = row.iter().map(|f| (*f * impulse_ns).as_vec3()).collect();
+        table.push(&row);
+    }
+    let frames = poses.len() as f64;
+    let share = |count: usize| (count as f64 / frames) as f32;
+    let unseen = (0..poses.len())
+        .filter(|&f| !flight[f] && loads.down[f] == [false; 2] && replay.other_share[f] < OTHER_BODIES)
+        .count();
+    let velocity = body.velocity[body.velocity.len() - 1].y - body.velocity[0].y;
+    let report = ImpulseReport {
+        estimator: ImpulseEstimator::InverseDynamics,
+        vertical_closure: (body.force_bw.iter().map(|f| f.y).sum::<f64>() / frames) as f32,
+        momentum_change: (velocity * rate / (gravity * frames)) as f32,
+        peak_force_bw: body.force_bw.iter().map(|f| f.y).fold(0.0, f64::max) as f32,
+        flight_share: share(flight.iter().filter(|f| **f).count()),
+        unseen_share: share(unseen),
+    };
+    let center_of_mass = body.center.iter().map(|c| c.as_vec3()).collect();
+    ImpulseEstimate { contact_impulse: table, pressure_center, motion_force_bw, center_of_mass, report }
+}
+
+/// Makes the impulses of `track` what `config` asks for, and reports on them.
+///
+/// # Errors
+/// A terrain that is no height map; `path` is the clip that the error names.
+pub(crate) fn store(
+    clip: &Clip,
+    contact: &[[bool; 4]],
+    terrain: &TerrainGrid,
+    track: &mut SimulationTrack,
+    config: &PreprocessConfig,
+    path: &Path,
+) -> Result<ImpulseEstimate, PreprocessError> {
+    let map = HeightMap::from_grid(terrain.clone())
+        .map_err(|error| PreprocessError::Terrain { path: path.to_path_buf(), source: error.into() })?;
+    let gravity = config.dynamic.gravity_m_s2;
+    let mut estimate = estimate(clip, contact, &map, track, gravity, &config.impulses);
+    match config.impulses.estimator {
+        ImpulseEstimator::InverseDynamics => {
+            track.contact_impulse.clone_from(&estimate.contact_impulse);
+        }
+        ImpulseEstimator::Simulation => {
+            estimate.report = ImpulseReport::of_simulation(track, gravity, clip.frame_rate_hz);
+        }
+    }
+    config.impulses.estimator.name().clone_into(&mut track.impulse_estimator);
+    Ok(estimate)
+}
+
+impl ImpulseReport {
+    /// Figures of the simulator's own impulses.
+    pub(crate) fn of_simulation(track: &SimulationTrack, gravity_m_s2: f32, rate_hz: f32) -> Self {
+        let weight_ns = track.body_mass_kg.iter().sum::<f32>() * gravity_m_s2 / rate_hz;
+        let vertical: Vec<f32> = track
+            .sim_contact_impulse
+            .rows()
+            .map(|row| row.iter().map(|j| j.y).sum::<f32>() / weight_ns)
+            .collect();
+        let frames = vertical.len().max(1) as f32;
+        let pelvis = |frame: usize| track.velocities[frame][0].y;
+        Self {
+            estimator: ImpulseEstimator::Simulation,
+            vertical_closure: vertical.iter().sum::<f32>() / frames,
+            momentum_change: (pelvis(track.velocities.frames() - 1) - pelvis(0)) * rate_hz
+                / (gravity_m_s2 * frames),
+            peak_force_bw: vertical.iter().copied().fold(0.0, f32::max),
+            flight_share: vertical.iter().filter(|f| **f == 0.0).count() as f32 / frames,
+            unseen_share: 0.0,
+        }
+    }
+}
+
+/// Heel, ball and tip of the toes of the left and the right sole of a pose, metres, world.
+pub(crate) fn sole_points(skeleton: &Skeleton, pose: &GlobalPose) -> [[DVec3; 3]; 2] {
+    feet::soles(skeleton, pose).map(|sole| [sole.heel, sole.ball, sole.tip])
+}
+
+/// What carries the body in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Carrier {
+    /// It flies.
+    Nothing,
+    /// The feet, but for this share, which other bodies bear.
+    Feet(f64),
+}
+
+fn carriers(
+    body: &WholeBody,
+    loads: &FootLoads,
+    replay: &ReplayLoads,
+    config: &ImpulseConfig,
+) -> Vec<Carrier> {
+    let frames = loads.down.len();
+    let mut carried: Vec<Carrier> = (0..frames)
+        .map(|frame| {
+            let others = replay.other_share[frame];
+            match (loads.down[frame] != [false; 2], others >= OTHER_BODIES) {
+                (true, true) => Carrier::Feet(others),
+                (true, false) => Carrier::Feet(0.0),
+                (false, true) => Carrier::Feet(1.0),
+                (false, false) => Carrier::Nothing,
+            }
+        })
+        .collect();
+    // A stretch without contact is a flight only if the body falls in it.
+    let mut start = 0;
+    while start < frames {
+        let length = carried[start..].iter().take_while(|c| **c == Carrier::Nothing).count();
+        let stretch = start..start + length;
+        if length > 0 {
+            let mean = body.force_bw[stretch.clone()].iter().map(|f| f.y).sum::<f64>() / length as f64;
+            if mean >= f64::from(config.flight_below_bw) {
+                carried[stretch].fill(Carrier::Feet(0.0));
+            }
+        }
+        start += length.max(1);
+    }
+    carried
+}
+
+/// Sets `force` to what the ground can give: nothing in flight, never a pull, no more sideways than friction holds.
+/// What is taken away is added to the frames around, so that the sum stays.
+fn settle(force: &mut [DVec3], flight: &[bool], friction: f64, reach: usize) {
+    let frames = force.len();
+    let around = |frame: usize| frame.saturating_sub(reach)..(frame + reach + 1).min(frames);
+    let mut excess = vec![0.0; frames];
+    for frame in 0..frames {
+        if flight[frame] || force[frame].y < 0.0 {
+            excess[frame] = force[frame].y;
+            force[frame].y = 0.0;
+        }
+    }
+    // The weights are those before anything is moved, so that the order of frames does not matter.
+    let weight: Vec<f64> = force.iter().map(|f| f.y).collect();
+    for frame in 0..frames {
+        let total: f64 = weight[around(frame)].iter().sum();
+        if excess[frame] != 0.0 && total > 0.0 {
+            for other in around(frame) {
+                force[other].y = (force[other].y + excess[frame] * weight[other] / total).max(0.0);
+            }
+        }
+    }
+    let slide: Vec<DVec2> = force
+        .iter_mut()
+        .map(|f| {
+            let across = DVec2::new(f.x, f.z);
+            let held = across.clamp_length_max(friction * f.y);
+            (f.x, f.z) = (held.x, held.y);
+            across - held
+        })
+        .collect();
+    let slack: Vec<f64> = force.iter().map(|f| (friction * f.y - f.x.hypot(f.z)).max(0.0)).collect();
+    for frame in 0..frames {
+        let total: f64 = slack[around(frame)].iter().sum();
+        if slide[frame] != DVec2::ZERO && total > 0.0 {
+            for other in around(frame) {
+                let part = slide[frame] * (slack[other] / total);
+                force[other] += DVec3::new(part.x, 0.0, part.y);
+            }
+        }
+    }
+}
+
+/// `force` (body weights) on the left and the right foot: the vertical by share, the horizontal so that each foot pushes
+/// towards the centre of mass, as far as friction allows.
+fn between_feet(force: DVec3, right: f64, at: &[DVec3; 2], center: DVec3, friction: f64) -> [DVec3; 2] {
+    let share = [1.0 - right, right];
+    let across = DVec3::new(force.x, 0.0, force.z);
+    let lean = [0, 1].map(|foot| {
+        let ray = center - at[foot];
+        DVec3::new(ray.x, 0.0, ray.z) * (share[foot] * force.y / ray.y.max(0.3))
+    });
+    let rest = across - lean[0] - lean[1];
+    let mut result = [0, 1].map(|foot| {
+        (lean[foot] + rest * share[foot]).clamp_length_max(friction * share[foot] * force.y.max(0.0))
+    });
+    // What one foot cannot hold the other takes; the total is within the cone already.
+    let missing = across - result[0] - result[1];
+    let heavier = usize::from(right > 0.5);
+    result[heavier] += missing;
+    [0, 1].map(|foot| result[foot] + DVec3::Y * (share[foot] * force.y))
+}
+
+/// Loads on bodies in the replay, as far as the clip itself is near the ground there.
+struct ReplayLoads {
+    /// Share of the vertical load on other bodies than the feet `[T]`.
+    other_share: Vec<f64>,
+    /// Load on each body, 0 on the feet `[T, B]`.
+    loads: FrameTable<f64>,
+}
+
+impl ReplayLoads {
+    fn of(
+        track: &SimulationTrack,
+        poses: &[GlobalPose],
+        terrain: &HeightMap,
+        rate_hz: f64,
+        config: &ImpulseConfig,
+    ) -> Self {
+        let (frames, bodies) = (poses.len(), track.body_names.len());
+        let feet = humanoid::LEFT_FOOT.0..=humanoid::LEFT_TOE.0;
+        let other_feet = humanoid::RIGHT_FOOT.0..=humanoid::RIGHT_TOE.0;
+        let is_foot = |b: usize| feet.contains(&b) || other_feet.contains(&b);
+        let mut counted = vec![vec![0.0; bodies]; frames];
+        let mut on_feet = vec![0.0; frames];
+        for frame in 0..frames {
+            for (b, impulse) in track.sim_contact_impulse[frame].iter().enumerate() {
+                let load = f64::from(impulse.y.max(0.0));
+                let place = poses[frame].positions[b];
+                if is_foot(b) {
+                    on_feet[frame] += load;
+                } else if load > 0.0 && place.y - terrain.height(place.x, place.z) < config.near_ground_m {
+                    counted[frame][b] = load;
+                }
+            }
+        }
+        let reach = (REPLAY_WINDOW_S * rate_hz).round() as usize;
+        let (mut other_share, mut loads) = (Vec::with_capacity(frames), FrameTable::with_columns(bodies));
+        for frame in 0..frames {
+            let window = frame.saturating_sub(reach)..(frame + reach + 1).min(frames);
+            let row: Vec<f64> =
+                (0..bodies).map(|b| counted[window.clone()].iter().map(|r| r[b]).sum()).collect();
+            let others: f64 = row.iter().sum();
+            let all = others + on_feet[window].iter().sum::<f64>();
+            other_share.push(if all > 0.0 { others / all } else { 0.0 });
+            loads.push(&row);
+        }
+        Self { other_share, loads }
+    }
+
+    /// Bodies other than the feet with their shares of what such bodies bear.
+    fn others(&self, frame: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let total: f64 = self.loads[frame].iter().sum();
+        self.loads[frame]
+            .iter()
+            .enumerate()
+            .filter(|(_, load)| **load > 0.0)
+            .map(move |(body, load)| (body, load / total))
+    }
+}
