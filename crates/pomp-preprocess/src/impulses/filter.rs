@@ -80,8 +80,9 @@ fn solve(mut rows: [[f64; 5]; 4]) -> [f64; 4] {
     for pivot in 0..4 {
         for below in pivot + 1..4 {
             let factor = rows[below][pivot] / rows[pivot][pivot];
-            for column in pivot..5 {
-                rows[below][column] -= factor * rows[pivot][column];
+            let above = rows[pivot];
+            for (cell, of_pivot) in rows[below].iter_mut().zip(above).skip(pivot) {
+                *cell -= factor * of_pivot;
             }
         }
     }

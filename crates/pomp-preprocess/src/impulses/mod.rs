@@ -101,7 +101,7 @@ pub fn estimate(
     let mut pressure_center = Vec::with_capacity(poses.len());
     for frame in 0..poses.len() {
         let centers = loads.centers(frame, &soles[frame]);
-        pressure_center.push(centers.map(|c| c.as_vec3()));
+        pressure_center.push(centers.map(DVec3::as_vec3));
         let mut row = vec![DVec3::ZERO; bodies];
         let force = body.force_bw[frame];
         let others = match carried[frame] {

@@ -209,7 +209,7 @@ mod tests {
 
     /// Two steps of one foot, the second half as heavy, then nothing.
     fn steps(scale: f64, late: usize) -> Forces {
-        let load = |t: usize| match t.checked_sub(late).unwrap_or(0) {
+        let load = |t: usize| match t.saturating_sub(late) {
             20..50 => 1.0,
             60..90 => 0.5,
             _ => 0.0,

@@ -229,8 +229,7 @@ fn predicted(
             pressure_center_m: Some(centers),
         }
     };
-    let stored_centers =
-        (0..frames).map(|t| estimate.pressure_center[t].map(|center| center.as_dvec3())).collect();
+    let stored_centers = (0..frames).map(|t| estimate.pressure_center[t].map(Vec3::as_dvec3)).collect();
     // The simulator's record says how much each body bears, not where: a foot is taken to bear in its middle, toes
     // in theirs.
     let raw_centers = (0..frames)
