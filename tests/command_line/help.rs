@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -13,6 +13,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["train"],
     &["phase"],
     &["phase", "annotate"],
+    &["phase", "report"],
     &["generate"],
     &["render"],
     &["evaluate"],

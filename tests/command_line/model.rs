@@ -130,6 +130,41 @@ fn everyone_may_read_a_model_who_may_read_other_new_files() {
 }
 
 #[test]
+fn the_phase_report_says_and_shows_what_it_promises_and_is_repeatable() {
+    let folder = TempDir::new().unwrap();
+    let report = |name: &str| {
+        let out = folder.path().join(name);
+        pomp!("phase", "report", recordings(), tiny(), "--out", &out, "--plain-steps", "3").succeeds();
+        out
+    };
+    let (out, again) = (report("one"), report("two"));
+    let written = names(&out);
+    assert_eq!(written, names(&again));
+    for name in &written {
+        assert!(fs::read(out.join(name)).unwrap() == fs::read(again.join(name)).unwrap(), "{name}");
+    }
+    let text = fs::read_to_string(out.join("report.md")).unwrap();
+    for heading in ["## Channels", "## Reconstruction", "## Nearest neighbours", "## Alignment"] {
+        assert!(text.contains(heading), "{heading}");
+    }
+    for name in written.iter().filter(|name| name.ends_with(".png")) {
+        assert!(text.contains(&format!("]({name})")), "{name} is not shown");
+    }
+    let json: Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
+    assert_eq!(
+        json["measured_on"], "training",
+        "the tiny model holds nothing out, and the report has to say so"
+    );
+    let methods = json["reconstruction"].as_array().unwrap();
+    let weights = |at: usize| methods[at]["weights"].as_f64().unwrap();
+    assert!(
+        (weights(1) / weights(0) - 1.0).abs() < 0.1,
+        "the plain autoencoder has another size: {methods:?}"
+    );
+    assert_eq!(methods[0]["numbers"], methods[1]["numbers"]);
+}
+
+#[test]
 fn the_same_seed_generates_the_same_bytes() {
     let outputs = ["motion.bvh", "motion.glb", "preview.gif", "preview.png", "rollout.npz"];
     assert_repeatable(&["--model", tiny().to_str().unwrap()], &outputs);

@@ -1,4 +1,5 @@
-//! Time of a training step, and of one frame in the loop, at the compact size (x = 660, y = 480).
+//! Time of a training step at the compact size, and of one frame in the loop at the compact and the paper's size (x = 660,
+//! y = 480), all experts running. `onnx_runtime.py` times the same frame in ONNX Runtime.
 
 use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};
@@ -43,19 +44,26 @@ fn training_step(criterion: &mut Criterion) {
 }
 
 fn frame(criterion: &mut Criterion) {
-    let model = KinematicModel::new(&compact(), 1, &Device::flex()).expect("the preset is valid").valid();
+    let gate = GateInput { start: 0, len: 130 };
+    let sizes = [
+        ("compact", compact(), [1, 2, 4, 8].as_slice()),
+        ("paper", KinematicConfig::paper(X, Y, gate), [1, 4].as_slice()),
+    ];
     let x: Vec<f32> = (0..X).map(|i| (i as f32 * 0.37).sin()).collect();
     let mut y = vec![0.0; Y];
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut group = criterion.benchmark_group("frame");
-    for steps in [1, 2, 4, 8] {
-        let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(steps), None)
-            .expect("the preset has more steps");
-        let mut inference = KinematicInference::new(&model, process).expect("fresh weights are finite");
-        inference.set_gate_threshold(0.0).expect("zero is legal");
-        group.bench_function(BenchmarkId::new("steps", steps), |bencher| {
-            bencher.iter(|| inference.sample(&x, &mut y, &mut rng).expect("the input is finite"));
-        });
+    for (name, config, steps) in sizes {
+        let model = KinematicModel::new(&config, 1, &Device::flex()).expect("the preset is valid").valid();
+        for &steps in steps {
+            let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(steps), None)
+                .expect("the preset has more steps");
+            let mut inference = KinematicInference::new(&model, process).expect("fresh weights are finite");
+            inference.set_gate_threshold(0.0).expect("zero is legal");
+            group.bench_function(BenchmarkId::new(name, steps), |bencher| {
+                bencher.iter(|| inference.sample(&x, &mut y, &mut rng).expect("the input is finite"));
+            });
+        }
     }
     group.finish();
 }

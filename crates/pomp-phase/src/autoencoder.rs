@@ -5,6 +5,7 @@ use crate::{PeriodicAutoencoderConfig, PhaseError};
 use burn::module::Module;
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor, TensorData};
+use std::ops::Range;
 
 /// Velocities to phase parameters: two long convolutions, each followed by batch norm and tanh, then the phase layer.
 ///
@@ -88,9 +89,26 @@ impl PeriodicDecoder {
     }
 
     pub(crate) fn decode_with(&self, parameters: &PhaseParameters, kernels: &KernelSpectra) -> Tensor<3> {
-        let hidden = self.first.apply(curves(parameters, self.time_s.clone()), &kernels.first);
-        let hidden = normalised(&self.first_norm, hidden).tanh();
+        let hidden = self.hidden_with(parameters, kernels);
         self.second.apply(hidden, &kernels.second).permute([1, 2, 0])
+    }
+
+    /// Velocities `[R, N, 3J]` at the frames of `kept`, and in the last row their mean over the frames of `averaged`: a
+    /// fraction of the work when a fraction of the frames is wanted.
+    pub(crate) fn decode_frames_with(
+        &self,
+        parameters: &PhaseParameters,
+        kernels: &KernelSpectra,
+        kept: Range<usize>,
+        averaged: Range<usize>,
+    ) -> Tensor<3> {
+        let hidden = self.hidden_with(parameters, kernels);
+        self.second.apply_rows(hidden, &kernels.second, self.second.synthesis_rows(kept, averaged))
+    }
+
+    fn hidden_with(&self, parameters: &PhaseParameters, kernels: &KernelSpectra) -> Tensor<3> {
+        let hidden = self.first.apply(curves(parameters, self.time_s.clone()), &kernels.first);
+        normalised(&self.first_norm, hidden).tanh()
     }
 
     /// Velocities over the window `[N, 3J, T]`, m/s, without their mean.

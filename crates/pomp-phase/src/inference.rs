@@ -94,7 +94,8 @@ impl WindowDecoder {
         last: usize,
         past_mean: &[Vec3],
     ) -> Result<FrameTable<Vec3>, PhaseError> {
-        let needed = last.div_ceil(spacing.max(1)) + 1;
+        let spacing = spacing.max(1);
+        let needed = last.div_ceil(spacing) + 1;
         if keys.len() < needed {
             return Err(PhaseError::SizeMismatch {
                 what: "predicted phase keys",
@@ -104,32 +105,42 @@ impl WindowDecoder {
         }
         // Key 0 tells the level of the past; the others start at the last key before the first frame.
         let first_key = (first / spacing).max(1);
-        let mut states = vec![keys[0].clone()];
-        states.extend_from_slice(&keys[first_key..needed]);
-        let decoded = self.decode_all(&states)?;
-        let (past, future) = decoded.split_first().expect("key 0 was decoded");
-        expect_size("joints of the past mean", past.columns(), past_mean.len())?;
         let radius = self.window.radius_frames;
-        let level: Vec<Vec3> = (0..past.columns())
-            .map(|joint| {
-                let sum: Vec3 = (0..=radius).map(|frame| past[frame][joint]).sum();
-                past_mean[joint] - sum / (radius + 1) as f32
+        // The keys on both sides of a frame, and where in their windows it lies.
+        let places = |ahead: usize| {
+            let key = (ahead / spacing).max(first_key);
+            [key, (key + 1).min(needed - 1)].map(|key| {
+                (key - first_key + 1, (radius + ahead).saturating_sub(key * spacing).min(2 * radius))
             })
-            .collect();
-        let mut velocities = FrameTable::with_columns(past.columns());
+        };
+        let indices = || (first..=last).flat_map(|ahead| places(ahead).map(|(_, index)| index));
+        let (low, high) = (indices().min().unwrap_or(0), indices().max().unwrap_or(0));
+
+        let mut states = vec![keys[0].clone()];
+        states.extend_from_slice(&keys[first_key.min(needed)..needed]);
+        let parameters = parameters_of(&states, &self.device)?;
+        let decoded =
+            self.decoder.decode_frames_with(&parameters, &self.kernels, low..high + 1, 0..radius + 1);
+        let [rows, windows, columns] = decoded.dims();
+        let values = floats(decoded);
+        let at = |row: usize, window: usize, joint: usize| {
+            Vec3::from_slice(&values[(row * windows + window) * columns + 3 * joint..])
+        };
+        let joints = columns / 3;
+        expect_size("joints of the past mean", joints, past_mean.len())?;
+        let level: Vec<Vec3> =
+            past_mean.iter().enumerate().map(|(joint, &past)| past - at(rows - 1, 0, joint)).collect();
+        let mut velocities = FrameTable::with_columns(joints);
         for ahead in first..=last {
+            let [(before, before_index), (after, after_index)] = places(ahead);
             let key = (ahead / spacing).max(first_key);
             let nearness = (ahead as f32 / spacing as f32 - key as f32).clamp(0.0, 1.0);
-            let at = |key: usize| {
-                let index = (radius + ahead).saturating_sub(key * spacing).min(2 * radius);
-                &future[key - first_key][index]
-            };
-            let (before, after) = (at(key), at((key + 1).min(needed - 1)));
-            let row: Vec<Vec3> = before
-                .iter()
-                .zip(after)
-                .zip(&level)
-                .map(|((&before, &after), &level)| before.lerp(after, nearness) + level)
+            let row: Vec<Vec3> = (0..joints)
+                .map(|joint| {
+                    let (before, after) =
+                        (at(before_index - low, before, joint), at(after_index - low, after, joint));
+                    before.lerp(after, nearness) + level[joint]
+                })
                 .collect();
             velocities.push(&row);
         }

@@ -2,6 +2,7 @@ use crate::initial_weights::InitialWeights;
 use crate::spectral_tables::{ConvolutionTables, Table};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use std::ops::Range;
 
 /// A convolution over time with zero padding whose kernel is about as long as the signal.
 ///
@@ -68,6 +69,22 @@ impl LongConvolution {
 
     /// `[T, N, in]` → `[T, N, out]` with a kernel prepared by [`Self::kernel_spectrum`].
     pub(crate) fn apply(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Tensor<3> {
+        self.apply_rows(input, kernel, self.synthesis_table.clone())
+    }
+
+    /// Rows of the synthesis for [`Self::apply_rows`]: the frames of `kept`, then the mean over the frames of `averaged`.
+    pub(crate) fn synthesis_rows(&self, kept: Range<usize>, averaged: Range<usize>) -> Tensor<2> {
+        let rows = |range: Range<usize>| self.synthesis_table.clone().narrow(0, range.start, range.len());
+        Tensor::cat(vec![rows(kept), rows(averaged).mean_dim(0)], 0)
+    }
+
+    /// As [`Self::apply`], for some output frames, or means of them, alone: `synthesis` has a row for each.
+    pub(crate) fn apply_rows(
+        &self,
+        input: Tensor<3>,
+        kernel: &KernelSpectrum,
+        synthesis: Tensor<2>,
+    ) -> Tensor<3> {
         let [frames, windows, inputs] = input.dims();
         let [_, _, outputs] = kernel.bias.dims();
         let f = self.frequencies;
@@ -77,8 +94,8 @@ impl LongConvolution {
         let product = cosine.matmul(kernel.of_cosine.clone()) + sine.matmul(kernel.of_sine.clone());
         let part = |at: usize| product.clone().narrow(2, at, outputs).reshape([f, windows * outputs]);
         let product = Tensor::cat(vec![part(0), part(outputs)], 0);
-        let output = self.synthesis_table.clone().matmul(product);
-        output.reshape([frames, windows, outputs]) + kernel.bias.clone()
+        let [rows, _] = synthesis.dims();
+        synthesis.matmul(product).reshape([rows, windows, outputs]) + kernel.bias.clone()
     }
 }
 

@@ -434,6 +434,36 @@ fn target_velocities_of_true_keys_continue_the_decoded_window_and_meet_the_past(
 }
 
 #[test]
+fn target_velocities_are_cut_from_the_windows_that_the_keys_decode_to() {
+    let model = PeriodicAutoencoder::new(&small_config(), 3, &Device::flex()).expect("valid");
+    let (encoder, decoder) =
+        (WindowEncoder::new(&model.encoder), WindowDecoder::new(&model.decoder, WindowConfig::default()));
+    let motion = swinging(1.5, 1.0, 300);
+    let keys: Vec<_> = (0..7)
+        .map(|key| WindowConfig::default().cut(&motion, 100 + 10 * key).expect("inside"))
+        .map(|window| encoder.encode(&window).expect("finite"))
+        .collect();
+    let past_mean: Vec<Vec3> = (0..JOINTS).map(|joint| Vec3::splat(0.1 * joint as f32)).collect();
+    let far = decoder.target_velocities(&keys, 10, 21, 60, &past_mean).expect("sizes agree");
+    let whole = decoder.decode_all(&keys).expect("one size");
+    for joint in 0..JOINTS {
+        let past: Vec3 = (0..=60).map(|index| whole[0][index][joint]).sum::<Vec3>() / 61.0;
+        let level = past_mean[joint] - past;
+        // A frame at a key is its window's centre; one between two keys takes from both in proportion.
+        let expected = [
+            (30, whole[3][60][joint]),
+            (21, whole[2][61][joint].lerp(whole[3][51][joint], 0.1)),
+            (45, whole[4][65][joint].lerp(whole[5][55][joint], 0.5)),
+            (60, whole[6][60][joint]),
+        ];
+        for (ahead, expected) in expected {
+            let difference = far[ahead - 21][joint].distance(expected + level);
+            assert!(difference < 1e-5, "{ahead} frames ahead, joint {joint}: {difference:e}");
+        }
+    }
+}
+
+#[test]
 fn rejects_networks_without_joints_and_kernels_without_a_centre() {
     let device = Device::flex();
     for config in [

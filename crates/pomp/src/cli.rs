@@ -54,7 +54,8 @@ Examples:
         subcommand,
         after_help = "\
 Examples:
-  pomp phase annotate data --model model"
+  pomp phase annotate data --model model
+  pomp phase report data model --out out/phases"
     )]
     Phase(PhaseCommand),
     /// Generate motion in the closed loop.
@@ -307,6 +308,8 @@ pub struct TrainArguments {
 pub enum PhaseCommand {
     /// Write the phases of every frame into recordings.
     Annotate(PhaseAnnotateArguments),
+    /// Show and measure the phase manifold of a model.
+    Report(PhaseReportArguments),
 }
 
 /// Arguments of `pomp phase annotate`.
@@ -325,6 +328,31 @@ pub struct PhaseAnnotateArguments {
     #[arg(long)]
     pub model: Option<PathBuf>,
     /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp phase report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp phase report data --out out/phases          the embedded compact model
+  pomp phase report data model --out out/phases
+
+Writes report.md, report.json and pictures: loops of the manifold per gait, phase over time, reconstruction beside a plain
+autoencoder and the Fourier transform, the pose error of nearest neighbours, and what alignment brings.")]
+pub struct PhaseReportArguments {
+    /// Folder of recordings that `pomp preprocess` has made.
+    pub data: PathBuf,
+    /// Model folder; without it the embedded compact model.
+    pub model: Option<PathBuf>,
+    /// Folder of the results.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Training steps of the plain autoencoder that the model's is compared with.
+    #[arg(long, default_value_t = 1500)]
+    pub plain_steps: usize,
+    /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
 }

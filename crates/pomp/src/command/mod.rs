@@ -7,6 +7,7 @@ mod generate;
 mod inspect;
 mod inspect_dataset;
 mod phase;
+mod phase_report;
 mod preprocess;
 mod render;
 mod synthesize;
@@ -31,6 +32,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::ValidateImpulses(arguments)) => validate_impulses::run(&arguments),
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
+        Some(Command::Phase(PhaseCommand::Report(arguments))) => phase_report::run(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),

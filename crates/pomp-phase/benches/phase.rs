@@ -1,0 +1,33 @@
+//! Time of what the closed loop asks of the phase encoding module each frame: target velocities from seven predicted keys,
+//! and the phases of a stitched window; 22 joints, 5 channels, 121 taps.
+
+use burn::tensor::Device;
+use criterion::{Criterion, criterion_group, criterion_main};
+use pomp_motion::glam::Vec3;
+use pomp_phase::{
+    PeriodicAutoencoder, PeriodicAutoencoderConfig, VelocityWindow, WindowDecoder, WindowEncoder,
+};
+
+const JOINTS: usize = 22;
+
+fn frame(criterion: &mut Criterion) {
+    let config = PeriodicAutoencoderConfig::new(JOINTS);
+    let model = PeriodicAutoencoder::new(&config, 1, &Device::flex()).expect("the sizes are valid");
+    let (encoder, decoder) =
+        (WindowEncoder::new(&model.encoder), WindowDecoder::new(&model.decoder, config.window));
+    let rows: Vec<Vec<Vec3>> = (0..121).map(|t| vec![Vec3::splat((t as f32 * 0.1).sin()); JOINTS]).collect();
+    let window = VelocityWindow::from_frames(JOINTS, 121, |t| &rows[t]).expect("sines are finite");
+    let keys = vec![encoder.encode(&window).expect("fresh weights are finite"); 7];
+    let past = [Vec3::ZERO; JOINTS];
+    let mut group = criterion.benchmark_group("phase");
+    group.bench_function("encode/window", |bencher| {
+        bencher.iter(|| encoder.encode(&window).expect("fresh weights are finite"));
+    });
+    group.bench_function("target_velocities/keys", |bencher| {
+        bencher.iter(|| decoder.target_velocities(&keys, 10, 21, 60, &past).expect("the sizes agree"));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, frame);
+criterion_main!(benches);
