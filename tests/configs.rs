@@ -7,6 +7,7 @@ use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
+use pomp_studio::StudioConfig;
 use pomp_train::TrainConfig;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -111,11 +112,20 @@ fn physics_toml_spells_out_every_default() {
 }
 
 #[test]
+fn studio_toml_spells_out_every_default() {
+    let config: StudioConfig = parsed("studio.toml");
+    assert_eq!(config, StudioConfig::default());
+    assert_eq!(keys_of_file("studio.toml"), keys_of(&StudioConfig::default()));
+    config.validate().unwrap();
+}
+
+#[test]
 fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<PreprocessConfig>("preprocess.toml");
     assert_strict::<PreprocessConfig>("preprocess_training.toml");
     assert_strict::<GeneratorConfig>("generate.toml");
     assert_strict::<DynamicConfig>("physics.toml");
+    assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<TrainConfig>("compact.toml");
     assert_strict::<TrainConfig>("paper.toml");
 }

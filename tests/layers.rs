@@ -17,7 +17,7 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 17] = [
+const TABLE: [Row; 18] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion"]),
     row(1, "pomp-weights", &[]),
@@ -57,6 +57,20 @@ const TABLE: [Row; 17] = [
         ],
     ),
     row(
+        4,
+        "pomp-studio",
+        &[
+            "pomp-motion",
+            "pomp-terrain",
+            "pomp-formats",
+            "pomp-physics",
+            "pomp-kinematic",
+            "pomp-model",
+            "pomp-preprocess",
+            "pomp-generator",
+        ],
+    ),
+    row(
         5,
         "pomp-bench",
         &[
@@ -92,6 +106,7 @@ const TABLE: [Row; 17] = [
             "pomp-train",
             "pomp-generator",
             "pomp-bench",
+            "pomp-studio",
         ],
     ),
 ];

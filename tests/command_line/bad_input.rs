@@ -22,6 +22,9 @@ fn rejects_files_that_are_not_there() {
         &["preprocess", "nowhere.bvh", "--out", "nowhere"],
         &["evaluate", "nowhere.npz"],
         &["render", "nowhere.npz", "--out", "nowhere.gif"],
+        &["studio", "nowhere"],
+        &["studio", "--config", "nowhere.toml"],
+        &["studio", "--terrain", "nowhere"],
         &["terrain", "make", "nowhere", "--out", "nowhere.npz"],
         &["generate", "--model", "nowhere"],
         &["train", "all", "--data", "nowhere", "--out", "nowhere"],
@@ -137,7 +140,7 @@ fn rejects_terrain_of_no_size_or_no_sense() {
 fn rejects_results_of_an_unknown_kind() {
     let folder = TempDir::new().unwrap();
     pomp!("render", clip("00_stand"), "--out", folder.path().join("a.webp"))
-        .refuses(&["a.webp", ".gif", ".png"]);
+        .refuses(&["a.webp", ".gif", ".png", ".html"]);
     pomp!("terrain", "make", "flat", "--out", folder.path().join("a.tiff"))
         .refuses(&["a.tiff", ".png", ".npz"]);
     pomp!("evaluate", folder.path().join("a.fbx")).refuses(&["a.fbx", ".bvh", ".npz"]);

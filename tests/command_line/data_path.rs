@@ -161,6 +161,21 @@ fn render_draws_a_gif_and_a_png_of_either_kind_of_file() {
 }
 
 #[test]
+fn render_writes_one_page_that_holds_the_recording() {
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("walk.html");
+    pomp!("render", recording("11_walk"), "--out", page).succeeds();
+    let html = fs::read_to_string(page).unwrap();
+    assert!(html.starts_with("<!doctype html>"));
+    let (_, clip) = html.split_once("<script id=\"pomp-clip\" type=\"application/octet-stream\">").unwrap();
+    // A gzip stream in base64.
+    assert!(clip.starts_with("H4sI"), "{}", &clip[..40]);
+    for foreign in ["<script src", "<link rel=\"stylesheet\""] {
+        assert!(!html.contains(foreign), "the page loads {foreign}");
+    }
+}
+
+#[test]
 fn evaluate_prints_a_table_and_json() {
     let (walk, stand) = (recording("11_walk"), recording("00_stand"));
     let json = pomp!("evaluate", "--json", walk, stand).succeeds().json();

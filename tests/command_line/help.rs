@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 17] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -16,6 +16,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["phase", "report"],
     &["generate"],
     &["render"],
+    &["studio"],
     &["evaluate"],
     &["synthesize"],
     &["bench"],

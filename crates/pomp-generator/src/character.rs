@@ -4,6 +4,10 @@
 //! The closed loop moves one with the control of a user; training moves many along clips, so that the kinematic module learns
 //! from states that the loop itself has made.
 
+mod snapshot;
+
+pub(crate) use snapshot::CharacterSnapshot;
+
 use crate::footing::Footing;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};

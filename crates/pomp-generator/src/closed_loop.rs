@@ -1,5 +1,11 @@
 //! One frame of the loop (method §1): kinematic module, dynamic module, phase encoding module.
 
+mod live;
+mod snapshot;
+
+pub use live::SteeredStep;
+pub use snapshot::GeneratorSnapshot;
+
 use crate::character::Character;
 use crate::control::{ControlCursor, ControlPlan, ControlSample};
 use crate::fall::FallDetector;

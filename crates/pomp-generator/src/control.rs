@@ -1,6 +1,10 @@
 //! What the character is asked to do: a path with a pace and gaits, and a cursor that moves along it no
 //! faster than the character follows.
 
+mod live;
+
+pub use live::{LiveControl, Steering};
+
 use crate::GeneratorError;
 use glam::Vec2;
 use pomp_motion::rotation::{from_yaw, wrap_angle};

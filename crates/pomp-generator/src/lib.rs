@@ -2,7 +2,8 @@
 //!
 //! [`Generator`] chains the kinematic module, the dynamic module and the phase encoding module. A
 //! [`ControlPlan`] says where to go; [`Generator::step`] moves on by one frame and takes pushes; [`record`] runs a
-//! whole rollout into a `Recording`.
+//! whole rollout into a `Recording`. [`LiveControl`] and [`Generator::step_steered`] take commands while it moves, and
+//! [`Generator::save`] and [`Generator::restore`] go back in time.
 //!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
@@ -19,8 +20,8 @@ mod start;
 mod trajectory;
 
 pub use character::Character;
-pub use closed_loop::{FRAME_RATE_HZ, Generator, StepOutput};
+pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
-pub use control::{ControlPlan, PathFile, Preset};
+pub use control::{ControlPlan, LiveControl, PathFile, Preset, Steering};
 pub use error::GeneratorError;
 pub use rollout::{ScheduledPush, record};

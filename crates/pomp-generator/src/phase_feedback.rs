@@ -9,6 +9,7 @@ use pomp_phase::{PhaseState, StitchConfig, WindowConfig, WindowDecoder, WindowEn
 use std::collections::VecDeque;
 
 /// Reads phases off the simulated motion.
+#[derive(Clone)]
 pub(crate) struct PhaseReader {
     encoder: Option<WindowEncoder>,
     decoder: WindowDecoder,

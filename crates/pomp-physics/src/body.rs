@@ -4,11 +4,34 @@ use pomp_motion::{JointIndex, Skeleton, humanoid};
 
 /// Shape of a body in its joint's frame, metres.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum BodyShape {
+pub enum BodyShape {
     /// Capsule between two points.
-    Capsule { from: Vec3, to: Vec3, radius: f32 },
+    Capsule {
+        /// Centre of one cap.
+        from: Vec3,
+        /// Centre of the other.
+        to: Vec3,
+        /// Its radius.
+        radius: f32,
+    },
     /// Convex prism: a profile in the plane of y and z, stretched along x.
-    Prism { profile: Vec<Vec2>, from_x: f32, to_x: f32 },
+    Prism {
+        /// Corners of the profile, y and z.
+        profile: Vec<Vec2>,
+        /// Where it begins.
+        from_x: f32,
+        /// Where it ends.
+        to_x: f32,
+    },
+}
+
+/// Shapes of the bodies of a skeleton, one per joint.
+///
+/// # Errors
+/// A skeleton without the joints of [`Skeleton::humanoid`].
+pub fn body_shapes(skeleton: &Skeleton) -> Result<Vec<BodyShape>, PhysicsError> {
+    check_skeleton(skeleton)?;
+    Ok(bodies(skeleton, 1.0).into_iter().map(|body| body.shape).collect())
 }
 
 /// One body of the ragdoll: it hangs on the joint of the same index.

@@ -36,7 +36,7 @@ mod module;
 mod snapshot;
 mod world;
 
-pub use body::body_height;
+pub use body::{BodyShape, body_height, body_shapes};
 pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
 pub use error::PhysicsError;
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};

@@ -2,6 +2,7 @@
 
 use crate::device::DeviceName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Physics-constrained human motion: preprocess mocap, train, generate, render, evaluate.
@@ -60,8 +61,10 @@ Examples:
     Phase(PhaseCommand),
     /// Generate motion in the closed loop.
     Generate(GenerateArguments),
-    /// Draw a clip or rollout as GIF or PNG.
+    /// Draw a clip or rollout as GIF, PNG or a page that plays it.
     Render(RenderArguments),
+    /// Open a page in the browser: steer the character, push it, see why; look at clips and rollouts.
+    Studio(StudioArguments),
     /// Measure clips and rollouts.
     Evaluate(EvaluateArguments),
     /// Judge the closed loop against mocap and baselines.
@@ -408,11 +411,12 @@ pub struct GenerateArguments {
 #[command(after_help = "\
 Examples:
   pomp render walk.bvh --out walk.gif
-  pomp render out/generate/rollout.npz --out sheet.png")]
+  pomp render out/generate/rollout.npz --out sheet.png
+  pomp render out/generate/rollout.npz --out rollout.html    one file that any browser plays, offline")]
 pub struct RenderArguments {
     /// BVH file, recording or rollout.
     pub motion: PathBuf,
-    /// Picture to write: .gif (moving) or .png (contact sheet).
+    /// What to write: .gif (moving), .png (contact sheet) or .html (a page that plays it).
     #[arg(long)]
     pub out: PathBuf,
     /// A rig map of your own, tried before the built-in ones.
@@ -421,6 +425,41 @@ pub struct RenderArguments {
     /// Show clip and simulation side by side.
     #[arg(long)]
     pub side_by_side: bool,
+}
+
+/// Arguments of `pomp studio`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp studio                                steer the embedded model
+  pomp studio out/generate/rollout.npz       look at a rollout
+  pomp studio data model --terrain rough     browse recordings, steer a model of your own
+
+The page is served on this machine alone, unless --address says otherwise; then the printed URL holds a token.")]
+pub struct StudioArguments {
+    /// What to show: clips (.bvh), recordings and rollouts (.npz), folders of them, and a model folder.
+    pub shown: Vec<PathBuf>,
+    /// Port; 0 for any free one. In place of the configuration's.
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Address to listen on, in place of the configuration's: 0.0.0.0 lets other machines in, with the token alone.
+    #[arg(long)]
+    pub address: Option<IpAddr>,
+    /// Ground of the first scene (flat, slope, stairs, hills, rough, gaps, mixed).
+    #[arg(long, default_value = "flat")]
+    pub terrain: String,
+    /// Seed of the first scene.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u32,
+    /// Settings of the server; without it the defaults, which configs/studio.toml lists.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
+    #[arg(long)]
+    pub generator: Option<PathBuf>,
+    /// A rig map of your own, tried before the built-in ones.
+    #[arg(long)]
+    pub rig: Vec<PathBuf>,
 }
 
 /// Arguments of `pomp evaluate`.

@@ -10,6 +10,7 @@ mod phase;
 mod phase_report;
 mod preprocess;
 mod render;
+mod studio;
 mod synthesize;
 mod terrain;
 mod terrain_validate;
@@ -37,6 +38,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
+        Some(Command::Studio(arguments)) => studio::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
     }
 }

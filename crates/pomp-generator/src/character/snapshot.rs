@@ -1,0 +1,62 @@
+//! A character between two frames, kept and taken up again.
+
+use super::Character;
+use crate::GeneratorError;
+use pomp_motion::features::CharacterState;
+use pomp_motion::{Pose, RootFrame};
+use pomp_physics::WorldSnapshot;
+
+/// Everything of a [`Character`] that a frame changes.
+#[derive(Clone)]
+pub(crate) struct CharacterSnapshot {
+    dynamic: WorldSnapshot,
+    state: CharacterState,
+    target_frame: RootFrame,
+    from: Pose,
+    target_pose: Pose,
+    at_start: bool,
+}
+
+impl Character {
+    pub(crate) fn save(&self) -> CharacterSnapshot {
+        // Every field is named, so that a new one cannot be forgotten here.
+        let Self {
+            skeleton: _,
+            terrain: _,
+            dynamics: _,
+            dynamic,
+            footing: _,
+            root_follow: _,
+            pose_feedback: _,
+            state,
+            target_frame,
+            from,
+            target_pose,
+            at_start,
+        } = self;
+        CharacterSnapshot {
+            dynamic: dynamic.save(),
+            state: state.clone(),
+            target_frame: *target_frame,
+            from: from.clone(),
+            target_pose: target_pose.clone(),
+            at_start: *at_start,
+        }
+    }
+
+    /// Nothing is changed when the snapshot is of another ragdoll.
+    pub(crate) fn restore(&mut self, snapshot: &CharacterSnapshot) -> Result<(), GeneratorError> {
+        self.dynamic.restore(&snapshot.dynamic)?;
+        self.state = snapshot.state.clone();
+        self.target_frame = snapshot.target_frame;
+        self.from = snapshot.from.clone();
+        self.target_pose = snapshot.target_pose.clone();
+        self.at_start = snapshot.at_start;
+        Ok(())
+    }
+
+    /// Scales the root assist, 0 to 1.
+    pub(crate) fn set_assist_scale(&mut self, scale: f32) {
+        self.dynamic.set_assist_scale(scale);
+    }
+}

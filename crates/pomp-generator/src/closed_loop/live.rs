@@ -1,0 +1,85 @@
+//! The loop steered by hand: one frame at a time, with settings that may change while it runs.
+
+use super::{Generator, StepOutput};
+use crate::control::{ControlCursor, LiveControl, Steering};
+use crate::{ControlPlan, GeneratorError};
+use glam::{Vec2, Vec3};
+use pomp_kinematic::{ReverseProcess, SamplerConfig};
+use pomp_model::Model;
+use pomp_motion::features::FUTURE_KEYS;
+use pomp_motion::rotation::wrap_angle;
+use pomp_physics::Push;
+
+/// A step of a steered character, with what it was going to do.
+#[derive(Clone, Debug)]
+pub struct SteeredStep {
+    /// What the frame gave.
+    pub output: StepOutput,
+    /// The second that the command looked ahead.
+    pub plan: ControlPlan,
+}
+
+impl Generator {
+    /// Moves on by one frame as `steering` says, with `pushes` during it.
+    ///
+    /// # Errors
+    /// What [`Generator::step`] says, and a steering that is not finite.
+    pub fn step_steered(
+        &mut self,
+        control: &mut LiveControl,
+        steering: Steering,
+        pushes: &[Push],
+    ) -> Result<SteeredStep, GeneratorError> {
+        if !steering.is_finite() {
+            return Err(GeneratorError::BadControl { reason: "the direction is not finite".to_owned() });
+        }
+        let plan = control.plan(steering, self.root_position());
+        // The plan is new each frame, and begins now.
+        self.cursor = ControlCursor::default();
+        let output = self.step(&plan, pushes)?;
+        Ok(SteeredStep { output, plan })
+    }
+
+    /// Samples the kinematic module otherwise from the next frame on. `model` is the one that the loop was built from.
+    ///
+    /// # Errors
+    /// A sampler that does not fit the model's schedule.
+    pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
+        let (network, gamma, _) = model.kinematic()?;
+        let process = ReverseProcess::new(network.schedule(), self.layout.y_len(), sampler, Some(gamma))?;
+        self.inference.set_process(process)?;
+        self.config.sampler = *sampler;
+        Ok(())
+    }
+
+    /// Scales the root assist of a character that stands, 0 to 1; one that has fallen gets none.
+    pub fn set_assist_scale(&mut self, scale: f32) {
+        if !self.fallen {
+            self.character.set_assist_scale(scale);
+        }
+    }
+
+    /// Share of the configured root assist in force.
+    pub fn assist_scale(&self) -> f32 {
+        self.character.body().assist_scale()
+    }
+
+    /// α of the experts in the last frame; zeros before the first.
+    pub fn expert_gates(&self) -> &[f32] {
+        self.inference.gates()
+    }
+
+    /// Centre of mass of the ragdoll, metres, world.
+    pub fn center_of_mass(&self) -> Vec3 {
+        self.character.body().center_of_mass()
+    }
+
+    /// Where the kinematic module expects the root at the future keys of its window: position (world x, z) and heading,
+    /// radians. `None` before the first frame.
+    pub fn predicted_path(&self) -> Option<[(Vec2, f32); FUTURE_KEYS]> {
+        let (prediction, frame) = (self.prediction.as_ref()?, self.character.target_frame());
+        Some(
+            prediction.trajectory.map(|(at, turn)| (frame.ground_to_world(at), wrap_angle(frame.yaw + turn))),
+        )
+    }
+}

@@ -1,0 +1,102 @@
+//! The loop between two frames, kept and taken up again.
+
+use super::Generator;
+use crate::GeneratorError;
+use crate::character::CharacterSnapshot;
+use crate::control::ControlCursor;
+use crate::phase_feedback::PhaseReader;
+use crate::trajectory::History;
+use glam::Vec3;
+use pomp_motion::features::OutputFrame;
+use rand_chacha::ChaCha8Rng;
+
+/// Everything of a [`Generator`] that a frame changes. Model, settings and ground are not part of it.
+#[derive(Clone)]
+pub struct GeneratorSnapshot {
+    character: CharacterSnapshot,
+    phase_reader: PhaseReader,
+    rng: ChaCha8Rng,
+    history: History,
+    future_codes: Vec<f32>,
+    contact_impulse: Vec<Vec3>,
+    prediction: Option<OutputFrame>,
+    cursor: ControlCursor,
+    down_frames: usize,
+    fallen: bool,
+    frame: usize,
+}
+
+impl std::fmt::Debug for GeneratorSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GeneratorSnapshot").field("frame", &self.frame).finish_non_exhaustive()
+    }
+}
+
+impl GeneratorSnapshot {
+    /// Frames done when it was taken.
+    pub fn frames(&self) -> usize {
+        self.frame
+    }
+}
+
+impl Generator {
+    /// The state between two frames; [`Self::restore`] continues from it bit for bit.
+    pub fn save(&self) -> GeneratorSnapshot {
+        // Every field is named, so that a new one cannot be forgotten here.
+        let Self {
+            config: _,
+            character,
+            layout: _,
+            description: _,
+            inference: _,
+            phase_reader,
+            falls: _,
+            rng,
+            weight_impulse_ns: _,
+            history,
+            future_codes,
+            contact_impulse,
+            prediction,
+            cursor,
+            down_frames,
+            fallen,
+            frame,
+            x: _,
+            normalised_x: _,
+            y: _,
+        } = self;
+        GeneratorSnapshot {
+            character: character.save(),
+            phase_reader: phase_reader.clone(),
+            rng: rng.clone(),
+            history: history.clone(),
+            future_codes: future_codes.clone(),
+            contact_impulse: contact_impulse.clone(),
+            prediction: prediction.clone(),
+            cursor: *cursor,
+            down_frames: *down_frames,
+            fallen: *fallen,
+            frame: *frame,
+        }
+    }
+
+    /// Continues from a snapshot of this generator, or of one made of the same model, ground and settings.
+    ///
+    /// # Errors
+    /// A snapshot of another ragdoll; nothing is changed then.
+    pub fn restore(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
+        self.character.restore(&snapshot.character)?;
+        let kept = snapshot.clone();
+        self.phase_reader = kept.phase_reader;
+        self.rng = kept.rng;
+        self.history = kept.history;
+        self.future_codes = kept.future_codes;
+        self.contact_impulse = kept.contact_impulse;
+        self.prediction = kept.prediction;
+        self.cursor = kept.cursor;
+        self.down_frames = kept.down_frames;
+        self.fallen = kept.fallen;
+        self.frame = kept.frame;
+        Ok(())
+    }
+}

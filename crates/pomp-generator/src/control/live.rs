@@ -1,0 +1,183 @@
+//! A command that is given while the character moves: a direction and a gait, frame by frame.
+
+use super::{ControlPlan, ControlSample, JOG_FROM_MPS, gait_for};
+use glam::Vec2;
+use pomp_motion::Gait;
+use pomp_motion::rotation::wrap_angle;
+use pomp_terrain::Bounds;
+
+/// What a person asks for at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steering {
+    /// Where to, world x and z; its length is the share of the gait's speed, at most 1. Zero stops.
+    pub direction: Vec2,
+    /// How.
+    pub gait: Gait,
+}
+
+impl Steering {
+    /// Stand still.
+    pub const STILL: Self = Self { direction: Vec2::ZERO, gait: Gait::Walk };
+
+    /// Whether both numbers are finite.
+    pub fn is_finite(&self) -> bool {
+        self.direction.is_finite()
+    }
+}
+
+/// Gain and loss of speed, m/s²: what people do without haste.
+const ACCELERATION_MPS2: f32 = 1.5;
+/// Fastest turn of the heading, rad/s. Faster commands than this are beyond what the mocap shows, and trip the model.
+const TURN_RATE_RAD_S: f32 = 1.6;
+/// Largest distance between the command and the character, metres: a command does not run away from a body that a push
+/// has stopped.
+const LEASH_M: f32 = 0.25;
+/// Width of the strip along the edge of the ground that is not walked on, metres.
+const EDGE_M: f32 = 2.0;
+/// Seconds of future that a plan covers: the farthest key of the window, and one frame more.
+const HORIZON_S: f32 = 1.1;
+
+/// Turns [`Steering`] into the second of future that the loop wants, anew each frame.
+///
+/// It keeps the commanded place, heading and speed between frames, changes them no faster than a person would, and stays
+/// near the character and on the ground.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LiveControl {
+    position: Vec2,
+    yaw: f32,
+    speed_mps: f32,
+    bounds: Bounds,
+    frame_rate_hz: f32,
+}
+
+impl LiveControl {
+    /// A command that stands at the origin and faces +Z, on ground of `bounds`, at `speed_mps`.
+    pub fn new(bounds: Bounds, speed_mps: f32, frame_rate_hz: f32) -> Self {
+        Self { position: Vec2::ZERO, yaw: 0.0, speed_mps, bounds, frame_rate_hz }
+    }
+
+    /// Moves the command on by one frame for a character at `root`, and looks a second ahead as if `steering` stayed.
+    pub fn plan(&mut self, steering: Steering, root: Vec2) -> ControlPlan {
+        self.position = root + (self.position - root).clamp_length_max(LEASH_M);
+        let mut ahead = *self;
+        let frames = (HORIZON_S * self.frame_rate_hz).ceil() as usize;
+        let mut samples = Vec::with_capacity(frames + 1);
+        samples.push(ahead.sample(steering));
+        for frame in 0..frames {
+            ahead.advance(steering);
+            samples.push(ahead.sample(steering));
+            if frame == 0 {
+                *self = ahead;
+            }
+        }
+        ControlPlan { samples, frame_rate_hz: self.frame_rate_hz }
+    }
+
+    fn advance(&mut self, steering: Steering) {
+        let dt = 1.0 / self.frame_rate_hz;
+        let share = steering.direction.length().min(1.0);
+        let mut wanted = pace_mps(steering.gait) * share;
+        if share > 0.05 {
+            let error = wrap_angle(steering.direction.x.atan2(steering.direction.y) - self.yaw);
+            self.yaw = wrap_angle(self.yaw + error.clamp(-TURN_RATE_RAD_S * dt, TURN_RATE_RAD_S * dt));
+            // Sharp turns are taken slowly.
+            wanted *= error.cos().max(0.35);
+        }
+        self.speed_mps += (wanted - self.speed_mps).clamp(-ACCELERATION_MPS2 * dt, ACCELERATION_MPS2 * dt);
+        let next = self.position + Vec2::from(self.yaw.sin_cos()) * (self.speed_mps * dt);
+        let Bounds { min_x, max_x, min_z, max_z } = self.bounds;
+        let inside = |low: f32, high: f32, value: f32| {
+            let middle = 0.5 * (low + high);
+            value.clamp((low + EDGE_M).min(middle), (high - EDGE_M).max(middle))
+        };
+        let kept = Vec2::new(inside(min_x, max_x, next.x), inside(min_z, max_z, next.y));
+        if kept.distance(next) > 1e-6 {
+            self.speed_mps = kept.distance(self.position) / dt;
+        }
+        self.position = kept;
+    }
+
+    fn sample(&self, steering: Steering) -> ControlSample {
+        let gait = match steering.gait {
+            Gait::Stand | Gait::Walk => gait_for(self.speed_mps.min(JOG_FROM_MPS - 1e-3)),
+            Gait::Jog => gait_for(self.speed_mps),
+            other => other,
+        };
+        ControlSample { position: self.position, yaw: self.yaw, speed_mps: self.speed_mps, gait }
+    }
+}
+
+/// Full speed of a gait, m/s.
+fn pace_mps(gait: Gait) -> f32 {
+    match gait {
+        Gait::Walk | Gait::Jump => 1.2,
+        Gait::Jog => 2.4,
+        Gait::Crouch => 0.6,
+        Gait::Stand | Gait::Bump | Gait::Lie | Gait::GetUp => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { min_x: -20.0, max_x: 20.0, min_z: -20.0, max_z: 20.0 };
+
+    /// Follows its own command exactly.
+    fn run(control: &mut LiveControl, steering: Steering, frames: usize) -> Vec<ControlSample> {
+        let mut root = control.position;
+        (0..frames)
+            .map(|_| {
+                let plan = control.plan(steering, root);
+                root = plan.at(1.0).position;
+                plan.at(0.0)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn it_walks_where_it_is_sent_and_stops_when_let_go() {
+        let mut control = LiveControl::new(BOUNDS, 0.0, 60.0);
+        let left = Steering { direction: Vec2::X, gait: Gait::Walk };
+        let last = *run(&mut control, left, 240).last().unwrap();
+        assert!((last.yaw - std::f32::consts::FRAC_PI_2).abs() < 0.01, "heading {}", last.yaw);
+        assert!((last.speed_mps - 1.2).abs() < 0.01 && last.gait == Gait::Walk, "{last:?}");
+        let stopped = *run(&mut control, Steering::STILL, 120).last().unwrap();
+        assert!(stopped.speed_mps < 0.01 && stopped.gait == Gait::Stand, "{stopped:?}");
+        assert!((stopped.yaw - last.yaw).abs() < 0.01, "it keeps its heading");
+    }
+
+    #[test]
+    fn speed_and_heading_change_no_faster_than_a_person_does() {
+        let mut control = LiveControl::new(BOUNDS, 0.0, 60.0);
+        let mut samples = run(&mut control, Steering { direction: Vec2::Y, gait: Gait::Jog }, 200);
+        samples.extend(run(&mut control, Steering { direction: -Vec2::Y, gait: Gait::Walk }, 200));
+        for pair in samples.windows(2) {
+            let turn = wrap_angle(pair[1].yaw - pair[0].yaw).abs() * 60.0;
+            let gain = (pair[1].speed_mps - pair[0].speed_mps).abs() * 60.0;
+            assert!(turn <= TURN_RATE_RAD_S * 1.001 && gain <= ACCELERATION_MPS2 * 1.001, "{turn} {gain}");
+        }
+        assert!(samples.iter().any(|sample| sample.gait == Gait::Jog));
+    }
+
+    #[test]
+    fn it_waits_for_a_character_that_does_not_move_and_never_leaves_the_ground() {
+        let mut control = LiveControl::new(BOUNDS, 0.0, 60.0);
+        let ahead = Steering { direction: Vec2::Y, gait: Gait::Jog };
+        for _ in 0..600 {
+            control.plan(ahead, Vec2::ZERO);
+        }
+        assert!(control.position.y <= LEASH_M + 2.4 / 60.0 + 1e-3, "{}", control.position.y);
+        let far = *run(&mut control, ahead, 60 * 20).last().unwrap();
+        assert!((far.position.y - (20.0 - EDGE_M)).abs() < 1e-3, "{}", far.position.y);
+        assert!(far.gait == Gait::Stand, "it stands at the edge");
+    }
+
+    #[test]
+    fn the_plan_reaches_beyond_the_window() {
+        let mut control = LiveControl::new(BOUNDS, 1.2, 60.0);
+        let plan = control.plan(Steering { direction: Vec2::Y, gait: Gait::Walk }, Vec2::ZERO);
+        assert!(plan.frames() > 61);
+        assert!(plan.at(60.0).position.y > 1.0);
+    }
+}

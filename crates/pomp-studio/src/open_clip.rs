@@ -1,0 +1,104 @@
+use crate::StudioError;
+use pomp_motion::Recording;
+use pomp_motion::retarget::RigLibrary;
+use pomp_preprocess::PreprocessConfig;
+use std::path::Path;
+
+/// A recording or rollout from an npz, or a BVH file put on the project skeleton, with contacts and gaits.
+///
+/// # Errors
+/// A file of another kind, or one that its reader refuses.
+pub fn open_clip(
+    path: &Path,
+    config: &PreprocessConfig,
+    rigs: &RigLibrary,
+) -> Result<Recording, StudioError> {
+    let name =
+        path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+    let refused = |reason: String| StudioError::BadClip { name: name.clone(), reason };
+    match extension(path).as_deref() {
+        Some("npz") => Ok(pomp_formats::read_recording(path)?),
+        Some("bvh") => {
+            let loaded =
+                pomp_preprocess::load_clip(path, config, rigs).map_err(|error| refused(error.to_string()))?;
+            pomp_preprocess::labelled(&loaded.clip, config).map_err(|error| refused(error.to_string()))
+        }
+        _ => {
+            Err(refused("it is neither .bvh nor .npz; drop a BVH file, a recording or a rollout".to_owned()))
+        }
+    }
+}
+
+/// What a page has sent as the file `name`.
+///
+/// # Errors
+/// As [`open_clip`].
+pub(crate) fn open_upload(
+    name: &str,
+    bytes: &[u8],
+    config: &PreprocessConfig,
+    rigs: &RigLibrary,
+) -> Result<Recording, StudioError> {
+    let system = |action| move |source| StudioError::System { action, source };
+    let folder = tempfile::tempdir().map_err(system("making room for the file"))?;
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+    let kind = match extension(Path::new(name)).as_deref() {
+        Some("npz") => "npz",
+        Some("bvh") => "bvh",
+        _ => {
+            let reason = "it is neither .bvh nor .npz; drop a BVH file, a recording or a rollout".to_owned();
+            return Err(StudioError::BadClip { name: shown, reason });
+        }
+    };
+    // A name from elsewhere never becomes a path.
+    let path = folder.path().join(format!("clip.{kind}"));
+    std::fs::write(&path, bytes).map_err(system("making room for the file"))?;
+    let opened = open_clip(&path, config, rigs).map(|recording| Recording {
+        name: if recording.name == "clip" { stem(&shown) } else { recording.name },
+        ..recording
+    });
+    opened.map_err(|error| {
+        // The visitor knows the file by its own name, not by where it lay.
+        let told = error.to_string().replace(&path.display().to_string(), &shown);
+        let beginning = format!("clip.{kind}: ");
+        let told = told.strip_prefix(&beginning).unwrap_or(&told);
+        let reason = told.strip_prefix(&format!("{shown}: ")).unwrap_or(told).to_owned();
+        StudioError::BadClip { name: shown, reason }
+    })
+}
+
+fn extension(path: &Path) -> Option<String> {
+    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
+}
+
+fn stem(name: &str) -> String {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(name: &str, bytes: &[u8]) -> Result<Recording, StudioError> {
+        open_upload(name, bytes, &PreprocessConfig::default(), &RigLibrary::builtin())
+    }
+
+    #[test]
+    fn rejects_files_of_other_kinds_by_their_own_name() {
+        for name in ["walk.fbx", "walk", "", "../../etc/passwd"] {
+            let error = opened(name, b"x").unwrap_err().to_string();
+            assert!(error.contains(".bvh") && error.contains(".npz"), "{error}");
+        }
+    }
+
+    #[test]
+    fn rejects_broken_files_and_names_them_and_not_where_they_lay() {
+        for name in ["broken.bvh", "broken.npz"] {
+            let error =
+                opened(name, b"HIERARCHY\nROOT Hips\n{\n  OFFSET 0 nonsense\n").unwrap_err().to_string();
+            println!("{error}");
+            assert!(error.starts_with(&format!("{name}: ")), "{error}");
+            assert!(!error.contains("clip."), "{error}");
+        }
+    }
+}

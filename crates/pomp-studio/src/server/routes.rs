@@ -1,0 +1,134 @@
+use super::http::{Refusal, Request, Response, hang_up};
+use super::{Place, READERS, Shared, page_socket};
+use crate::open_clip::open_upload;
+use crate::{ClipPackage, StudioError, open_clip, standalone_html};
+use pomp_formats::bvh::bvh_text;
+use pomp_formats::glb::glb_bytes;
+use pomp_formats::{BvhWriteOptions, write_recording};
+use pomp_motion::Recording;
+use std::net::TcpStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a visitor may take between two bytes.
+const SLOWEST: Duration = Duration::from_secs(20);
+
+impl From<StudioError> for Refusal {
+    fn from(error: StudioError) -> Self {
+        Self::new(422, error.to_string())
+    }
+}
+
+/// Reads one request and answers it.
+pub(super) fn answer(shared: &Arc<Shared>, mut stream: TcpStream) {
+    let timeouts = stream.set_read_timeout(Some(SLOWEST)).and(stream.set_write_timeout(Some(SLOWEST)));
+    // Visitors who have gone or say nothing need no answer.
+    let (Ok(()), Ok(Some(request))) = (timeouts, Request::read(&mut stream)) else { return };
+    let mut request = match request {
+        Ok(request) => request,
+        Err(refusal) => return hang_up(&stream, &refusal.into()),
+    };
+    if request.path == "/"
+        && let Some(cookie) = shared.guard.cookie_for(request.query.as_deref())
+    {
+        // The token leaves the address bar, and with it the browser's history and any link that is passed on.
+        let away = Response { status: 303, ..Response::new("text/plain", "") };
+        return hang_up(&stream, &away.with("Location", "/").with("Set-Cookie", cookie));
+    }
+    if let Err(refusal) = shared.guard.admit(&request) {
+        return hang_up(&stream, &refusal.into());
+    }
+    if (request.method.as_str(), request.path.as_str()) == ("GET", "/socket") {
+        return page_socket::attend(shared, request, stream);
+    }
+    // A fault of the program at one visitor's file is that visitor's bad luck, not the server's end.
+    let response = catch_unwind(AssertUnwindSafe(|| respond(shared, &mut request, &mut stream)))
+        .unwrap_or_else(|_| Err(Refusal::new(500, "the program has failed at this; please report it")));
+    hang_up(&stream, &response.unwrap_or_else(Response::from));
+}
+
+fn respond(shared: &Shared, request: &mut Request, stream: &mut TcpStream) -> Result<Response, Refusal> {
+    let path = request.path.clone();
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    match (request.method.as_str(), parts.as_slice()) {
+        ("GET", [""]) => Ok(page(shared, request)),
+        ("GET", ["library"]) => Ok(Response::new("application/json", shared.library.to_json().to_string())),
+        ("GET", ["library", number]) => library_clip(shared, number),
+        ("GET", ["worlds", name, file]) => recording(shared, name, file),
+        ("POST", ["clip"]) => upload(shared, request, stream),
+        (_, [""] | ["library" | "clip" | "socket"] | ["library", _] | ["worlds", _, _]) => {
+            Err(Refusal::new(405, "that cannot be done with this page"))
+        }
+        _ => Err(Refusal::new(404, "there is no such page here")),
+    }
+}
+
+fn page(shared: &Shared, request: &Request) -> Response {
+    let zipped = request.lists("accept-encoding", "gzip");
+    let body = if zipped { shared.page.zipped().to_vec() } else { shared.page.html().as_bytes().to_vec() };
+    let response = Response::new("text/html; charset=utf-8", body)
+        .with("Cache-Control", "no-cache")
+        .with("Content-Security-Policy", shared.page.security_policy());
+    if zipped { response.with("Content-Encoding", "gzip") } else { response }
+}
+
+/// A turn at reading a clip, which takes time and memory.
+fn turn(shared: &Shared) -> Result<Place, Refusal> {
+    Place::take(&shared.readers, READERS)
+        .ok_or_else(|| Refusal::new(503, "other clips are being read; try again in a moment"))
+}
+
+fn packed(recording: &Recording) -> Result<Response, Refusal> {
+    Ok(Response::new("application/octet-stream", ClipPackage::of(recording)?.into_bytes()))
+}
+
+fn upload(shared: &Shared, request: &mut Request, stream: &mut TcpStream) -> Result<Response, Refusal> {
+    let name = request.field("name").ok_or_else(|| Refusal::new(400, "the upload names no file"))?;
+    let _turn = turn(shared)?;
+    let body = request
+        .body(stream, shared.config.max_upload_bytes())
+        .map_err(|error| Refusal::new(400, format!("{name} did not arrive whole: {error}")))??;
+    packed(&open_upload(&name, &body, &shared.preprocess, &shared.rigs)?)
+}
+
+fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
+    let entry = number.parse::<usize>().ok().and_then(|number| shared.library.entries().get(number));
+    let entry = entry.ok_or_else(|| Refusal::new(404, "there is no such clip in the library"))?;
+    let _turn = turn(shared)?;
+    packed(&open_clip(&entry.path, &shared.preprocess, &shared.rigs)?)
+}
+
+fn recording(shared: &Shared, name: &str, file: &str) -> Result<Response, Refusal> {
+    let world = shared.worlds.lock().expect("nothing panics while it holds this lock").get(name).cloned();
+    let world = world.ok_or_else(|| {
+        Refusal::new(404, "that world has ended; its page is closed or has lost its connection")
+    })?;
+    let kind = match file {
+        "motion.bvh" => "text/plain; charset=utf-8",
+        "motion.glb" => "model/gltf-binary",
+        "rollout.npz" => "application/zip",
+        "rollout.html" => "text/html; charset=utf-8",
+        _ => {
+            let reason = "a recording is given as motion.bvh, motion.glb, rollout.npz or rollout.html";
+            return Err(Refusal::new(404, reason));
+        }
+    };
+    let bytes = written(&world.recording()?, file)?;
+    Ok(Response::new(kind, bytes).with("Content-Disposition", format!("attachment; filename=\"{file}\"")))
+}
+
+fn written(recording: &Recording, file: &str) -> Result<Vec<u8>, StudioError> {
+    match file {
+        "motion.bvh" => Ok(bvh_text(&recording.to_clip()?, &BvhWriteOptions::default())?.into_bytes()),
+        "motion.glb" => Ok(glb_bytes(&recording.to_clip()?)?),
+        "rollout.html" => standalone_html(recording),
+        _ => {
+            let system = |action| move |source| StudioError::System { action, source };
+            let folder = tempfile::tempdir().map_err(system("making room for the recording"))?;
+            let path = folder.path().join(file);
+            write_recording(&path, recording)?;
+            std::fs::read(&path).map_err(system("reading the recording back"))
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! One character in one world: what a page steers, pushes, stops and takes back.
+//!
+//! A [`World`] is made from a model and a [`SceneRequest`] and moved on frame by frame; it knows no clock, no thread and no
+//! network, so that the same scene with the same [`Event`]s gives the same frames.
+
+mod recording_buffer;
+mod scene;
+mod simulation;
+
+pub use recording_buffer::RecordingBuffer;
+pub use scene::{Event, SceneRequest, offered_gaits};
+pub use simulation::{World, WorldLimits};

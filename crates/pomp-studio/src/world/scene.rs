@@ -1,0 +1,199 @@
+use crate::StudioError;
+use glam::{Vec2, Vec3};
+use pomp_generator::{GeneratorConfig, Steering};
+use pomp_model::Model;
+use pomp_motion::Gait;
+use pomp_terrain::{HeightMap, PRESET_NAMES, Shape};
+use serde::{Deserialize, Serialize};
+
+/// Events that one scene may have.
+const MOST_EVENTS: usize = 20_000;
+/// Largest seed: what a browser's numbers hold.
+const LARGEST_SEED: u64 = u32::MAX as u64;
+
+/// Side of level ground, metres, and the distance between its heights.
+const FLAT_SIZE_M: f32 = 400.0;
+const FLAT_CELL_M: f32 = 1.0;
+/// Side of any other ground, metres: minutes of walking, and still sent in an instant.
+const SIZE_M: f32 = 72.0;
+/// Side of stairs, whose heights lie closer together.
+const STAIRS_SIZE_M: f32 = 44.0;
+
+/// A world to begin: what a link reproduces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneRequest {
+    /// Name of a terrain preset.
+    pub terrain: String,
+    /// Seed of terrain and noise, up to 2³² − 1.
+    pub seed: u64,
+    /// Friction of the ground, 0.02 to 2.
+    pub friction: f32,
+    /// Mass of the body, 40 to 150 kg.
+    pub mass_kg: f32,
+    /// Share of the configured root assist, 0 to 1.
+    pub assist: f32,
+    /// Steps of the sampler.
+    pub denoising_steps: usize,
+    /// What happens in it, in the order of frames.
+    #[serde(default)]
+    pub events: Vec<Event>,
+}
+
+/// Something that a person did, with the frame in which it began to act.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// Frame, direction (world x and z), gait.
+    Steer(u32, f32, f32, Gait),
+    /// Frame, body, impulse (N·s, world), point (body's frame, metres).
+    Push(u32, usize, [f32; 3], [f32; 3]),
+    /// Frame, share of the root assist.
+    Assist(u32, f32),
+    /// Frame, steps of the sampler.
+    Denoise(u32, usize),
+}
+
+impl Event {
+    /// The frame in which it begins to act.
+    pub fn frame(&self) -> u32 {
+        match self {
+            Self::Steer(frame, ..)
+            | Self::Push(frame, ..)
+            | Self::Assist(frame, ..)
+            | Self::Denoise(frame, ..) => *frame,
+        }
+    }
+
+    pub(super) fn steer(frame: u32, steering: Steering) -> Self {
+        Self::Steer(frame, steering.direction.x, steering.direction.y, steering.gait)
+    }
+}
+
+impl SceneRequest {
+    /// The scene that a model is shown in first: its own mass, the defaults of the loop.
+    pub fn first(model: &Model, config: &GeneratorConfig, terrain: &str, seed: u64) -> Self {
+        Self {
+            terrain: terrain.to_owned(),
+            seed,
+            friction: config.dynamic.friction,
+            mass_kg: model.description.mass_kg,
+            assist: 1.0,
+            denoising_steps: config.sampler.steps,
+            events: Vec::new(),
+        }
+    }
+
+    /// Checks every value against its range and against the model.
+    ///
+    /// # Errors
+    /// [`StudioError::BadScene`] with the first value out of range.
+    pub fn validate(&self, model: &Model) -> Result<(), StudioError> {
+        let bad = |field: &'static str, value: String, range: String| {
+            Err(StudioError::BadScene { field, value, range })
+        };
+        if !PRESET_NAMES.contains(&self.terrain.as_str()) {
+            let shown: String = self.terrain.chars().take(40).collect();
+            return bad("terrain", format!("\"{shown}\""), PRESET_NAMES.join(", "));
+        }
+        if self.seed > LARGEST_SEED {
+            return bad("seed", self.seed.to_string(), format!("0 to {LARGEST_SEED}"));
+        }
+        in_range("friction", self.friction, 0.02, 2.0)?;
+        in_range("mass_kg", self.mass_kg, 40.0, 150.0)?;
+        check_assist(self.assist)?;
+        check_steps(self.denoising_steps, model)?;
+        if self.events.len() > MOST_EVENTS {
+            return bad("number of events", self.events.len().to_string(), format!("0 to {MOST_EVENTS}"));
+        }
+        let mut last = 0;
+        for event in &self.events {
+            if event.frame() < last {
+                return bad("frame of an event", event.frame().to_string(), format!("{last} or later"));
+            }
+            last = event.frame();
+            match *event {
+                Event::Steer(_, x, z, gait) => {
+                    let length = Vec2::new(x, z).length();
+                    in_range("length of a direction", length, 0.0, 1.02)?;
+                    check_gait(gait, model)?;
+                }
+                Event::Push(_, body, impulse, point) => {
+                    if body >= model.description.body_names.len() {
+                        let last = model.description.body_names.len() - 1;
+                        return bad("body of a push", body.to_string(), format!("0 to {last}"));
+                    }
+                    in_range("impulse of a push", Vec3::from(impulse).length(), 0.0, 2000.0)?;
+                    in_range("point of a push", Vec3::from(point).length(), 0.0, 1.0)?;
+                }
+                Event::Assist(_, scale) => check_assist(scale)?,
+                Event::Denoise(_, steps) => check_steps(steps, model)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of the loop in this scene.
+    pub(super) fn generator_config(&self, base: &GeneratorConfig) -> GeneratorConfig {
+        let mut config = base.clone();
+        config.dynamic.friction = self.friction;
+        config.dynamic.mass_kg = self.mass_kg;
+        config.sampler.steps = self.denoising_steps;
+        config
+    }
+
+    /// The ground, large enough to walk about.
+    pub(super) fn ground(&self) -> Result<HeightMap, StudioError> {
+        let Some(mut spec) = pomp_terrain::preset(&self.terrain) else {
+            let (field, value) = ("terrain", format!("\"{}\"", self.terrain));
+            return Err(StudioError::BadScene { field, value, range: PRESET_NAMES.join(", ") });
+        };
+        match spec.shape {
+            Shape::Flat { .. } => {
+                spec.size_m = FLAT_SIZE_M;
+                spec.cell_m = FLAT_CELL_M;
+            }
+            Shape::Stairs { .. } => spec.size_m = STAIRS_SIZE_M,
+            _ => spec.size_m = SIZE_M,
+        }
+        Ok(pomp_terrain::generate(&spec, self.seed)?)
+    }
+}
+
+/// Gaits that a model can be asked for: those it can start with.
+pub fn offered_gaits(model: &Model) -> Vec<Gait> {
+    let starts = model.description.kinematic.as_ref().map(|kinematic| &kinematic.starts);
+    Gait::ALL
+        .into_iter()
+        .filter(|gait| starts.is_some_and(|starts| starts.contains_key(gait.name())))
+        .collect()
+}
+
+pub(super) fn check_gait(gait: Gait, model: &Model) -> Result<(), StudioError> {
+    let offered = offered_gaits(model);
+    if offered.contains(&gait) {
+        return Ok(());
+    }
+    let range = offered.iter().map(|gait| gait.name()).collect::<Vec<_>>().join(", ");
+    Err(StudioError::BadScene { field: "gait", value: gait.name().to_owned(), range })
+}
+
+pub(super) fn check_assist(scale: f32) -> Result<(), StudioError> {
+    in_range("assist", scale, 0.0, 1.0)
+}
+
+pub(super) fn check_steps(steps: usize, model: &Model) -> Result<(), StudioError> {
+    let most = model.description.kinematic.as_ref().map_or(1, |kinematic| kinematic.config.diffusion_steps);
+    if (1..=most).contains(&steps) {
+        return Ok(());
+    }
+    let range = format!("1 to {most}");
+    Err(StudioError::BadScene { field: "denoising_steps", value: steps.to_string(), range })
+}
+
+fn in_range(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), StudioError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(StudioError::BadScene { field, value: value.to_string(), range: format!("{low} to {high}") })
+}

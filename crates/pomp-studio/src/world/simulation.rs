@@ -1,0 +1,435 @@
+use super::scene::{check_assist, check_gait, check_steps};
+use super::{Event, RecordingBuffer, SceneRequest};
+use crate::StudioError;
+use crate::protocol::{FrameHeader, PushRequest, frame_message};
+use glam::{Vec2, Vec3};
+use pomp_generator::{
+    FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorSnapshot, LiveControl, SteeredStep, Steering,
+};
+use pomp_model::Model;
+use pomp_motion::features::FUTURE_KEYS;
+use pomp_motion::{Gait, Recording};
+use pomp_physics::Push;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Frames over which a push is spread: a tenth of a second, as a shove with the hand lasts.
+const PUSH_FRAMES: u32 = 6;
+/// Pushes that may act at once.
+const MOST_PUSHES: usize = 16;
+/// Frames between two snapshots: going back simulates at most these anew.
+const SNAPSHOT_FRAMES: u32 = 30;
+/// Steering and other events that a scene remembers; more make no link any more.
+const MOST_LOGGED: usize = 20_000;
+
+/// How much a world may keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorldLimits {
+    /// Length of the recording, seconds.
+    pub recording_s: f32,
+    /// How far one can go back, seconds.
+    pub rewind_s: f32,
+}
+
+/// A push that has begun.
+#[derive(Clone, Copy, Debug)]
+struct ActivePush {
+    body: usize,
+    impulse_per_frame_ns: Vec3,
+    point_local: Vec3,
+    frames_left: u32,
+}
+
+/// What a frame changes and a rewind takes back, besides the generator's own.
+#[derive(Clone, Debug)]
+struct Kept {
+    generator: GeneratorSnapshot,
+    now: Now,
+}
+
+/// The state of the command.
+#[derive(Clone, Debug)]
+struct Now {
+    control: LiveControl,
+    steering: Steering,
+    pushes: Vec<ActivePush>,
+    assist: f32,
+    denoising_steps: usize,
+}
+
+/// A character in its world.
+pub struct World {
+    model: Arc<Model>,
+    scene: SceneRequest,
+    config: GeneratorConfig,
+    limits: WorldLimits,
+    generator: Generator,
+    now: Now,
+    /// What the page asks for; taken over at the next frame.
+    asked: Steering,
+    asked_pushes: Vec<PushRequest>,
+    asked_assist: Option<f32>,
+    asked_steps: Option<usize>,
+    log: Vec<Event>,
+    log_is_whole: bool,
+    replay: VecDeque<Event>,
+    snapshots: VecDeque<Kept>,
+    recording: RecordingBuffer,
+    last: Option<Shown>,
+}
+
+/// The last frame, as it is shown again while the clock stands.
+struct Shown {
+    step: SteeredStep,
+    center_of_mass: Vec3,
+    gates: Vec<f32>,
+    path: [(Vec2, f32); FUTURE_KEYS],
+    step_ms: f32,
+}
+
+impl World {
+    /// Begins `scene` with `model`; `config` is the loop's, apart from what the scene sets.
+    ///
+    /// # Errors
+    /// A scene out of range, or a model that cannot move.
+    pub fn new(
+        model: Arc<Model>,
+        config: &GeneratorConfig,
+        mut scene: SceneRequest,
+        limits: WorldLimits,
+    ) -> Result<Self, StudioError> {
+        scene.validate(&model)?;
+        let offered = super::offered_gaits(&model);
+        let start = [Gait::Stand, Gait::Walk].into_iter().find(|gait| offered.contains(gait));
+        let start = start.or(offered.first().copied()).unwrap_or(Gait::Stand);
+        let loop_config = scene.generator_config(config);
+        let mut generator = Generator::new(&model, scene.ground()?, &loop_config, start, scene.seed)?;
+        generator.set_assist_scale(scene.assist);
+        let replay: VecDeque<Event> = std::mem::take(&mut scene.events).into();
+        let now = Now {
+            control: LiveControl::new(generator.terrain().bounds(), 0.0, FRAME_RATE_HZ),
+            steering: Steering::STILL,
+            pushes: Vec::new(),
+            assist: scene.assist,
+            denoising_steps: scene.denoising_steps,
+        };
+        Ok(Self {
+            asked: Steering::STILL,
+            asked_pushes: Vec::new(),
+            asked_assist: None,
+            asked_steps: None,
+            log: Vec::new(),
+            log_is_whole: true,
+            snapshots: VecDeque::new(),
+            recording: RecordingBuffer::new(limits.recording_s),
+            last: None,
+            config: config.clone(),
+            model,
+            scene,
+            limits,
+            generator,
+            now,
+            replay,
+        })
+    }
+
+    /// The same scene from its beginning, without its events; or another one.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; this world is unharmed then.
+    pub fn begin_again(&self, scene: Option<SceneRequest>) -> Result<Self, StudioError> {
+        let scene = scene.unwrap_or_else(|| self.scene.clone());
+        Self::new(Arc::clone(&self.model), &self.config, scene, self.limits)
+    }
+
+    /// The scene as it began.
+    pub fn scene(&self) -> &SceneRequest {
+        &self.scene
+    }
+
+    /// The loop.
+    pub fn generator(&self) -> &Generator {
+        &self.generator
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Frames done.
+    pub fn frame(&self) -> u32 {
+        self.generator.frames() as u32
+    }
+
+    /// Whether events of a link are still to come.
+    pub fn is_replaying(&self) -> bool {
+        !self.replay.is_empty()
+    }
+
+    /// Share of the root assist asked for.
+    pub fn assist(&self) -> f32 {
+        self.asked_assist.unwrap_or(self.now.assist)
+    }
+
+    /// Steps of the sampler asked for.
+    pub fn denoising_steps(&self) -> usize {
+        self.asked_steps.unwrap_or(self.now.denoising_steps)
+    }
+
+    /// Seconds that can be taken back.
+    pub fn can_rewind_s(&self) -> f32 {
+        let oldest = self.snapshots.front().map_or(self.frame(), |kept| kept.generator.frames() as u32);
+        ((self.frame() - oldest) as f32 / FRAME_RATE_HZ).min(self.limits.rewind_s)
+    }
+
+    /// Seconds recorded.
+    pub fn recorded_s(&self) -> f32 {
+        self.recording.len() as f32 / FRAME_RATE_HZ
+    }
+
+    /// Goes where `steering` says from the next frame on. A hand on the controls ends the replay of a link.
+    ///
+    /// # Errors
+    /// A gait that the model does not have.
+    pub fn steer(&mut self, steering: Steering) -> Result<(), StudioError> {
+        check_gait(steering.gait, &self.model)?;
+        if steering.direction != Vec2::ZERO {
+            self.replay.clear();
+        }
+        self.asked = steering;
+        Ok(())
+    }
+
+    /// Pushes a body in the next frames.
+    ///
+    /// # Errors
+    /// A body that does not exist, or more pushes than can act at once.
+    pub fn push(&mut self, push: PushRequest) -> Result<(), StudioError> {
+        let bodies = self.generator.body_names().len();
+        let bad = |field, value: usize, range| {
+            Err(StudioError::BadScene { field, value: value.to_string(), range })
+        };
+        if push.body >= bodies {
+            return bad("body of a push", push.body, format!("0 to {}", bodies - 1));
+        }
+        let acting = self.asked_pushes.len() + self.now.pushes.len();
+        if acting >= MOST_PUSHES {
+            return bad("pushes at once", acting + 1, format!("1 to {MOST_PUSHES}"));
+        }
+        self.replay.clear();
+        self.asked_pushes.push(push);
+        Ok(())
+    }
+
+    /// Scales the root assist from the next frame on.
+    ///
+    /// # Errors
+    /// A share outside 0 to 1.
+    pub fn set_assist(&mut self, scale: f32) -> Result<(), StudioError> {
+        check_assist(scale)?;
+        self.asked_assist = Some(scale);
+        Ok(())
+    }
+
+    /// Samples the kinematic module in `steps` steps from the next frame on.
+    ///
+    /// # Errors
+    /// More steps than the model has, or none.
+    pub fn set_denoising_steps(&mut self, steps: usize) -> Result<(), StudioError> {
+        check_steps(steps, &self.model)?;
+        self.asked_steps = Some(steps);
+        Ok(())
+    }
+
+    /// One frame.
+    ///
+    /// # Errors
+    /// What the loop refuses.
+    pub fn step(&mut self) -> Result<(), StudioError> {
+        let events = self.events_of_this_frame();
+        if self.frame().is_multiple_of(SNAPSHOT_FRAMES) {
+            self.keep();
+        }
+        for event in &events {
+            self.apply(*event)?;
+        }
+        if self.log.len() + events.len() <= MOST_LOGGED {
+            self.log.extend(events);
+        } else {
+            self.log_is_whole = false;
+        }
+        self.simulate()
+    }
+
+    /// What begins now: of a link's events while there are any, then what the page has asked for.
+    fn events_of_this_frame(&mut self) -> Vec<Event> {
+        let frame = self.frame();
+        let mut events = Vec::new();
+        if self.is_replaying() {
+            while self.replay.front().is_some_and(|event| event.frame() <= frame) {
+                events.extend(self.replay.pop_front());
+            }
+            // What the hand asks for stays as the link left it.
+            for event in &events {
+                if let Event::Steer(_, x, z, gait) = *event {
+                    self.asked = Steering { direction: Vec2::new(x, z), gait };
+                }
+            }
+        } else if self.asked != self.now.steering {
+            events.push(Event::steer(frame, self.asked));
+        }
+        let pushes = self.asked_pushes.drain(..);
+        events.extend(pushes.map(|push| {
+            let (impulse, point) = (push.impulse_ns.to_array(), push.point_local.to_array());
+            Event::Push(frame, push.body, impulse, point)
+        }));
+        events.extend(self.asked_assist.take().map(|scale| Event::Assist(frame, scale)));
+        events.extend(self.asked_steps.take().map(|steps| Event::Denoise(frame, steps)));
+        events
+    }
+
+    fn apply(&mut self, event: Event) -> Result<(), StudioError> {
+        match event {
+            Event::Steer(_, x, z, gait) => {
+                self.now.steering = Steering { direction: Vec2::new(x, z), gait };
+            }
+            Event::Push(frame, body, impulse, point) => {
+                let (impulse_ns, point_local) = (Vec3::from(impulse), Vec3::from(point));
+                let impulse_per_frame_ns = impulse_ns / PUSH_FRAMES as f32;
+                let frames_left = PUSH_FRAMES;
+                self.now.pushes.push(ActivePush { body, impulse_per_frame_ns, point_local, frames_left });
+                let at = self.world_point(body, point_local).unwrap_or(point_local);
+                self.recording.push_began(frame, body, impulse_ns, at);
+            }
+            Event::Assist(_, scale) => {
+                self.now.assist = scale;
+                self.generator.set_assist_scale(scale);
+            }
+            Event::Denoise(_, steps) => self.take_steps(steps)?,
+        }
+        Ok(())
+    }
+
+    fn take_steps(&mut self, steps: usize) -> Result<(), StudioError> {
+        let sampler = pomp_kinematic::SamplerConfig { steps, ..self.config.sampler };
+        self.generator.set_sampler(&self.model, &sampler)?;
+        self.now.denoising_steps = steps;
+        Ok(())
+    }
+
+    /// A point of a body in the world, once there is a frame.
+    fn world_point(&self, body: usize, point_local: Vec3) -> Option<Vec3> {
+        let pose = self.recording.last_pose()?;
+        Some(pose.positions[body] + pose.rotations[body] * point_local)
+    }
+
+    fn simulate(&mut self) -> Result<(), StudioError> {
+        let pushes: Vec<Push> = self
+            .now
+            .pushes
+            .iter()
+            .map(|push| Push {
+                body: push.body,
+                impulse_ns: push.impulse_per_frame_ns,
+                point: self.world_point(push.body, push.point_local),
+            })
+            .collect();
+        let began = Instant::now();
+        let step = self.generator.step_steered(&mut self.now.control, self.now.steering, &pushes)?;
+        let step_ms = began.elapsed().as_secs_f32() * 1e3;
+        for push in &mut self.now.pushes {
+            push.frames_left -= 1;
+        }
+        self.now.pushes.retain(|push| push.frames_left > 0);
+        self.recording.push(step.output.clone(), step_ms * 1e3);
+        self.last = Some(Shown {
+            center_of_mass: self.generator.center_of_mass(),
+            gates: self.generator.expert_gates().to_vec(),
+            path: self.generator.predicted_path().expect("a frame that is done has a prediction"),
+            step,
+            step_ms,
+        });
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        self.snapshots.push_back(Kept { generator: self.generator.save(), now: self.now.clone() });
+        let reach = (self.limits.rewind_s * FRAME_RATE_HZ) as u32 + SNAPSHOT_FRAMES;
+        let oldest = self.frame().saturating_sub(reach);
+        while self.snapshots.front().is_some_and(|kept| (kept.generator.frames() as u32) < oldest) {
+            self.snapshots.pop_front();
+        }
+    }
+
+    /// Goes `seconds` back, or as far as it can; what happened since is forgotten.
+    ///
+    /// # Errors
+    /// A time that is not a positive number. What the loop refuses.
+    pub fn rewind(&mut self, seconds: f32) -> Result<(), StudioError> {
+        if !(seconds > 0.0 && seconds.is_finite()) {
+            let (value, range) = (seconds.to_string(), "above 0".to_owned());
+            return Err(StudioError::BadScene { field: "seconds", value, range });
+        }
+        let back = (seconds.min(self.can_rewind_s()) * FRAME_RATE_HZ).round() as u32;
+        // The first frame is kept, so that there is something to show.
+        let target = (self.frame() - back).max(1);
+        let before = |kept: &Kept| (kept.generator.frames() as u32) < target;
+        let Some(at) = self.snapshots.iter().rposition(before) else { return Ok(()) };
+        self.snapshots.truncate(at + 1);
+        let kept = self.snapshots[at].clone();
+        let from = kept.generator.frames() as u32;
+        self.generator.restore(&kept.generator)?;
+        self.take_steps(kept.now.denoising_steps)?;
+        self.now = kept.now;
+        self.recording.truncate(from);
+        self.replay.clear();
+        self.log.retain(|event| event.frame() < target);
+        let again: Vec<Event> = self.log.iter().filter(|event| event.frame() >= from).copied().collect();
+        while self.frame() < target {
+            let frame = self.frame();
+            for event in again.iter().filter(|event| event.frame() == frame) {
+                self.apply(*event)?;
+            }
+            self.simulate()?;
+        }
+        self.asked = self.now.steering;
+        self.asked_pushes.clear();
+        (self.asked_assist, self.asked_steps) = (None, None);
+        Ok(())
+    }
+
+    /// The scene with all that happened in it so far; `None` when too much happened for a link.
+    pub fn scene_with_events(&self) -> Option<SceneRequest> {
+        self.log_is_whole.then(|| SceneRequest { events: self.log.clone(), ..self.scene.clone() })
+    }
+
+    /// All that is recorded.
+    ///
+    /// # Errors
+    /// [`StudioError::NothingRecorded`] before the first frame.
+    pub fn recording(&self) -> Result<Recording, StudioError> {
+        let scene = serde_json::to_string(&SceneRequest { events: Vec::new(), ..self.scene.clone() });
+        let scene = scene.expect("a scene is plain data");
+        let description = &self.model.description;
+        let source = format!(
+            "pomp {} studio, scene {scene}; model {} trained on data {}",
+            env!("CARGO_PKG_VERSION"),
+            description.config_name,
+            description.data_hash
+        );
+        self.recording.to_recording(&self.generator, source)
+    }
+
+    /// The last frame as a message; `header` says what the world does not know. `None` before the first frame.
+    pub fn frame_message(&self, header: FrameHeader) -> Option<Vec<u8>> {
+        let shown = self.last.as_ref()?;
+        let mut header = FrameHeader { frame: self.frame(), step_ms: shown.step_ms, ..header };
+        header.flags.fallen = shown.step.output.fallen;
+        header.flags.replaying = self.is_replaying();
+        header.flags.recovered = shown.step.output.simulated.recovered.is_some();
+        let SteeredStep { output, plan } = &shown.step;
+        Some(frame_message(&header, output, plan, shown.center_of_mass, &shown.gates, &shown.path))
+    }
+}

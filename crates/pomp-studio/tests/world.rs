@@ -1,0 +1,163 @@
+//! Laws of a world: the same events give the same motion, and going back really goes back.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use glam::{Vec2, Vec3};
+use pomp_generator::{GeneratorConfig, Steering};
+use pomp_model::Model;
+use pomp_motion::Gait;
+use pomp_studio::protocol::{FrameHeader, PushRequest};
+use pomp_studio::world::{SceneRequest, World, WorldLimits};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
+    Arc::new(Model::load(&folder, &Default::default()).unwrap())
+});
+
+const LIMITS: WorldLimits = WorldLimits { recording_s: 20.0, rewind_s: 5.0 };
+const AHEAD: Steering = Steering { direction: Vec2::Y, gait: Gait::Walk };
+const SHOVE: PushRequest =
+    PushRequest { body: 11, impulse_ns: Vec3::new(60.0, 0.0, 0.0), point_local: Vec3::ZERO };
+
+fn scene() -> SceneRequest {
+    SceneRequest::first(&MODEL, &GeneratorConfig::default(), "flat", 3)
+}
+
+fn world(scene: SceneRequest) -> World {
+    World::new(Arc::clone(&MODEL), &GeneratorConfig::default(), scene, LIMITS).unwrap()
+}
+
+fn run(world: &mut World, frames: usize) {
+    for _ in 0..frames {
+        world.step().unwrap();
+    }
+}
+
+/// The last frame without what the clock says.
+fn shown(world: &World) -> Vec<u8> {
+    let mut bytes = world.frame_message(FrameHeader::default()).unwrap();
+    bytes[16..20].fill(0);
+    bytes[1] = 0;
+    bytes
+}
+
+fn pelvis(world: &World) -> Vec3 {
+    let recording = world.recording().unwrap();
+    recording.positions[recording.frames() - 1][0]
+}
+
+#[test]
+fn it_walks_where_it_is_steered_and_stops_when_let_go() {
+    let mut world = world(scene());
+    run(&mut world, 30);
+    world.steer(AHEAD).unwrap();
+    run(&mut world, 240);
+    let walked = pelvis(&world);
+    assert!(walked.z > 2.0, "four seconds of walking ahead led to {walked}");
+    world.steer(Steering { direction: Vec2::X, gait: Gait::Walk }).unwrap();
+    run(&mut world, 240);
+    let turned = pelvis(&world);
+    assert!(turned.x > walked.x + 1.5, "four seconds to the left led from {walked} to {turned}");
+    world.steer(Steering::STILL).unwrap();
+    run(&mut world, 120);
+    let stopped = pelvis(&world);
+    run(&mut world, 60);
+    let later = pelvis(&world);
+    assert!(later.distance(stopped) < 0.4, "it stands: {stopped} and a second later {later}");
+    assert!(!world.generator().has_fallen());
+}
+
+#[test]
+fn the_events_of_a_scene_reproduce_it_bit_for_bit() {
+    let mut first = world(scene());
+    first.steer(AHEAD).unwrap();
+    run(&mut first, 40);
+    first.push(SHOVE).unwrap();
+    run(&mut first, 20);
+    first.set_assist(0.8).unwrap();
+    first.set_denoising_steps(2).unwrap();
+    run(&mut first, 30);
+    let link = serde_json::to_string(&first.scene_with_events().unwrap()).unwrap();
+    let mut second = world(serde_json::from_str(&link).unwrap());
+    assert!(second.is_replaying());
+    run(&mut second, 90);
+    assert_eq!(shown(&first), shown(&second));
+    assert_eq!(second.scene_with_events(), first.scene_with_events());
+    let pushes = second.recording().unwrap().generation.unwrap().pushes;
+    assert_eq!((pushes.len(), pushes[0].impulse_ns), (1, SHOVE.impulse_ns));
+}
+
+#[test]
+fn going_back_takes_everything_back() {
+    let mut world = world(scene());
+    world.steer(AHEAD).unwrap();
+    run(&mut world, 100);
+    let before = shown(&world);
+    world.set_denoising_steps(1).unwrap();
+    world.set_assist(0.5).unwrap();
+    world.push(SHOVE).unwrap();
+    run(&mut world, 60);
+    let pushed = pelvis(&world);
+    world.rewind(1.0).unwrap();
+    assert_eq!(world.frame(), 100);
+    assert_eq!(shown(&world), before, "the frame a second ago is shown again");
+    assert_eq!((world.assist(), world.denoising_steps()), (1.0, scene().denoising_steps));
+    run(&mut world, 60);
+    let unpushed = pelvis(&world);
+    println!("after a push {pushed}, without it {unpushed}");
+    assert!(pushed.x - unpushed.x > 0.005, "the push that was taken back had moved it");
+    assert_eq!(world.recording().unwrap().frames(), 160);
+    assert!(world.recording().unwrap().generation.unwrap().pushes.is_empty());
+}
+
+#[test]
+fn going_back_further_than_possible_goes_as_far_as_it_can() {
+    let mut world = world(scene());
+    run(&mut world, 20);
+    world.rewind(1e6).unwrap();
+    assert_eq!(world.frame(), 1);
+    for seconds in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        assert!(world.rewind(seconds).is_err(), "{seconds} s");
+    }
+}
+
+#[test]
+fn a_hand_on_the_controls_ends_a_replay() {
+    let mut first = world(scene());
+    first.steer(AHEAD).unwrap();
+    run(&mut first, 10);
+    first.steer(Steering::STILL).unwrap();
+    run(&mut first, 1);
+    let mut second = world(first.scene_with_events().unwrap());
+    run(&mut second, 5);
+    second.steer(AHEAD).unwrap();
+    assert!(!second.is_replaying());
+}
+
+#[test]
+fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
+    let field = |change: fn(&mut SceneRequest)| {
+        let mut scene = scene();
+        change(&mut scene);
+        scene.validate(&MODEL).unwrap_err().to_string()
+    };
+    assert!(field(|s| s.terrain = "../../etc/passwd".to_owned()).contains("terrain"));
+    assert!(field(|s| s.friction = f32::NAN).contains("friction"));
+    assert!(field(|s| s.mass_kg = 1e9).contains("mass_kg"));
+    assert!(field(|s| s.seed = u64::MAX).contains("seed"));
+    assert!(field(|s| s.denoising_steps = 0).contains("denoising_steps"));
+    assert!(field(|s| s.assist = 2.0).contains("assist"));
+    assert!(
+        field(|s| s.events = serde_json::from_str(r#"[{"push":[3,99,[1,0,0],[0,0,0]]}]"#).unwrap())
+            .contains("body")
+    );
+    assert!(
+        field(|s| s.events = serde_json::from_str(r#"[{"assist":[3,1]},{"assist":[2,1]}]"#).unwrap())
+            .contains("frame")
+    );
+    assert!(
+        field(|s| s.events = serde_json::from_str(r#"[{"steer":[3,0,1,"jump"]}]"#).unwrap()).contains("gait")
+    );
+}

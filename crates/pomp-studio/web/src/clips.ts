@@ -1,0 +1,312 @@
+// Clips, recordings and rollouts: opened, played, and laid side by side.
+import { Clip } from "./clip";
+import { between } from "./interpolate";
+import type { Palette } from "./palette";
+import type { Plots } from "./panels/plots";
+import type { Frame } from "./protocol";
+import { Timeline } from "./timeline";
+import { element, sayError, typing } from "./ui";
+import { Figure } from "./view/figure";
+import type { Shown } from "./view/overlays";
+import type { WorldView } from "./view/world_view";
+
+/** Distance between two clips that are shown side by side, metres. */
+const APART_M = 1.1;
+
+interface LibraryEntry {
+  number: number;
+  name: string;
+  folder: string;
+  kind: string;
+  bytes: number;
+}
+
+export class Clips {
+  private readonly timeline: Timeline;
+  private a: Clip | undefined;
+  private b: Clip | undefined;
+  private figureB: Figure | undefined;
+  private apart = true;
+  private at = 0;
+  private playing = false;
+  private drawn = -1;
+  private palette: Palette | undefined;
+  private library: LibraryEntry[] = [];
+  active = false;
+
+  constructor(
+    private readonly view: WorldView,
+    private readonly plots: Plots,
+    private readonly shown: Shown,
+    private readonly opened: () => void,
+  ) {
+    this.timeline = new Timeline(element<HTMLCanvasElement>("timeline"), (seconds) => {
+      this.at = seconds;
+      this.play(false);
+    });
+    element("play").onclick = () => this.play(!this.playing);
+    element("back").onclick = () => this.stepBy(-1);
+    element("forth").onclick = () => this.stepBy(1);
+    addEventListener("keydown", (event) => {
+      if (!this.active || typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if ((event.code === "Space" || event.code === "Enter") && !(event.target instanceof HTMLButtonElement)) {
+        event.preventDefault();
+        this.play(!this.playing);
+      } else if (event.code === "Comma") this.stepBy(-1);
+      else if (event.code === "Period") this.stepBy(1);
+    });
+    this.uploads();
+    addEventListener("resize", () => this.timeline.redraw());
+  }
+
+  private uploads(): void {
+    const field = element<HTMLInputElement>("file");
+    element("choose").onclick = () => field.click();
+    field.onchange = () => {
+      void this.read([...(field.files ?? [])]);
+      field.value = "";
+    };
+    addEventListener("dragover", (event) => {
+      event.preventDefault();
+      document.body.classList.add("dragging");
+    });
+    addEventListener("dragleave", (event) => {
+      if (event.relatedTarget === null) document.body.classList.remove("dragging");
+    });
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      document.body.classList.remove("dragging");
+      void this.read([...(event.dataTransfer?.files ?? [])]);
+    });
+    const filter = element<HTMLInputElement>("filter");
+    filter.oninput = () => this.list(filter.value);
+  }
+
+  /** Has the server read files, one after the other. */
+  private async read(files: File[]): Promise<void> {
+    for (const file of files) {
+      await this.load(file.name, fetch(`/clip?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file }));
+    }
+  }
+
+  private async load(name: string, request: Promise<Response>): Promise<void> {
+    element("clip-time").textContent = `Reading ${name} …`;
+    try {
+      const answer = await request;
+      if (!answer.ok) throw new Error(answer.status === 413 ? `${name} is larger than the server takes; raise max_upload_mb.` : await answer.text());
+      this.add(new Clip(await answer.arrayBuffer()));
+    } catch (error) {
+      element("clip-time").textContent = "";
+      sayError(error instanceof TypeError ? new Error(`${name} could not be sent: the studio does not answer.`) : error);
+    }
+  }
+
+  /** Shows a clip, beside the first one if there is one already. */
+  add(clip: Clip): void {
+    if (this.a) this.b = clip;
+    else this.a = clip;
+    this.opened();
+    this.show();
+    this.at = 0;
+    this.play(true);
+  }
+
+  /** Lists what the program was started with; whether there is anything. */
+  async offer(): Promise<boolean> {
+    const answer = await fetch("/library");
+    if (!answer.ok) throw new Error(await answer.text());
+    const { entries, more } = (await answer.json()) as { entries: LibraryEntry[]; more: boolean };
+    this.library = entries;
+    element("filter").hidden = entries.length < 8;
+    this.list("", more);
+    if (entries[0]) await this.load(entries[0].name, fetch(`/library/${entries[0].number}`));
+    return entries.length > 0;
+  }
+
+  private list(filter: string, more = false): void {
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = this.library.filter((entry) => words.every((word) => `${entry.folder}/${entry.name}.${entry.kind}`.toLowerCase().includes(word)));
+    const items = fits.slice(0, 300).map((entry) => {
+      const item = document.createElement("li");
+      const button = document.createElement("button");
+      button.textContent = entry.name;
+      button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB`;
+      const small = document.createElement("small");
+      small.textContent = ` ${entry.folder} ${entry.kind}`;
+      button.append(small);
+      button.onclick = () => void this.load(entry.name, fetch(`/library/${entry.number}`));
+      item.append(button);
+      return item;
+    });
+    if (fits.length > 300 || more) {
+      const item = document.createElement("li");
+      item.textContent = fits.length > 300 ? `and ${fits.length - 300} more; filter to see them` : "The folder holds more clips than are listed.";
+      items.push(item);
+    }
+    element("library").replaceChildren(...items);
+  }
+
+  setColors(palette: Palette): void {
+    this.palette = palette;
+    this.figureB?.setColors(palette);
+    this.timeline.redraw();
+  }
+
+  setActive(active: boolean): void {
+    this.active = active;
+    if (active) this.show();
+    else {
+      this.figureB?.dispose();
+      this.figureB = undefined;
+    }
+  }
+
+  private show(): void {
+    if (!this.active) return;
+    this.figureB?.dispose();
+    this.figureB = undefined;
+    this.cards();
+    if (!this.a) return;
+    this.view.setPerson(this.a.person);
+    this.view.setTerrain(this.a.terrain());
+    this.plots.setPerson(this.a.person, this.a.about.gait_names);
+    this.view.stage.jump();
+    this.drawn = -1;
+    const tracks = [{ clip: this.a, label: "A" }];
+    if (this.b) {
+      tracks.push({ clip: this.b, label: "B" });
+      this.figureB = new Figure(this.b.person.joints, false);
+      if (this.palette) this.figureB.setColors(this.palette);
+      this.view.stage.scene.add(this.figureB.group);
+    }
+    document.body.classList.toggle("two", this.b !== undefined);
+    this.timeline.setTracks(tracks);
+  }
+
+  /** What is known of the clips that are shown. */
+  private cards(): void {
+    const card = (clip: Clip, label: string, close: () => void): HTMLElement => {
+      const { about } = clip;
+      const box = document.createElement("div");
+      box.className = "clip";
+      const name = document.createElement("b");
+      name.textContent = `${this.b ? `${label}: ` : ""}${about.name}`;
+      const facts = document.createElement("small");
+      const kind = clip.has("target_positions") ? "rollout" : clip.has("contact_impulse") ? "recording with contact impulses" : "clip";
+      facts.textContent = `${kind}, ${clip.seconds.toFixed(1)} s, ${clip.frames} frames at ${about.frame_rate_hz.toFixed(0)} Hz`;
+      box.append(name, facts);
+      for (const [what, text] of [["From", about.source], ["Licence", about.license]] as const) {
+        if (!text) continue;
+        const line = document.createElement("small");
+        line.textContent = `${what}: ${text}`;
+        box.append(line);
+      }
+      const button = document.createElement("button");
+      button.textContent = `Close${this.b ? ` ${label}` : ""}`;
+      button.onclick = () => {
+        close();
+        this.show();
+      };
+      box.append(button);
+      return box;
+    };
+    const loaded = element("loaded");
+    loaded.replaceChildren();
+    if (this.a) {
+      loaded.append(card(this.a, "A", () => {
+        this.a = this.b;
+        this.b = undefined;
+      }));
+    }
+    if (this.b) {
+      loaded.append(card(this.b, "B", () => (this.b = undefined)));
+      const label = document.createElement("label");
+      label.className = "inline";
+      const box = document.createElement("input");
+      box.type = "checkbox";
+      box.checked = this.apart;
+      box.onchange = () => (this.apart = box.checked);
+      label.append(box, " side by side");
+      loaded.append(label);
+    }
+  }
+
+  play(on: boolean): void {
+    if (on && this.at >= this.seconds - 1e-3) this.at = 0;
+    this.playing = on && this.a !== undefined;
+    element("play").textContent = this.playing ? "Pause" : "Play";
+  }
+
+  private stepBy(frames: number): void {
+    if (!this.a) return;
+    this.play(false);
+    const rate = this.a.about.frame_rate_hz;
+    this.at = Math.min(Math.max((Math.round(this.at * rate) + frames) / rate, 0), this.seconds);
+  }
+
+  private get seconds(): number {
+    return Math.max(this.a?.seconds ?? 0, this.b?.seconds ?? 0);
+  }
+
+  draw(elapsed: number): void {
+    if (!this.a) {
+      this.view.render(elapsed, undefined);
+      return;
+    }
+    if (this.playing) {
+      this.at += elapsed * Number(element<HTMLSelectElement>("clip-pace").value);
+      if (this.at > this.seconds) {
+        if (element<HTMLInputElement>("loop").checked) this.at = 0;
+        else {
+          this.at = this.seconds;
+          this.play(false);
+        }
+      }
+    }
+    const frame = this.at_time(this.a);
+    const fresh = frame.frame !== this.drawn;
+    if (fresh && frame.frame < this.drawn) this.view.clearFootprints();
+    this.view.show(frame, this.shown, true);
+    if (fresh) this.plot(frame.frame);
+    this.drawn = frame.frame;
+    if (this.b && this.figureB) {
+      const other = this.at_time(this.b);
+      this.figureB.pose(other.positions, other.rotations);
+      this.figureB.group.position.x = this.apart ? APART_M : 0;
+    }
+    this.view.render(elapsed, frame);
+    this.timeline.draw(this.at);
+    const text = `${this.at.toFixed(2)} / ${this.seconds.toFixed(2)} s · frame ${frame.frame + 1}`;
+    element("clip-time").textContent = text;
+    element("status").textContent = "";
+    element("status").dataset.frame = String(frame.frame);
+    this.plots.draw();
+  }
+
+  private at_time(clip: Clip): Frame {
+    const at = Math.min(this.at * clip.about.frame_rate_hz, clip.frames - 1);
+    const [first, share] = [Math.floor(at), at - Math.floor(at)];
+    const frame = clip.frame(first);
+    return share < 0.02 || first + 1 >= clip.frames ? frame : between(frame, clip.frame(first + 1), share);
+  }
+
+  /** The plots end at the frame that is shown. */
+  private plot(frame: number): void {
+    if (!this.a) return;
+    if (frame === this.drawn + 1) {
+      this.plots.push(this.a.frame(frame));
+      return;
+    }
+    this.plots.clear();
+    for (let i = Math.max(0, frame - 299); i <= frame; i++) this.plots.push(this.a.frame(i));
+  }
+}
+
+/** The clip inside this page, if it is one that stands alone. */
+export async function embeddedClip(): Promise<Clip | undefined> {
+  const text = element("pomp-clip").textContent?.trim();
+  if (!text) return undefined;
+  const zipped = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Clip(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,294 @@
+// The live world: frames in, steering out.
+import { Connection } from "./connection";
+import { Pointer } from "./input/pointer";
+import { Steering } from "./input/steering";
+import { between } from "./interpolate";
+import { sceneOfAddress } from "./link";
+import type { Plots } from "./panels/plots";
+import { type FromServer, type LiveFrame, pushMessage, type SceneInfo, steerMessage, type Vec3, type WorldState } from "./protocol";
+import { SceneForm } from "./scene_form";
+import { element, say, sayError, typing } from "./ui";
+import type { Shown } from "./view/overlays";
+import type { Person, WorldView } from "./view/world_view";
+
+/** Pace while a push is aimed. */
+const AIMING_PACE = 0.2;
+/** How long the view stays where a hand has turned it, milliseconds, and how fast it then comes round, per second. */
+const VIEW_RESTS_MS = 1500;
+const VIEW_TURNS = 0.9;
+
+export class Live {
+  private readonly connection: Connection;
+  private readonly steering = new Steering();
+  private readonly pointer: Pointer;
+  private readonly form: SceneForm;
+  private scene: SceneInfo | undefined;
+  private state: WorldState | undefined;
+  private last: LiveFrame | undefined;
+  private previous: LiveFrame | undefined;
+  private arrived = 0;
+  private fresh = false;
+  private sequence = 0;
+  private sent = "";
+  private readonly sentAt = new Map<number, number>();
+  private latency: number | undefined;
+  private turnedAt = 0;
+  private pace = 1;
+  private sleeping = false;
+  private linked = false;
+  private fell = false;
+  active = true;
+
+  constructor(
+    private readonly view: WorldView,
+    private readonly plots: Plots,
+    private readonly shown: Shown,
+    canvas: HTMLCanvasElement,
+  ) {
+    this.connection = new Connection({
+      received: (message) => this.received(message),
+      opened: () => (element("lost").hidden = true),
+      lost: (seconds) => this.lost(seconds),
+    });
+    this.form = new SceneForm(this.connection, () => this.view.stage.yaw);
+    this.pointer = new Pointer(view, canvas, {
+      canPush: () => this.active && this.last !== undefined,
+      aiming: (on) => this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
+      push: (joint, impulse, point) => this.push(joint, impulse, point),
+      turned: () => (this.turnedAt = performance.now()),
+    });
+    this.buttons();
+    addEventListener("hashchange", () => void this.followLink());
+    document.addEventListener("visibilitychange", () => this.sleep(document.hidden));
+    element("reconnect").onclick = () => this.connection.again();
+  }
+
+  open(): void {
+    element("status").textContent = "Connecting …";
+    this.connection.open();
+  }
+
+  /** Stops the world while nobody looks. */
+  sleep(asleep: boolean): void {
+    if (asleep && this.state && !this.state.paused) {
+      this.sleeping = true;
+      this.connection.command({ do: "pause" });
+    } else if (!asleep && this.sleeping && this.active) {
+      this.sleeping = false;
+      this.connection.command({ do: "resume" });
+    }
+  }
+
+  setActive(active: boolean): void {
+    this.active = active;
+    this.sleep(!active);
+    if (active && this.scene) {
+      this.plots.setPerson(personOf(this.scene), this.scene.gait_names);
+      this.view.setPerson(personOf(this.scene));
+      if (this.form.terrain) this.view.setTerrain(this.form.terrain);
+      this.view.stage.jump();
+    }
+  }
+
+  private buttons(): void {
+    const command = (id: string, act: () => void): void => {
+      element(id).onclick = act;
+    };
+    command("pause", () => this.togglePause());
+    command("step", () => this.connection.command({ do: "step" }));
+    command("reset", () => this.connection.command({ do: "reset" }));
+    command("rewind-1", () => this.connection.command({ do: "rewind", seconds: 1 }));
+    command("rewind-10", () => this.connection.command({ do: "rewind", seconds: 10 }));
+    const pace = element<HTMLSelectElement>("pace");
+    pace.onchange = () => {
+      this.pace = Number(pace.value);
+      this.connection.command({ do: "pace", factor: this.pace });
+    };
+    addEventListener("keydown", (event) => {
+      if (!this.active || typing(event) || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      const onButton = event.target instanceof HTMLButtonElement;
+      if (event.code === "Enter" && !onButton) this.togglePause();
+      else if (event.code === "Period") this.connection.command({ do: "step" });
+      else if (event.code === "KeyR") this.connection.command({ do: "reset" });
+      else if (event.code === "KeyZ") this.connection.command({ do: "rewind", seconds: 1 });
+      else if (event.code === "KeyP") this.form.push("away");
+    });
+  }
+
+  private togglePause(): void {
+    this.connection.command({ do: this.state?.paused ? "resume" : "pause" });
+  }
+
+  private push(joint: number, impulse: Vec3, point: Vec3): void {
+    const body = this.scene?.bodies.indexOf(this.scene.joints[joint]!.name) ?? -1;
+    if (body >= 0) this.connection.send(pushMessage(body, impulse, point));
+  }
+
+  private received(message: FromServer): void {
+    switch (message.kind) {
+      case "scene":
+        this.begin(message.scene);
+        break;
+      case "terrain":
+        this.form.terrain = message.terrain;
+        if (this.active) {
+          this.view.setTerrain(message.terrain);
+          this.view.stage.jump();
+        }
+        break;
+      case "frame":
+        this.take(message.frame);
+        break;
+      case "notice":
+        if (message.notice.level === "error") element("status").textContent = "";
+        say(message.notice);
+        break;
+      case "state":
+        this.state = message.state;
+        if (!this.active) this.sleep(true);
+        this.form.setState(message.state);
+        element("pause").textContent = message.state.paused ? "Go on" : "Pause";
+        element<HTMLButtonElement>("rewind-1").disabled = message.state.can_rewind_s < 0.1;
+        element<HTMLButtonElement>("rewind-10").disabled = message.state.can_rewind_s < 0.1;
+        break;
+      case "link":
+        void this.form.copyLink(message.scene);
+        break;
+    }
+  }
+
+  private begin(scene: SceneInfo): void {
+    const anew = this.scene === undefined || JSON.stringify(this.scene.joints) !== JSON.stringify(scene.joints);
+    this.scene = scene;
+    this.last = this.previous = undefined;
+    this.fell = false;
+    this.sent = "";
+    this.sentAt.clear();
+    this.steering.gaits = scene.gaits;
+    element("hint-jog").hidden = !scene.gaits.includes("jog");
+    element("touch-jog").hidden = !scene.gaits.includes("jog");
+    this.form.setScene(scene);
+    if (!this.active) return;
+    if (anew) this.view.setPerson(personOf(scene));
+    this.view.clearFootprints();
+    this.plots.setPerson(personOf(scene), scene.gait_names);
+    if (!this.linked) {
+      this.linked = true;
+      void this.followLink();
+    }
+  }
+
+  private async followLink(): Promise<void> {
+    try {
+      const scene = await sceneOfAddress();
+      if (!scene) return;
+      this.connection.command({ do: "reset", scene });
+      say({ level: "info", text: "Replaying the linked scene. Steer or push to take over." });
+    } catch (error) {
+      sayError(error);
+    }
+  }
+
+  private take(frame: LiveFrame): void {
+    if (frame.epoch !== this.scene?.epoch) return;
+    const last = this.last;
+    if (last && frame.frame < last.frame) this.plots.drop(last.frame - frame.frame);
+    else if (this.active && last?.frame !== frame.frame) this.plots.push(frame, frame.stepMs);
+    this.previous = last;
+    this.last = frame;
+    this.fresh = true;
+    this.arrived = performance.now();
+    const sentAt = this.sentAt.get(frame.inputSequence);
+    if (sentAt !== undefined) {
+      this.latency = this.arrived - sentAt;
+      for (const sequence of this.sentAt.keys()) if (sequence <= frame.inputSequence) this.sentAt.delete(sequence);
+    }
+    if (frame.fallen && !this.fell) {
+      say({ level: "info", text: "It has fallen. Go back with Z and try another push, or begin anew with R." });
+    }
+    this.fell = frame.fallen;
+  }
+
+  private lost(seconds: number | undefined): void {
+    this.state = undefined;
+    const box = element("lost");
+    box.hidden = false;
+    element("lost-text").textContent =
+      seconds === undefined
+        ? "The studio has closed the connection or does not answer. Is the program still running?"
+        : `The connection to the studio is lost. Trying again in ${seconds} s …`;
+    element("status").textContent = "Not connected";
+  }
+
+  /** Once per picture. */
+  draw(seconds: number): void {
+    const stage = this.view.stage;
+    const wish = this.steering.wish();
+    if (this.steering.look[0] || this.steering.look[1]) {
+      stage.orbit(this.steering.look[0] * seconds * 400, this.steering.look[1] * seconds * 300);
+      this.turnedAt = performance.now();
+    }
+    this.turnAfter(wish.ahead, seconds);
+    this.steer(wish.right, wish.ahead, wish.gait);
+    const frame = this.shownFrame();
+    if (frame) {
+      this.view.show(frame, this.shown, this.fresh);
+      this.fresh = false;
+      this.tell();
+    }
+    this.view.render(seconds, frame);
+    this.pointer.draw();
+    this.plots.draw(this.latency);
+  }
+
+  /** In slow motion frames come more rarely than pictures; what lies between them is drawn. */
+  private shownFrame(): LiveFrame | undefined {
+    const [a, b] = [this.previous, this.last];
+    const pace = this.state?.pace ?? 1;
+    if (!a || !b || pace >= 1 || b.frame !== a.frame + 1 || this.state?.paused) return b;
+    const t = (performance.now() - this.arrived) / (1000 / 60 / pace);
+    return t < 1 ? { ...b, ...between(a, b, t) } : b;
+  }
+
+  /** The view comes round behind a character that walks ahead. */
+  private turnAfter(ahead: number, seconds: number): void {
+    if (!this.last || ahead < 0.2 || performance.now() - this.turnedAt < VIEW_RESTS_MS) return;
+    const path = this.last.wantedPath!;
+    const [dx, dz] = [path[path.length - 2]! - path[0]!, path[path.length - 1]! - path[1]!];
+    if (Math.hypot(dx, dz) < 0.3) return;
+    const error = Math.atan2(dx, dz) - this.view.stage.yaw;
+    this.view.stage.yaw += Math.sin(error) * VIEW_TURNS * seconds;
+  }
+
+  private steer(right: number, ahead: number, gait: string): void {
+    if (!this.scene) return;
+    const yaw = this.view.stage.yaw;
+    const x = ahead * Math.sin(yaw) - right * Math.cos(yaw);
+    const z = ahead * Math.cos(yaw) + right * Math.sin(yaw);
+    const wish = `${x.toFixed(2)} ${z.toFixed(2)} ${gait}`;
+    if (wish === this.sent || (this.sent === "" && right === 0 && ahead === 0)) return;
+    this.sent = wish;
+    this.sequence++;
+    // While the clock stands no frame answers, and the wait says nothing.
+    if (!this.state?.paused) this.sentAt.set(this.sequence, performance.now());
+    this.connection.send(steerMessage(this.sequence, x, z, this.scene.gait_names.indexOf(gait)));
+    if (right !== 0 || ahead !== 0) element("hint").classList.add("gone");
+  }
+
+  private tell(): void {
+    const frame = this.last;
+    if (!frame || !this.scene) return;
+    const status = element("status");
+    const [x, z] = [frame.positions[0]!, frame.positions[2]!];
+    const seconds = frame.frame / this.scene.frame_rate_hz;
+    const mode = frame.fallen ? "fallen" : this.state?.stopped ? "stopped" : this.state?.paused ? "paused" : frame.replaying ? "replaying" : "";
+    const clock = `${seconds.toFixed(1)} s`;
+    const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
+    if (status.textContent !== text) status.textContent = text;
+    Object.assign(status.dataset, { x: x.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen) });
+  }
+}
+
+function personOf(scene: SceneInfo): Person {
+  return { joints: scene.joints, shapes: scene.shapes, bodies: scene.bodies, weight: scene.weight_n, rate: scene.frame_rate_hz };
+}

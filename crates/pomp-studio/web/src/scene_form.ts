@@ -1,0 +1,124 @@
+// The panel of the scene: what the world is made of, pushes by hand, and what can be taken away.
+import type { Connection } from "./connection";
+import { sceneLink } from "./link";
+import { pushMessage, type SceneInfo, type SceneRequest, type TerrainGrid, type Vec3, type WorldState } from "./protocol";
+import { all, element, save, say, sayError } from "./ui";
+
+type Way = "left" | "right" | "away" | "near";
+
+export class SceneForm {
+  terrain: TerrainGrid | undefined;
+  private scene: SceneInfo | undefined;
+  private readonly terrainField = element<HTMLSelectElement>("terrain");
+  private readonly seed = element<HTMLInputElement>("seed");
+  private readonly friction = element<HTMLInputElement>("friction");
+  private readonly mass = element<HTMLInputElement>("mass");
+  private readonly assist = element<HTMLInputElement>("assist");
+  private readonly denoise = element<HTMLInputElement>("denoise");
+  private readonly pushSize = element<HTMLInputElement>("push-size");
+  private readonly pushBody = element<HTMLSelectElement>("push-body");
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly viewYaw: () => number,
+  ) {
+    for (const field of [this.terrainField, this.seed, this.friction, this.mass]) field.onchange = () => this.begin();
+    element("dice").onclick = () => {
+      this.seed.value = String(Math.floor(Math.random() * 1e6));
+      this.begin();
+    };
+    this.assist.oninput = () => {
+      this.label();
+      connection.command({ do: "assist", scale: Number(this.assist.value) });
+    };
+    this.denoise.oninput = () => {
+      this.label();
+      connection.command({ do: "denoise", steps: Number(this.denoise.value) });
+    };
+    for (const field of [this.friction, this.mass, this.pushSize]) field.oninput = () => this.label();
+    for (const button of all("[data-push]")) button.onclick = () => this.push(button.dataset.push as Way);
+    for (const button of all("[data-take]")) button.onclick = () => void this.take(button.dataset.take!);
+    element("link").onclick = () => connection.command({ do: "link" });
+  }
+
+  setScene(info: SceneInfo): void {
+    this.scene = info;
+    const { scene } = info;
+    this.terrainField.replaceChildren(...info.terrains.map((name) => new Option(name, name, false, name === scene.terrain)));
+    this.terrainField.value = scene.terrain;
+    this.seed.value = String(scene.seed);
+    this.friction.value = String(scene.friction);
+    this.mass.value = String(scene.mass_kg);
+    this.assist.value = String(scene.assist);
+    this.denoise.max = String(Math.min(info.most_denoising_steps, 20));
+    this.denoise.value = String(scene.denoising_steps);
+    const body = this.pushBody.value || "Spine2";
+    this.pushBody.replaceChildren(...info.bodies.map((name) => new Option(name, name, false, name === body)));
+    this.label();
+  }
+
+  setState(state: WorldState): void {
+    if (document.activeElement !== this.assist) this.assist.value = String(state.assist);
+    if (document.activeElement !== this.denoise) this.denoise.value = String(state.denoising_steps);
+    element("recorded").textContent = `${state.recorded_s.toFixed(0)} s recorded${this.scene && state.recorded_s >= this.scene.recording_s ? ", the latest that fit" : ""}.`;
+    this.label();
+  }
+
+  private label(): void {
+    const tell = (field: HTMLInputElement, text: string): void => {
+      const output = document.querySelector<HTMLOutputElement>(`output[for="${field.id}"]`);
+      if (output && output.textContent !== text) output.textContent = text;
+    };
+    tell(this.friction, Number(this.friction.value).toFixed(2));
+    tell(this.mass, `${Number(this.mass.value).toFixed(0)} kg`);
+    tell(this.assist, `${Math.round(Number(this.assist.value) * 100)} %`);
+    tell(this.denoise, `${this.denoise.value} step${this.denoise.value === "1" ? "" : "s"}`);
+    tell(this.pushSize, `${this.pushSize.value} N·s`);
+  }
+
+  private begin(): void {
+    if (!this.scene) return;
+    const seed = Math.min(Math.max(Math.round(Number(this.seed.value) || 0), 0), 2 ** 32 - 1);
+    const scene: SceneRequest = {
+      terrain: this.terrainField.value,
+      seed,
+      friction: Number(this.friction.value),
+      mass_kg: Number(this.mass.value),
+      assist: Number(this.assist.value),
+      denoising_steps: Number(this.denoise.value),
+    };
+    this.connection.command({ do: "reset", scene });
+  }
+
+  /** A push of the chosen size on the chosen body, as seen from the viewer. */
+  push(way: Way): void {
+    const body = this.scene?.bodies.indexOf(this.pushBody.value) ?? -1;
+    if (body < 0) return;
+    const yaw = this.viewYaw();
+    const [sin, cos, size] = [Math.sin(yaw), Math.cos(yaw), Number(this.pushSize.value)];
+    const ways: Record<Way, Vec3> = { away: [sin, 0, cos], near: [-sin, 0, -cos], left: [cos, 0, -sin], right: [-cos, 0, sin] };
+    this.connection.send(pushMessage(body, ways[way].map((v) => v * size) as Vec3, [0, 0, 0]));
+  }
+
+  private async take(file: string): Promise<void> {
+    if (!this.scene) return;
+    try {
+      const answer = await fetch(`/worlds/${this.scene.world}/${file}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      save(file, await answer.blob());
+    } catch (error) {
+      sayError(error);
+    }
+  }
+
+  async copyLink(scene: SceneRequest): Promise<void> {
+    try {
+      const link = await sceneLink(scene);
+      history.replaceState(null, "", link);
+      await navigator.clipboard.writeText(link);
+      say({ level: "info", text: "The link is in the clipboard and in the address bar: it replays this scene, pushes included." });
+    } catch {
+      say({ level: "info", text: "The link is in the address bar: it replays this scene, pushes included." });
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// Drives the studio in a real browser: `npm test`, after `cargo build --release` of the program.
+//
+// POMP names the program, CHROMIUM the browser; without a browser the tests are skipped, and say so. Pictures of what was seen
+// are kept in tests/out.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const repository = join(here, "../../../..");
+const program = process.env.POMP ?? join(repository, "target/release/pomp");
+const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
+const out = join(here, "out");
+mkdirSync(out, { recursive: true });
+
+if (!browserPath) {
+  console.log("skipped: no Chromium is installed (CHROMIUM names one)");
+  process.exit(0);
+}
+if (!existsSync(program)) {
+  console.log(`skipped: ${program} is not built (cargo build --release)`);
+  process.exit(0);
+}
+
+/** Starts the program and waits for its address. */
+async function studio(...shown) {
+  const child = spawn(program, ["studio", ...shown], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.on("data", (data) => {
+      said += data;
+      const found = /http:\/\/\S+/.exec(said);
+      if (found) resolve(found[0]);
+    });
+    child.stderr.on("data", (data) => (said += data));
+    child.on("exit", (code) => reject(new Error(`the program ended with ${code}: ${said}`)));
+  });
+  return { url, end: () => child.kill() };
+}
+
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: [
+    "--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+  ],
+});
+
+let failed = 0;
+const complaints = [];
+async function open(url, size = { width: 1280, height: 720 }, more = {}) {
+  const context = await browser.newContext({ viewport: size, acceptDownloads: true, ...more });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.setDefaultTimeout(60_000);
+  await page.goto(url);
+  return page;
+}
+
+const status = (page) => page.evaluate(() => ({ ...document.getElementById("status").dataset }));
+const frameAfter = (page, frame) =>
+  page.waitForFunction((least) => Number(document.getElementById("status").dataset.frame) >= least, frame, { timeout: 90_000 });
+
+async function check(name, body) {
+  const began = Date.now();
+  complaints.length = 0;
+  try {
+    await body();
+    if (complaints.length > 0) throw new Error(`the console has errors: ${complaints.join("; ")}`);
+    console.log(`ok      ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}: ${error.message}`);
+  }
+}
+
+function holds(fact, text) {
+  if (!fact) throw new Error(text);
+}
+
+const served = await studio("--seed", "3");
+let page;
+
+await check("the page loads and the world runs", async () => {
+  page = await open(served.url);
+  await frameAfter(page, 20);
+  await page.screenshot({ path: join(out, "first.png") });
+});
+
+await check("W makes the person walk", async () => {
+  const before = await status(page);
+  await page.keyboard.down("w");
+  await frameAfter(page, Number(before.frame) + 240);
+  const after = await status(page);
+  const walked = Math.hypot(after.x - before.x, after.z - before.z);
+  holds(walked > 1.5, `it walked ${walked.toFixed(2)} m in four seconds`);
+  await page.screenshot({ path: join(out, "walking.png") });
+  await page.keyboard.up("w");
+});
+
+await check("a push with the mouse moves it, and going back takes the push back", async () => {
+  await page.click("#pause");
+  await page.waitForFunction(() => document.getElementById("pause").textContent === "Go on");
+  const box = { width: 1280, height: 720 };
+  // Finds the body where the crosshair shows.
+  let at;
+  for (let y = 250; y < 420 && !at; y += 10) {
+    for (const x of [box.width / 2, box.width / 2 - 12, box.width / 2 + 12]) {
+      await page.mouse.move(x, y);
+      if (await page.evaluate(() => document.getElementById("view").classList.contains("over-body"))) {
+        at = [x, y];
+        break;
+      }
+    }
+  }
+  holds(at, "no body was found under the pointer");
+  await page.mouse.down();
+  await page.mouse.move(at[0] + 60, at[1] - 5, { steps: 4 });
+  await page.mouse.move(at[0] + 150, at[1] - 10, { steps: 4 });
+  await page.waitForFunction(() => /\d+ N·s/.test(document.getElementById("aim-text").textContent));
+  await page.screenshot({ path: join(out, "aiming.png") });
+  const before = await status(page);
+  await page.mouse.up();
+  await page.click("#pause");
+  await frameAfter(page, Number(before.frame) + 45);
+  await page.screenshot({ path: join(out, "pushed.png") });
+  await page.click("#rewind-1");
+  await page.waitForFunction(() => document.getElementById("pause").textContent === "Go on");
+  const back = await status(page);
+  await page.click("#pause");
+  await frameAfter(page, Number(back.frame) + 5);
+});
+
+await check("another ground begins a new scene", async () => {
+  const before = await status(page);
+  await page.selectOption("#terrain", "hills");
+  await page.waitForFunction((epoch) => Number(document.getElementById("status").dataset.epoch) > epoch, Number(before.epoch));
+  await frameAfter(page, 30);
+  await page.screenshot({ path: join(out, "hills.png") });
+});
+
+await check("what is taken away is whole", async () => {
+  for (const [file, begins] of [["motion.bvh", "HIERARCHY"], ["motion.glb", "glTF"], ["rollout.npz", "PK"], ["rollout.html", "<!doctype html>"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`[data-take="${file}"]`)]);
+    const path = join(out, file);
+    await download.saveAs(path);
+    holds(readFileSync(path).subarray(0, begins.length).toString() === begins, `${file} begins otherwise`);
+    holds(statSync(path).size > 1000, `${file} is small`);
+  }
+});
+
+await check("a link replays the scene", async () => {
+  await page.click("#link");
+  await page.waitForFunction(() => location.hash.startsWith("#scene="));
+  const again = await open(page.url());
+  await again.waitForFunction(() => document.querySelector("#terrain")?.value === "hills");
+  await frameAfter(again, 20);
+  await again.context().close();
+});
+
+await check("a dropped clip plays, and a broken one is refused on the page", async () => {
+  const broken = join(tmpdir(), "broken.bvh");
+  writeFileSync(broken, "HIERARCHY\nROOT Hips\n{ nonsense");
+  await page.setInputFiles("#file", broken);
+  await page.waitForSelector(".notice.error");
+  const text = await page.textContent(".notice.error");
+  holds(text.includes("broken.bvh"), text);
+  await page.click(".notice.error button");
+  // The browser itself notes the refused request.
+  complaints.length = 0;
+  await page.setInputFiles("#file", join(out, "rollout.npz"));
+  await page.waitForSelector(".clip");
+  await page.waitForFunction(() => Number(document.getElementById("status").dataset.frame) > 10);
+  await page.setInputFiles("#file", join(out, "motion.bvh"));
+  await page.waitForFunction(() => document.querySelectorAll(".clip").length === 2);
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: join(out, "clips.png") });
+});
+
+await check("dark, and on a phone", async () => {
+  const dark = await open(served.url, { width: 1280, height: 720 }, { colorScheme: "dark" });
+  await frameAfter(dark, 20);
+  await dark.keyboard.down("w");
+  await dark.keyboard.down("Shift");
+  await frameAfter(dark, 200);
+  await dark.screenshot({ path: join(out, "dark.png") });
+  await dark.context().close();
+  const phone = await open(served.url, { width: 390, height: 844 }, { hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+  await frameAfter(phone, 30);
+  await phone.screenshot({ path: join(out, "phone.png") });
+  await phone.tap("#open-plots");
+  await phone.waitForTimeout(500);
+  await phone.screenshot({ path: join(out, "phone-plots.png") });
+  const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+  holds(wide <= 390, `the page is ${wide} px wide`);
+  await phone.context().close();
+});
+
+await check("the standalone page opens without the program", async () => {
+  const alone = await open(`file://${join(out, "rollout.html")}`);
+  await alone.waitForFunction(() => Number(document.getElementById("status").dataset.frame) > 10);
+  await alone.screenshot({ path: join(out, "standalone.png") });
+  await alone.context().close();
+});
+
+await check("a lost connection is said on the page", async () => {
+  const lonely = await open(served.url);
+  await frameAfter(lonely, 10);
+  served.end();
+  await lonely.waitForSelector("#lost:not([hidden])");
+  holds((await lonely.textContent("#lost")).includes("connection"), "the page says nothing of the connection");
+  await lonely.screenshot({ path: join(out, "lost.png") });
+  complaints.length = 0;
+});
+
+// A browser on a busy machine may take its time to go.
+await Promise.race([browser.close(), new Promise((resolve) => setTimeout(resolve, 20_000))]);
+served.end();
+console.log(failed === 0 ? `all well; pictures are in ${out}` : `${failed} failed; pictures are in ${out}`);
+process.exit(failed === 0 ? 0 : 1);
