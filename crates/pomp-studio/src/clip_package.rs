@@ -47,7 +47,7 @@ impl ClipPackage {
             about["bodies"] = json!(simulation.body_names);
             about["body_mass_kg"] = json!(simulation.body_mass_kg);
             arrays.vectors("contact_impulse", &simulation.contact_impulse);
-            arrays.numbers("assist_force", simulation.assist_force.iter().flat_map(|force| force.to_array()));
+            arrays.numbers("assist_force", simulation.assist_force.iter().flat_map(Vec3::to_array));
             // A rollout is its simulation; a replay has a motion beside it.
             if simulation.positions != recording.positions {
                 arrays.vectors("sim_positions", &simulation.positions);
@@ -114,11 +114,11 @@ impl Arrays {
     }
 
     fn vectors(&mut self, name: &str, table: &FrameTable<Vec3>) {
-        self.numbers(name, table.values().iter().flat_map(|v| v.to_array()));
+        self.numbers(name, table.values().iter().flat_map(Vec3::to_array));
     }
 
     fn rotations(&mut self, name: &str, table: &FrameTable<Quat>) {
-        self.numbers(name, table.values().iter().flat_map(|q| q.to_array()));
+        self.numbers(name, table.values().iter().flat_map(Quat::to_array));
     }
 }
 

@@ -137,9 +137,9 @@ fn numbers(out: &mut Vec<u8>, values: &[f32]) {
 }
 
 fn vectors(out: &mut Vec<u8>, values: &[Vec3]) {
-    out.extend(values.iter().flat_map(|v| v.to_array()).flat_map(f32::to_le_bytes));
+    out.extend(values.iter().flat_map(Vec3::to_array).flat_map(f32::to_le_bytes));
 }
 
 fn rotations(out: &mut Vec<u8>, values: &[Quat]) {
-    out.extend(values.iter().flat_map(|q| q.to_array()).flat_map(f32::to_le_bytes));
+    out.extend(values.iter().flat_map(Quat::to_array).flat_map(f32::to_le_bytes));
 }

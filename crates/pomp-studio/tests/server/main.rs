@@ -31,7 +31,7 @@ fn started(config: StudioConfig) -> Started {
     };
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        serve(studio, &config, |started| tell.send(started.clone()).unwrap()).unwrap()
+        serve(studio, &config, |started| tell.send(started.clone()).unwrap()).unwrap();
     });
     told.recv_timeout(PATIENCE).unwrap()
 }

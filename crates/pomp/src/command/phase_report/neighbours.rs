@@ -100,7 +100,7 @@ fn frames<'a>(clips: &'a [ClipPhases<'a>], most: usize) -> Vec<Frame<'a>> {
         let contact = contact_phases(&clip.clip.recording.foot_contact);
         for (frame, gait, state) in clip.frames() {
             if at.is_multiple_of(every) {
-                let velocities = clip.velocities[frame].iter().flat_map(|v| v.to_array()).collect();
+                let velocities = clip.velocities[frame].iter().flat_map(Vec3::to_array).collect();
                 let pose = &clip.clip.clean[frame].positions_root;
                 frames.push(Frame {
                     gait,

@@ -51,7 +51,7 @@ pub fn compare(
     let (learned, measured) = (cut(training, 20_000)?, cut(held_out, MEASURED)?);
     ensure!(!learned.is_empty() && !measured.is_empty(), "no frame is far enough inside a clip to be read");
     let values = measured.len() * measured[0].values().len();
-    let power: f32 = measured.iter().flat_map(|w| w.values()).map(|v| v * v).sum();
+    let power: f32 = measured.iter().flat_map(VelocityWindow::values).map(|v| v * v).sum();
     let found = |method: &str, numbers: usize, weights: usize, squared: f32| Reconstruction {
         method: method.to_owned(),
         numbers,
