@@ -1,5 +1,5 @@
 use crate::stance_peaks::stance_peaks;
-use crate::{Dataset, DatasetError};
+use crate::{Dataset, DatasetError, ManifestClip};
 use pomp_motion::Gait;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const BIN_BW: f32 = 0.25;
 /// Bins of a histogram; the last one is open.
 const BINS: usize = 20;
+/// Distance of a closure from 1 that counts as closed.
+const CLOSED_WITHIN: f32 = 0.03;
 /// Ground of recordings of which the manifest says nothing.
 const NO_GROUND: &str = "not recorded";
 
@@ -36,12 +38,28 @@ pub struct Census {
     pub config_hashes: BTreeSet<String>,
     /// Largest vertical contact force per stance, by gait.
     pub stance_peaks: Vec<Histogram>,
+    /// How well the contact impulses carry the weight, by the manifest; absent where it does not say.
+    pub closures: Option<Closures>,
     /// Collections with their licences, the longest first.
     pub licences: Vec<LicenceRow>,
     /// Recordings with warnings in the manifest; absent without a manifest.
     pub with_warnings: Option<usize>,
     /// Clips that were skipped, and variants that a clip does not allow, and why; absent without a manifest.
     pub skipped: Option<Vec<Skipped>>,
+}
+
+/// Σ vertical contact impulse over m g T of recordings: 1 when nothing but the ground carries the body.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Closures {
+    /// Recordings of which the manifest says it.
+    pub recordings: usize,
+    /// How many of them are within 3 % of 1.
+    pub within: usize,
+    /// How many are within 3 % of 1 when the momentum that the body gained between the ends of the recording is taken
+    /// from the impulse; of those alone of which the manifest says it.
+    pub corrected_within: usize,
+    /// The recordings that are farther off after that, with their corrected closure, by name of their file.
+    pub open: Vec<(String, f32)>,
 }
 
 /// Minutes of something.
@@ -119,6 +137,7 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
         phase_models: BTreeSet::new(),
         config_hashes: BTreeSet::new(),
         stance_peaks: Vec::new(),
+        closures: None,
         licences: Vec::new(),
         with_warnings: None,
         skipped: None,
@@ -172,6 +191,7 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
         .collect();
     counted.licences.sort_by(|a, b| b.minutes.total_cmp(&a.minutes));
     if let Some(manifest) = &dataset.manifest {
+        counted.closures = closures(&manifest.clips);
         counted.with_warnings = Some(manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count());
         let failed = manifest.failures.iter().map(|failure| Skipped {
             name: failure.input.display().to_string(),
@@ -185,6 +205,21 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
         counted.skipped = Some(failed.chain(left_out).collect());
     }
     Ok(counted)
+}
+
+fn closures(clips: &[ManifestClip]) -> Option<Closures> {
+    let closes = |closure: f32| (closure - 1.0).abs() <= CLOSED_WITHIN;
+    let mut counted = Closures { recordings: 0, within: 0, corrected_within: 0, open: Vec::new() };
+    for (clip, figures) in clips.iter().filter_map(|clip| Some((clip, clip.impulses?))) {
+        counted.recordings += 1;
+        counted.within += usize::from(closes(figures.vertical_closure));
+        match figures.corrected_closure {
+            Some(corrected) if closes(corrected) => counted.corrected_within += 1,
+            Some(corrected) => counted.open.push((clip.file.clone(), corrected)),
+            None => {}
+        }
+    }
+    (counted.recordings > 0).then_some(counted)
 }
 
 /// Whether a recording is a mirror image or a variant of another: `_mirrored`, `_terrain…`.
@@ -212,6 +247,7 @@ fn histogram(gait: Gait, peaks: &mut [f32]) -> Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ImpulseFigures;
 
     #[test]
     fn mirror_images_and_terrain_variants_are_no_originals() {
@@ -222,6 +258,31 @@ mod tests {
         for name in ["walk", "terrain_walk", "mirrored_walk"] {
             assert!(!is_variant(name), "{name}");
         }
+    }
+
+    #[test]
+    fn momentum_that_was_gained_opens_a_closure_and_what_is_lost_keeps_it_open() {
+        let clip = |file: &str, impulses| ManifestClip {
+            file: file.to_owned(),
+            warnings: Vec::new(),
+            ground: None,
+            left_out: Vec::new(),
+            impulses,
+        };
+        let figures = |vertical_closure, corrected_closure| {
+            Some(ImpulseFigures { vertical_closure, corrected_closure })
+        };
+        let clips = [
+            clip("stands", figures(1.01, Some(1.0))),
+            clip("falls", figures(0.9, Some(1.001))),
+            clip("lost", figures(0.9, Some(0.9))),
+            clip("older", figures(1.0, None)),
+            clip("oldest", None),
+        ];
+        let counted = closures(&clips).unwrap();
+        assert_eq!((counted.recordings, counted.within, counted.corrected_within), (4, 2, 2));
+        assert_eq!(counted.open, [("lost".to_owned(), 0.9)]);
+        assert_eq!(closures(&clips[4..]), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Dataset {
 }
 
 /// The parts of `manifest.json` that are told on.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Manifest {
     /// Program and version.
     pub made_by: String,
@@ -31,7 +31,7 @@ pub struct Manifest {
 }
 
 /// One recording in the manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ManifestClip {
     /// File name within the folder.
     pub file: String,
@@ -42,6 +42,17 @@ pub struct ManifestClip {
     /// Variants that the clip does not have.
     #[serde(default)]
     pub left_out: Vec<LeftOut>,
+    /// Figures of the contact impulses; manifests of early versions have none.
+    pub impulses: Option<ImpulseFigures>,
+}
+
+/// Figures of the contact impulses of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct ImpulseFigures {
+    /// Σ vertical contact impulse over m g T.
+    pub vertical_closure: f32,
+    /// The same less the momentum that the body gained; manifests of early versions do not say it.
+    pub corrected_closure: Option<f32>,
 }
 
 /// The ground of a recording.

@@ -155,6 +155,28 @@ fn impulse_is_weight_plus_change_of_momentum_whatever_the_clip_does() {
 }
 
 #[test]
+fn a_recording_that_is_lifted_as_a_whole_at_its_end_is_not_thrown_up() {
+    let lift = [0.007, 0.022];
+    let up = clip(90, |frame| Vec3::Y * if frame < 88 { 0.0 } else { lift[frame - 88] });
+    let early = clip(90, |frame| Vec3::Y * if frame > 1 { 0.0 } else { lift[1 - frame] });
+    for clip in [up, early] {
+        let standing = estimated(&clip, &[[true; 4]; 90], &track(&clip, 0, |_| 0.0)).report;
+        // The control: in the air before that, a body can be stopped or pushed up as a whole.
+        let mut contact = [[true; 4]; 90];
+        for frame in [4, 85] {
+            contact[frame] = [false; 4];
+        }
+        let landing = estimated(&clip, &contact, &track(&clip, 0, |_| 0.0)).report;
+        println!("closure {} standing, {} in the air", standing.vertical_closure, landing.vertical_closure);
+        assert!((standing.vertical_closure - 1.0).abs() < 0.01);
+        assert!(landing.momentum_change.abs() > 0.05);
+        for report in [standing, landing] {
+            assert!((report.corrected_closure - 1.0).abs() < 1e-3, "{report:?}");
+        }
+    }
+}
+
+#[test]
 fn a_walker_hands_the_weight_over_from_foot_to_foot() {
     let ground = HeightMap::flat(40.0, 1.0).unwrap();
     let request = MotionRequest { duration_s: 4.0, ..MotionRequest::new(MotionKind::Walk) };

@@ -5,13 +5,14 @@ use pomp_motion::glam::DVec3;
 /// Frames by which a path is continued at either end.
 const PADDING: usize = 30;
 /// Frames from which the velocity at an end is found.
-const END_FRAMES: usize = 9;
+pub(super) const END_FRAMES: usize = 9;
 
 /// Butterworth filter of second order, forwards and backwards: no delay, −6 dB at `bandwidth_hz`.
 ///
 /// Gives the frames −3 to T + 2, so that differences can be taken at the ends. There a path goes on with its
-/// velocity and its accelerations mirrored in time: a point reflection would make every end weightless or at rest.
-fn low_pass_beyond(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Vec<DVec3> {
+/// velocity, `shifts` (per frame, towards the middle) added to it, and its accelerations mirrored in time: a point
+/// reflection would make every end weightless or at rest.
+fn low_pass_beyond(values: &[DVec3], shifts: [DVec3; 2], bandwidth_hz: f64, rate_hz: f64) -> Vec<DVec3> {
     let count = values.len();
     let at = |frame: i64| values[(frame.max(0) as usize).min(count - 1)];
     if count < 4 {
@@ -19,7 +20,7 @@ fn low_pass_beyond(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Vec<DVe
     }
     let padding = PADDING.min(count - 1);
     let reversed: Vec<DVec3> = values.iter().rev().copied().collect();
-    let (first, last) = (end_velocity(values), end_velocity(&reversed));
+    let (first, last) = (end_velocity(values) + shifts[0], end_velocity(&reversed) + shifts[1]);
     let beyond = |values: &[DVec3], velocity: DVec3, k: usize| values[k] - velocity * (2.0 * k as f64);
     let mut padded: Vec<DVec3> = (1..=padding).rev().map(|k| beyond(values, first, k)).collect();
     padded.extend_from_slice(values);
@@ -45,7 +46,17 @@ pub(super) struct Smoothed {
 
 /// Smooths a path without delay.
 pub(super) fn smoothed(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Smoothed {
-    let wide = low_pass_beyond(values, bandwidth_hz, rate_hz);
+    smoothed_between(values, [DVec3::ZERO; 2], bandwidth_hz, rate_hz)
+}
+
+/// As [`smoothed`], with velocities that are added at the first end and taken away at the last one, per second.
+pub(super) fn smoothed_between(
+    values: &[DVec3],
+    shifts: [DVec3; 2],
+    bandwidth_hz: f64,
+    rate_hz: f64,
+) -> Smoothed {
+    let wide = low_pass_beyond(values, shifts.map(|shift| shift / rate_hz), bandwidth_hz, rate_hz);
     let velocity = (BEYOND - 1..BEYOND + values.len())
         .map(|i| ((wide[i + 1] - wide[i - 1]) * 8.0 - (wide[i + 2] - wide[i - 2])) * (rate_hz / 12.0))
         .collect();
@@ -53,7 +64,7 @@ pub(super) fn smoothed(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Smo
 }
 
 /// Velocity at the first value, per frame: that of the cubic nearest to the first values.
-fn end_velocity(values: &[DVec3]) -> DVec3 {
+pub(super) fn end_velocity(values: &[DVec3]) -> DVec3 {
     let count = END_FRAMES.min(values.len());
     // The weights of the slope at 0 solve the normal equations of 1, t, t², t³.
     let mut normal = [[0.0; 5]; 4];

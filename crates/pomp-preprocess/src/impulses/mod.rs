@@ -8,6 +8,7 @@
 mod config;
 mod feet;
 mod filter;
+mod shift;
 mod whole_body;
 
 pub use config::{ImpulseConfig, ImpulseEstimator};
@@ -35,9 +36,13 @@ pub struct ImpulseReport {
     pub estimator: ImpulseEstimator,
     /// Σ vertical contact impulse over m g T.
     pub vertical_closure: f32,
-    /// What of the closure's distance from 1 the motion itself explains: Δv / (g T) of the centre of mass, or of the
-    /// simulated pelvis for the simulator's impulses.
+    /// What of the closure's distance from 1 the motion itself explains: Δv / (g T) of the centre of mass, of the clip
+    /// or, for the simulator's impulses, of the simulated body.
     pub momentum_change: f32,
+    /// (Σ vertical contact impulse − m Δv) over m g T: 1 also for clips that begin or end in motion. The estimate keeps
+    /// it but for what flights and pulls of the ground take away; the simulator's impulses miss what the root assist
+    /// and pushes give.
+    pub corrected_closure: f32,
     /// Largest total vertical force, body weights.
     pub peak_force_bw: f32,
     /// Share of the frames in flight.
@@ -81,6 +86,7 @@ pub fn estimate(
     let mut body = WholeBody::of(
         clip,
         &poses,
+        shift::end_shifts(&poses, contact, rate, gravity),
         &track.body_mass_kg,
         gravity,
         f64::from(config.bandwidth_hz),
@@ -132,10 +138,13 @@ pub fn estimate(
         .filter(|&f| !flight[f] && loads.down[f] == [false; 2] && replay.other_share[f] < OTHER_BODIES)
         .count();
     let velocity = body.velocity[body.velocity.len() - 1].y - body.velocity[0].y;
+    let closure = body.force_bw.iter().map(|f| f.y).sum::<f64>() / frames;
+    let momentum = velocity * rate / (gravity * frames);
     let report = ImpulseReport {
         estimator: ImpulseEstimator::InverseDynamics,
-        vertical_closure: (body.force_bw.iter().map(|f| f.y).sum::<f64>() / frames) as f32,
-        momentum_change: (velocity * rate / (gravity * frames)) as f32,
+        vertical_closure: closure as f32,
+        momentum_change: momentum as f32,
+        corrected_closure: (closure - momentum) as f32,
         peak_force_bw: body.force_bw.iter().map(|f| f.y).fold(0.0, f64::max) as f32,
         flight_share: share(flight.iter().filter(|f| **f).count()),
         unseen_share: share(unseen),
@@ -182,12 +191,17 @@ impl ImpulseReport {
             .map(|row| row.iter().map(|j| j.y).sum::<f32>() / weight_ns)
             .collect();
         let frames = vertical.len().max(1) as f32;
-        let pelvis = |frame: usize| track.velocities[frame][0].y;
+        let momentum = |frame: usize| -> f32 {
+            track.velocities[frame].iter().zip(&track.body_mass_kg).map(|(v, m)| v.y * m).sum()
+        };
+        let gained = momentum(track.velocities.frames() - 1) - momentum(0);
+        let momentum_change = gained / (weight_ns * frames);
+        let vertical_closure = vertical.iter().sum::<f32>() / frames;
         Self {
             estimator: ImpulseEstimator::Simulation,
-            vertical_closure: vertical.iter().sum::<f32>() / frames,
-            momentum_change: (pelvis(track.velocities.frames() - 1) - pelvis(0)) * rate_hz
-                / (gravity_m_s2 * frames),
+            vertical_closure,
+            momentum_change,
+            corrected_closure: vertical_closure - momentum_change,
             peak_force_bw: vertical.iter().copied().fold(0.0, f32::max),
             flight_share: vertical.iter().filter(|f| **f == 0.0).count() as f32 / frames,
             unseen_share: 0.0,

@@ -1,6 +1,6 @@
 //! Inverse dynamics of the whole body: which force and which centre of pressure its motion asks for.
 
-use super::filter::{Smoothed, smoothed};
+use super::filter::{Smoothed, smoothed, smoothed_between};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{Clip, GlobalPose, humanoid};
 
@@ -56,9 +56,11 @@ pub(super) struct WholeBody {
 }
 
 impl WholeBody {
+    /// `end_shifts` as [`super::shift::end_shifts`] finds them.
     pub(super) fn of(
         clip: &Clip,
         poses: &[GlobalPose],
+        end_shifts: [f64; 2],
         masses: &[f32],
         gravity: f64,
         bandwidth_hz: f64,
@@ -73,7 +75,8 @@ impl WholeBody {
             row.iter().zip(masses).map(|(c, &m)| *c * f64::from(m)).sum::<DVec3>() / total
         };
         let center: Vec<DVec3> = centers.iter().map(|row| weighted(row)).collect();
-        let velocity = smoothed(&center, bandwidth_hz, rate).velocity;
+        let shifts = end_shifts.map(|shift| DVec3::Y * shift);
+        let velocity = smoothed_between(&center, shifts, bandwidth_hz, rate).velocity;
         let force_bw: Vec<DVec3> =
             velocity.windows(2).map(|v| (v[1] - v[0]) * (rate / gravity) + DVec3::Y).collect();
 

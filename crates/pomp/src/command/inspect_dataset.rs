@@ -45,6 +45,16 @@ pub fn print(folder: &Path, counted: &Census) {
             bars(peaks)
         );
     }
+    if let Some(closures) = &counted.closures {
+        println!(
+            "  vertical contact impulse within 3 % of m g T: {} of {} recordings; {} with the change of momentum between \
+             their ends taken away",
+            closures.within, closures.recordings, closures.corrected_within
+        );
+        for (file, corrected) in &closures.open {
+            println!("    {file}: {corrected:.3}");
+        }
+    }
     println!("  licences:");
     for row in &counted.licences {
         println!(

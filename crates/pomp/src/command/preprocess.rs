@@ -63,13 +63,16 @@ fn summarise(manifest: &Manifest, arguments: &PreprocessArguments, seconds: f32)
         })
         .collect();
     println!("minutes by gait: {}", minutes.join(", "));
-    let (mut closed, mut resets) = (0, 0);
+    let (mut closed, mut corrected, mut resets) = (0, 0, 0);
+    let closes = |closure: f32| usize::from((closure - 1.0).abs() <= 0.03);
     for clip in &manifest.clips {
-        closed += usize::from((clip.impulses.vertical_closure - 1.0).abs() <= 0.03);
+        closed += closes(clip.impulses.vertical_closure);
+        corrected += closes(clip.impulses.corrected_closure);
         resets += usize::from(clip.replay.resets > 0);
     }
     println!(
-        "vertical contact impulse within 3 % of m g T in {closed} of {}; the ragdoll lost the clip at least once in {resets}",
+        "vertical contact impulse within 3 % of m g T in {closed} of {}, less the momentum gained between their ends in \
+         {corrected}; the ragdoll lost the clip at least once in {resets}",
         manifest.clips.len()
     );
     let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count();
