@@ -1,7 +1,7 @@
 //! Physics replay (method §6.4): the ragdoll tracks a clip on its terrain, and everything the simulator knows
 //! is recorded.
 
-use pomp_motion::glam::Vec3;
+use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{
     Clip, ESTIMATED_BY_SIMULATION, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation,
 };
@@ -177,6 +177,7 @@ pub(crate) fn replay_on(
 fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
     let first = &clip.poses[0];
     let second = &clip.poses[1.min(clip.frames() - 1)];
+    let fall = initial_fall(clip);
     (0..=frames)
         .rev()
         .map(|back| {
@@ -187,10 +188,32 @@ fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
                 .zip(&second.local_rotations)
                 .map(|(a, b)| rotation::exp(rotation::log(*b * a.inverse()) * t) * *a)
                 .collect();
-            // The height is held: a body that was sinking would otherwise start above the ground.
             let mut root_position = first.root_position + (second.root_position - first.root_position) * t;
+            // The height is held: a body that was sinking would otherwise start above the ground. One that falls
+            // has to arrive at its speed.
             root_position.y = first.root_position.y;
+            if let Some(fall) = fall {
+                root_position.y += fall.x * t + 0.5 * fall.y * t * t;
+            }
             Pose { root_position, local_rotations }
         })
         .collect()
 }
+
+/// Vertical speed and acceleration of the root at the start, metres per frame and per frame², when the clip begins in
+/// free fall: over its first two tenths of a second the root falls with more than [`FALLING`] of gravity.
+fn initial_fall(clip: &Clip) -> Option<Vec2> {
+    let frames = (0.1 * clip.frame_rate_hz).round().max(2.0) as usize;
+    if clip.frames() <= 2 * frames {
+        return None;
+    }
+    let height = |frame: usize| clip.poses[frame].root_position.y;
+    let span = frames as f32;
+    let acceleration = (height(2 * frames) - 2.0 * height(frames) + height(0)) / (span * span);
+    let speed = (height(frames) - height(0)) / span - 0.5 * acceleration * span;
+    let gravity = 9.81 / (clip.frame_rate_hz * clip.frame_rate_hz);
+    (acceleration < -FALLING * gravity && speed < 0.0).then_some(Vec2::new(speed, acceleration))
+}
+
+/// Share of gravity from which on a clip begins in free fall.
+const FALLING: f32 = 0.7;
