@@ -8,7 +8,7 @@ mod snapshot;
 
 pub(crate) use snapshot::CharacterSnapshot;
 
-use crate::footing::Footing;
+use crate::footing::{Footing, PredictedFeet};
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
@@ -109,11 +109,16 @@ impl Character {
         next.origin.y = self.terrain.smoothed_height(next.origin.x, next.origin.z);
         self.target_frame = next;
         let mut pose = output.state_in(next).to_pose();
-        if let Some(footing) = &self.footing {
-            let before = self.skeleton.forward_kinematics(&self.target_pose);
-            let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT]
-                .map(|ankle| next.to_world(output.positions_root[ankle.0]));
-            footing.set(&self.skeleton, &mut pose, ankles, &before, &output.gait, &self.terrain, FRAME_S);
+        if let Some(footing) = &mut self.footing {
+            let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT];
+            let predicted = PredictedFeet {
+                ankles: ankles.map(|ankle| next.to_world(output.positions_root[ankle.0])),
+                speeds_mps: ankles.map(|ankle| {
+                    let velocity = output.velocities_root[ankle.0];
+                    velocity.x.hypot(velocity.z)
+                }),
+            };
+            footing.set(&self.skeleton, &mut pose, &predicted, &output.gait, &self.terrain, FRAME_S);
         }
         self.target_pose = pose;
     }

@@ -14,14 +14,12 @@ use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
 use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
 use glam::{Vec2, Vec3};
-use pomp_kinematic::{KinematicInference, ReverseProcess};
+use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
 use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame, Skeleton};
 use pomp_physics::{Frame, Push};
 use pomp_terrain::HeightMap;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 /// Frame rate of the loop, Hz: that of keys and windows.
 pub const FRAME_RATE_HZ: f32 = 60.0;
@@ -53,7 +51,7 @@ pub struct Generator {
     inference: KinematicInference,
     phase_reader: PhaseReader,
     falls: FallDetector,
-    rng: ChaCha8Rng,
+    noise: CoherentNoise,
     weight_impulse_ns: f32,
 
     history: History,
@@ -119,10 +117,10 @@ impl Generator {
             normalised_x: vec![0.0; layout.x_len()],
             y: vec![0.0; layout.y_len()],
             layout,
-            inference,
             phase_reader,
             character,
-            rng: ChaCha8Rng::seed_from_u64(seed),
+            noise: CoherentNoise::new(seed, inference.draws(), FRAME_S, config.noise_memory_s),
+            inference,
             history: History::new(start.history),
             future_codes: start.future_phase_codes,
             prediction: None,
@@ -216,7 +214,7 @@ impl Generator {
         self.layout.write_x(&input, |x, z| terrain.height(x, z), &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
-        self.inference.sample(&self.normalised_x, &mut self.y, &mut self.rng)?;
+        self.inference.sample(&self.normalised_x, &mut self.y, &mut self.noise)?;
         self.description.output_to_y(&self.layout, &self.x, &mut self.y);
         if self.y.iter().any(|v| !v.is_finite()) {
             return Err(GeneratorError::NotFinite { frame: self.frame });

@@ -34,6 +34,8 @@ pub struct GeneratorConfig {
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, in the steps and at
     /// their start. Every frame draws anew, so the full noise is a tremor at 60 Hz; none at all moves less than people do.
     pub sampler: SamplerConfig,
+    /// How long the sampler's noise remembers from frame to frame, seconds, 0 to 10; 0 draws every frame anew. Default 0.2.
+    pub noise_memory_s: f32,
     /// Who moves the body. Default simulated.
     pub dynamics: Dynamics,
     /// Where phase codes come from. Default aligned.
@@ -74,6 +76,7 @@ impl Default for GeneratorConfig {
                 initial_temperature: 0.3,
                 ..SamplerConfig::analytic_ddim(4)
             },
+            noise_memory_s: 0.2,
             dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,
             root_follow: 0.06,
@@ -103,6 +106,7 @@ impl GeneratorConfig {
                 Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
             }
         };
+        in_range("noise_memory_s", self.noise_memory_s, 0.0, 10.0, "0 to 10")?;
         in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
         in_range("pose_feedback", self.pose_feedback, 0.0, 1.0, "0 to 1")?;
         in_range("swing_clearance_m", self.swing_clearance_m, 0.0, 0.2, "0 to 0.2")?;

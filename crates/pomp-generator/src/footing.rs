@@ -1,11 +1,13 @@
 //! Feet of a target pose, set right before the drives get it (ours).
 //!
-//! The kinematic module is right to a centimetre or two. That is enough for the eye, but a swinging toe clears the
-//! ground by less, and one that touches it is held there by friction and trips the body. So the ankles go where the
-//! module's joint positions have them (its rotations add their errors along the leg), a swinging foot is lifted to a
-//! stated clearance over the standing one, and the lower foot is set on the ground.
+//! The kinematic module is right to a centimetre or two, anew in every frame. That is enough for the eye, but a swinging
+//! toe clears the ground by less, and one that touches it is held there by friction and trips the body; and a standing
+//! foot that trembles by a centimetre at 60 Hz kicks the ground. So the ankles go where the module's joint positions have
+//! them (its rotations add their errors along the leg), a standing foot is set on the ground and held where it
+//! stands until it swings, and a swinging one keeps a stated clearance. All of it fades in and out: a target that jumps is
+//! a blow.
 
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec2, Vec3};
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
@@ -16,8 +18,17 @@ const TOE_LENGTH: f32 = 0.035;
 /// How much faster than the other one a foot is while it passes from standing to swinging, m/s.
 const SWING_FROM_MPS: f32 = 0.4;
 const SWING_FULLY_MPS: f32 = 1.2;
-/// Farthest that the pelvis is moved to set the lower foot on the ground, metres.
+/// Speed of a foot that stands on nothing, however fast the other one is (the flight of a run), m/s.
+const FLIGHT_FROM_MPS: f32 = 1.2;
+const FLIGHT_FULLY_MPS: f32 = 2.4;
+/// Time in which a foot passes from standing to swinging at the quickest, seconds.
+const PASSAGE_S: f32 = 0.1;
+/// Time constant with which the pelvis follows the height that its standing feet ask for, seconds.
+const SHIFT_S: f32 = 0.1;
+/// Farthest that the pelvis is moved to set the standing feet on the ground, metres.
 const LARGEST_SHIFT_M: f32 = 0.1;
+/// Farthest that a standing foot is held behind or ahead of the module's, metres; beyond, it is dragged along.
+const LARGEST_HOLD_M: f32 = 0.06;
 
 /// Hip, knee, ankle, toe of both legs.
 const LEGS: [[JointIndex; 4]; 2] = [
@@ -25,49 +36,112 @@ const LEGS: [[JointIndex; 4]; 2] = [
     [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
 ];
 
-/// What the feet of one skeleton need.
+/// What the kinematic module says of both feet, in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PredictedFeet {
+    /// Positions of the ankles, metres.
+    pub ankles: [Vec3; 2],
+    /// Their speeds along the ground, m/s.
+    pub speeds_mps: [f32; 2],
+}
+
+/// The feet of one character: what its skeleton needs, and what they are about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Footing {
     body_height_m: f32,
     clearance_m: f32,
+    feet: [Foot; 2],
+    /// Height that the pelvis is moved by, metres.
+    shift_m: f32,
+}
+
+/// One foot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Foot {
+    /// How far it has left standing for the swing past the other one, 0 to 1.
+    passing: f32,
+    /// How far it stands on nothing, 0 to 1.
+    flying: f32,
+    /// Where its ball stands on the ground plane, while it stands.
+    anchor: Option<Vec2>,
+}
+
+impl Foot {
+    fn standing(&self) -> f32 {
+        (1.0 - self.passing) * (1.0 - self.flying)
+    }
+
+    /// Lets the foot pass between standing and swinging as its speed asks.
+    fn pass(&mut self, speed_mps: f32, other_mps: f32, dt_s: f32) {
+        let step = dt_s / PASSAGE_S;
+        let towards =
+            |now: &mut f32, asked: f32| *now += (asked.clamp(0.0, 1.0) - *now).clamp(-step, step);
+        towards(
+            &mut self.passing,
+            (speed_mps - other_mps - SWING_FROM_MPS) / (SWING_FULLY_MPS - SWING_FROM_MPS),
+        );
+        towards(&mut self.flying, (speed_mps - FLIGHT_FROM_MPS) / (FLIGHT_FULLY_MPS - FLIGHT_FROM_MPS));
+    }
+
+    /// The way along the ground from `ball`, where the module has it, to where it is held.
+    fn hold(&mut self, ball: Vec2) -> Vec2 {
+        // From half standing on, so that the hold begins and ends at nothing.
+        let hold = (2.0 * self.standing() - 1.0).max(0.0);
+        if hold == 0.0 {
+            self.anchor = None;
+            return Vec2::ZERO;
+        }
+        let anchor = self.anchor.get_or_insert(ball);
+        let offset = (*anchor - ball).clamp_length_max(LARGEST_HOLD_M);
+        *anchor = ball + offset;
+        offset * hold
+    }
 }
 
 impl Footing {
     pub fn new(body_height_m: f32, clearance_m: f32) -> Self {
-        Self { body_height_m, clearance_m }
+        Self { body_height_m, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
     }
 
-    /// Sets the feet of `target`. `ankles` are the module's own positions of both ankles in the world; `before` is the
-    /// last target `dt_s` ago; `gait` tells whether a foot is on the ground at all.
-    #[allow(clippy::too_many_arguments, reason = "the pose, what is known of it, and the world around it")]
+    /// Sets the feet of `target`, `dt_s` after the last one. `gait` tells whether a foot is on the ground at all.
     pub fn set(
-        &self,
+        &mut self,
         skeleton: &Skeleton,
         target: &mut Pose,
-        ankles: [Vec3; 2],
-        before: &GlobalPose,
+        predicted: &PredictedFeet,
         gait: &[f32; Gait::COUNT],
         terrain: &HeightMap,
         dt_s: f32,
     ) {
+        let PredictedFeet { ankles, speeds_mps } = *predicted;
+        let grounded =
+            (gait[Gait::Stand.index()] + gait[Gait::Walk.index()] + gait[Gait::Crouch.index()]).min(1.0);
+        for (leg, foot) in self.feet.iter_mut().enumerate() {
+            foot.pass(speeds_mps[leg], speeds_mps[1 - leg], dt_s);
+        }
         let world = skeleton.forward_kinematics(target);
         let lowest: [f32; 2] =
             std::array::from_fn(|leg| self.lowest(&world, LEGS[leg], ankles[leg], terrain));
-        let speeds: [f32; 2] = std::array::from_fn(|leg| {
-            let moved = ankles[leg] - before.positions[LEGS[leg][2].0];
-            moved.x.hypot(moved.z) / dt_s
-        });
-        for (leg, [hip, knee, ankle, _]) in LEGS.into_iter().enumerate() {
-            // Only the faster foot swings: lifting both would lift the body, frame after frame.
-            let faster = speeds[leg] - speeds[1 - leg];
-            let swing = ((faster - SWING_FROM_MPS) / (SWING_FULLY_MPS - SWING_FROM_MPS)).clamp(0.0, 1.0);
-            let lift = (lowest[1 - leg] + self.clearance_m * swing - lowest[leg]).max(0.0);
-            let lift = if swing > 0.0 { lift } else { 0.0 };
-            bend_leg(skeleton, target, &world, [hip, knee, ankle], ankles[leg] + Vec3::Y * lift);
+
+        let bearing = self.feet.map(|foot| foot.standing());
+        let borne = bearing[0] + bearing[1];
+        let asked =
+            if borne > 0.0 { -(bearing[0] * lowest[0] + bearing[1] * lowest[1]) / borne } else { 0.0 };
+        let asked = asked.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded;
+        self.shift_m += (asked - self.shift_m) * (dt_s / (SHIFT_S + dt_s));
+
+        for (leg, [hip, knee, ankle, toe]) in LEGS.into_iter().enumerate() {
+            let height = lowest[leg] + self.shift_m;
+            let foot = &mut self.feet[leg];
+            // Only the foot that passes the other is lifted: lifting both would lift the body, frame after frame.
+            let lift = foot.passing * (self.clearance_m - height).max(0.0);
+            let set_down = -foot.standing() * height.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded;
+            let ball = world.positions[toe.0] + ankles[leg] - world.positions[ankle.0];
+            let hold = foot.hold(Vec2::new(ball.x, ball.z));
+            let to = ankles[leg] + Vec3::new(hold.x, lift + set_down, hold.y);
+            bend_leg(skeleton, target, &world, [hip, knee, ankle], to);
         }
-        let standing = if speeds[0] < speeds[1] { lowest[0] } else { lowest[1] };
-        let grounded = gait[Gait::Stand.index()] + gait[Gait::Walk.index()] + gait[Gait::Crouch.index()];
-        target.root_position.y -= standing.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded.min(1.0);
+        target.root_position.y += self.shift_m;
     }
 
     /// Height above the ground of the lowest of heel, ball and toe tip when the ankle is at `at`.
@@ -105,6 +179,8 @@ fn bend_leg(skeleton: &Skeleton, target: &mut Pose, world: &GlobalPose, leg: [Jo
 mod tests {
     use super::*;
 
+    const DT_S: f32 = 1.0 / 60.0;
+
     fn walking_pose(skeleton: &Skeleton) -> Pose {
         let mut pose = Pose::rest(skeleton);
         let bend = |degrees: f32| Quat::from_rotation_x(degrees.to_radians());
@@ -113,24 +189,35 @@ mod tests {
         pose
     }
 
+    fn flat() -> HeightMap {
+        HeightMap::flat(10.0, 1.0).unwrap()
+    }
+
+    fn ankles_of(skeleton: &Skeleton, pose: &Pose) -> [Vec3; 2] {
+        let world = skeleton.forward_kinematics(pose);
+        LEGS.map(|leg| world.positions[leg[2].0])
+    }
+
     #[test]
     fn a_dragging_swing_foot_is_lifted_and_the_standing_one_set_down() {
         let skeleton = Skeleton::humanoid(1.75);
-        let ground = HeightMap::flat(10.0, 1.0).unwrap();
-        let mut target = walking_pose(&skeleton);
-        target.root_position.y += 0.03;
-        let world = skeleton.forward_kinematics(&target);
-        let ankles = [world.positions[3], world.positions[7]];
-        let mut before = world.clone();
-        before.positions[3].z -= 3.0 / 60.0;
-        let footing = Footing::new(1.75, 0.04);
-        let lowest = |pose: &Pose, leg: usize| {
+        let ground = flat();
+        let mut start = walking_pose(&skeleton);
+        start.root_position.y += 0.03;
+        let predicted =
+            PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1] };
+        let mut footing = Footing::new(1.75, 0.04);
+        let lowest = |footing: &Footing, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
             footing.lowest(&world, LEGS[leg], world.positions[LEGS[leg][2].0], &ground)
         };
-        let dragging = lowest(&target, 0) - lowest(&target, 1);
-        footing.set(&skeleton, &mut target, ankles, &before, &Gait::Walk.one_hot(), &ground, 1.0 / 60.0);
-        let (left, right) = (lowest(&target, 0), lowest(&target, 1));
+        let dragging = lowest(&footing, &start, 0) - lowest(&footing, &start, 1);
+        let mut target = start.clone();
+        for _ in 0..60 {
+            target = start.clone();
+            footing.set(&skeleton, &mut target, &predicted, &Gait::Walk.one_hot(), &ground, DT_S);
+        }
+        let (left, right) = (lowest(&footing, &target, 0), lowest(&footing, &target, 1));
         println!(
             "clearance {dragging:.3} m before, {:.3} m after; standing foot at {right:.4} m",
             left - right
@@ -141,26 +228,76 @@ mod tests {
     }
 
     #[test]
-    fn a_foot_that_stands_is_not_lifted() {
+    fn feet_that_stand_where_they_should_stay_there() {
         let skeleton = Skeleton::humanoid(1.75);
-        let ground = HeightMap::flat(10.0, 1.0).unwrap();
         let mut target = Pose::rest(&skeleton);
         let before = skeleton.forward_kinematics(&target);
-        let ankles = [before.positions[3], before.positions[7]];
-        Footing::new(1.75, 0.04).set(
-            &skeleton,
-            &mut target,
-            ankles,
-            &before,
-            &Gait::Stand.one_hot(),
-            &ground,
-            1.0 / 60.0,
-        );
+        let predicted =
+            PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0] };
+        let mut footing = Footing::new(1.75, 0.04);
+        footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
         let after = skeleton.forward_kinematics(&target);
         // Knees of straight legs may give by a millimetre or two: a leg is never stretched to its very length.
         for joint in [humanoid::HIPS, humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT] {
             let moved = after.positions[joint.0].distance(before.positions[joint.0]);
             assert!(moved < 1e-3, "joint {} moved by {moved} m", joint.0);
+        }
+    }
+
+    /// A walk in which the module's feet tremble: the left stands while the right passes, and the other way round.
+    fn trembling_walk(skeleton: &Skeleton, frame: usize) -> (Pose, PredictedFeet) {
+        let mut pose = Pose::rest(skeleton);
+        let tremble = if frame.is_multiple_of(2) { 0.008 } else { -0.008 };
+        pose.root_position += Vec3::new(0.0, tremble - 0.06, 0.02 * frame as f32);
+        let mut ankles = ankles_of(skeleton, &Pose::rest(skeleton));
+        let step = |frame: usize| 0.6 * (frame as f32 / 30.0).min(1.0);
+        ankles[0].z += tremble;
+        ankles[0].y += tremble;
+        ankles[1].z += step(frame) - 0.3;
+        ankles[1].y += 0.05 * (std::f32::consts::PI * step(frame) / 0.6).sin() + tremble;
+        (pose, PredictedFeet { ankles, speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }] })
+    }
+
+    #[test]
+    fn a_standing_foot_is_still_though_the_module_trembles() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground = flat();
+        let mut footing = Footing::new(1.75, 0.02);
+        let mut places = Vec::new();
+        for frame in 0..40 {
+            let (mut target, predicted) = trembling_walk(&skeleton, frame);
+            footing.set(&skeleton, &mut target, &predicted, &Gait::Walk.one_hot(), &ground, DT_S);
+            places.push(ankles_of(&skeleton, &target));
+        }
+        for pair in places[15..30].windows(2) {
+            let moved = pair[1][0].distance(pair[0][0]);
+            assert!(moved < 2e-3, "the standing foot moves by {moved} m in a frame");
+        }
+        let lands = places[36..].windows(2).all(|pair| pair[1][1].distance(pair[0][1]) < 2e-3);
+        assert!(lands, "the foot that has landed is held too");
+    }
+
+    #[test]
+    fn a_foot_never_jumps_when_standing_and_swinging_change() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground = flat();
+        let mut footing = Footing::new(1.75, 0.02);
+        let mut last: Option<([Vec3; 2], [Vec3; 2])> = None;
+        for frame in 0..60 {
+            let (mut target, mut predicted) = trembling_walk(&skeleton, frame);
+            if frame % 20 >= 10 {
+                predicted.speeds_mps.swap(0, 1);
+            }
+            footing.set(&skeleton, &mut target, &predicted, &Gait::Walk.one_hot(), &ground, DT_S);
+            let places = ankles_of(&skeleton, &target);
+            if let Some((before, asked)) = last {
+                for leg in 0..2 {
+                    let moved = places[leg].distance(before[leg]);
+                    let allowed = predicted.ankles[leg].distance(asked[leg]) + 0.02;
+                    assert!(moved < allowed, "frame {frame}: {moved} m, the module's {allowed}");
+                }
+            }
+            last = Some((places, predicted.ankles));
         }
     }
 }

@@ -1,12 +1,9 @@
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
-
 use crate::config::{KinematicConfig, Prediction, require};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
 use crate::lanes::Lanes;
 use crate::model::KinematicModel;
+use crate::noise::NoiseSource;
 use crate::packed::{PackedLinear, activate, padded_rows};
 use crate::reverse::{ReverseProcess, StepNoise};
 
@@ -174,11 +171,16 @@ impl KinematicInference {
     /// # Errors
     /// [`KinematicError::SizeMismatch`] for the length of x or y, [`KinematicError::NotFinite`] for a value of
     /// x, or of the result, that is not finite; `y` is then unspecified.
-    pub fn sample(&mut self, x: &[f32], y: &mut [f32], rng: &mut ChaCha8Rng) -> Result<(), KinematicError> {
+    pub fn sample<N: NoiseSource>(
+        &mut self,
+        x: &[f32],
+        y: &mut [f32],
+        noise: &mut N,
+    ) -> Result<(), KinematicError> {
         check_size("y", self.config.output_size, y.len())?;
         self.prepare(x)?;
         for value in &mut self.buffers.y {
-            *value = rng.sample::<f32, _>(StandardNormal) * self.process.initial;
+            *value = noise.draw() * self.process.initial;
         }
         for index in 0..self.process.transitions.len() {
             self.denoise(self.process.transitions[index].from);
@@ -191,18 +193,24 @@ impl KinematicInference {
                 StepNoise::None => {}
                 StepNoise::Scalar(sigma) => {
                     for y in y {
-                        *y += rng.sample::<f32, _>(StandardNormal) * sigma;
+                        *y += noise.draw() * sigma;
                     }
                 }
                 StepNoise::PerFeature(sigmas) => {
                     for (y, sigma) in y.iter_mut().zip(sigmas) {
-                        *y += rng.sample::<f32, _>(StandardNormal) * sigma;
+                        *y += noise.draw() * sigma;
                     }
                 }
             }
         }
         y.copy_from_slice(&self.buffers.y);
         check_finite("the sampled y", self.config.output_size, y)
+    }
+
+    /// How many times [`Self::sample`] draws from its noise source.
+    pub fn draws(&self) -> usize {
+        let noisy = self.process.transitions.iter().filter(|t| !matches!(t.noise, StepNoise::None)).count();
+        (1 + noisy) * self.config.output_size
     }
 
     /// ŷ_0 for x, y_n and n: one run of the module outside the reverse process, for inspection.

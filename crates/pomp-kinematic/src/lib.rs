@@ -58,6 +58,7 @@ mod inference;
 mod inference_encoder;
 mod lanes;
 mod model;
+mod noise;
 mod orthonormal;
 mod packed;
 mod reverse;
@@ -71,6 +72,7 @@ pub use encoder::{Encoding, ExpertLinear, OrthoMoeEncoder};
 pub use error::KinematicError;
 pub use gamma::{GammaEstimator, GammaTable, estimate_gamma};
 pub use inference::{DEFAULT_GATE_THRESHOLD, KinematicInference};
+pub use noise::{CoherentNoise, NoiseSource};
 pub use model::KinematicModel;
 pub use orthonormal::orthonormalise;
 pub use reverse::{

@@ -80,10 +80,44 @@ pub(crate) struct DrivePlan {
 /// By how much each bounded drive is softened.
 #[derive(Clone, Debug)]
 struct Scale {
-    horizontal: f32,
-    vertical: f32,
-    torque: f32,
-    joints: Vec<f32>,
+    horizontal: Softening,
+    vertical: Softening,
+    torque: Softening,
+    joints: Vec<Softening>,
+}
+
+/// The scale of one drive on its way to an effort at its limit.
+#[derive(Clone, Copy, Debug)]
+struct Softening {
+    scale: f32,
+    /// Scale and effort of the attempt before.
+    last: Option<(f32, f32)>,
+}
+
+impl Softening {
+    fn to_limit(limit: f32, effort: f32) -> Self {
+        Self { scale: if effort > limit { limit / effort } else { 1.0 }, last: None }
+    }
+
+    /// Softens a drive whose `effort` at the present scale is above `limit`.
+    ///
+    /// A spring of scale s that works against a yielding body has the effort s F / (1 + s G), so 1/effort is a straight
+    /// line over 1/s: two attempts tell where it meets the limit. One alone only scales.
+    fn soften(&mut self, limit: f32, effort: f32) {
+        if effort <= limit {
+            return;
+        }
+        let aim = AIM * limit;
+        let scaled = self.scale * aim / effort;
+        let met = self.last.and_then(|(scale, before)| {
+            let slope = (1.0 / effort - 1.0 / before) / (1.0 / self.scale - 1.0 / scale);
+            let inverse = 1.0 / self.scale + (1.0 / aim - 1.0 / effort) / slope;
+            (slope > 0.0 && inverse.is_finite()).then(|| 1.0 / inverse)
+        });
+        self.last = Some((self.scale, effort));
+        // Other drives soften at the same time; the line is trusted within a factor of the plain scaling.
+        self.scale = met.map_or(scaled, |scale| scale.clamp(scaled * 0.25, scaled));
+    }
 }
 
 /// What the drives did in a step.
@@ -227,10 +261,10 @@ impl Drives {
             joints,
             joint_limits,
             scale: Scale {
-                horizontal: 1.0,
-                vertical: 1.0,
-                torque: 1.0,
-                joints: vec![1.0; self.drives.len()],
+                horizontal: Softening::to_limit(1.0, 0.0),
+                vertical: Softening::to_limit(1.0, 0.0),
+                torque: Softening::to_limit(1.0, 0.0),
+                joints: vec![Softening::to_limit(1.0, 0.0); self.drives.len()],
             },
         };
         plan.soften_for_static_errors();
@@ -243,15 +277,14 @@ impl DrivePlan {
     /// for a body at rest relative to its target; it saves most of the second attempts of a body far from its
     /// target.
     fn soften_for_static_errors(&mut self) {
-        let first = |limit: f32, effort: f32| if effort > limit { limit / effort } else { 1.0 };
         let force = self.assist_force.stiffness * self.assist_force.error;
-        self.scale.horizontal = first(self.horizontal_limit, horizontal(force).length());
-        self.scale.vertical = first(self.vertical_limit, force.y.abs());
-        self.scale.torque =
-            first(self.torque_limit, (self.assist_torque.stiffness * self.assist_torque.error).length());
+        let torque = self.assist_torque.stiffness * self.assist_torque.error;
+        self.scale.horizontal = Softening::to_limit(self.horizontal_limit, horizontal(force).length());
+        self.scale.vertical = Softening::to_limit(self.vertical_limit, force.y.abs());
+        self.scale.torque = Softening::to_limit(self.torque_limit, torque.length());
         for i in 1..self.joints.len() {
             let effort = (self.joints[i].stiffness * self.joints[i].error).length();
-            self.scale.joints[i] = first(self.joint_limits[i], effort);
+            self.scale.joints[i] = Softening::to_limit(self.joint_limits[i], effort);
         }
     }
 
@@ -259,14 +292,14 @@ impl DrivePlan {
     pub(crate) fn root(&self) -> (Spring, Spring) {
         let s = &self.scale;
         (
-            self.assist_force.scaled(Vec3::new(s.horizontal, s.vertical, s.horizontal)),
-            self.assist_torque.scaled(Vec3::splat(s.torque)),
+            self.assist_force.scaled(Vec3::new(s.horizontal.scale, s.vertical.scale, s.horizontal.scale)),
+            self.assist_torque.scaled(Vec3::splat(s.torque.scale)),
         )
     }
 
     /// The spring of joint `i`, as softened.
     pub(crate) fn joint(&self, i: usize) -> Spring {
-        self.joints[i].scaled(Vec3::splat(self.scale.joints[i]))
+        self.joints[i].scaled(Vec3::splat(self.scale.joints[i].scale))
     }
 
     /// Efforts of a step that ended with these generalised velocities (root linear, then angular per joint).
@@ -286,22 +319,18 @@ impl DrivePlan {
 
     /// Softens what exceeded its limit.
     pub(crate) fn soften(&mut self, outcome: &DriveOutcome) {
-        let soften = |scale: &mut f32, limit: f32, effort: f32| {
-            if effort > limit {
-                *scale *= AIM * limit / effort;
-            }
-        };
-        soften(&mut self.scale.horizontal, self.horizontal_limit, horizontal(outcome.assist_force).length());
-        soften(&mut self.scale.vertical, self.vertical_limit, outcome.assist_force.y.abs());
-        soften(&mut self.scale.torque, self.torque_limit, outcome.assist_torque.length());
+        let scale = &mut self.scale;
+        scale.horizontal.soften(self.horizontal_limit, horizontal(outcome.assist_force).length());
+        scale.vertical.soften(self.vertical_limit, outcome.assist_force.y.abs());
+        scale.torque.soften(self.torque_limit, outcome.assist_torque.length());
         for (i, torque) in outcome.joint_torque.iter().enumerate() {
-            soften(&mut self.scale.joints[i], self.joint_limits[i], torque.length());
+            scale.joints[i].soften(self.joint_limits[i], torque.length());
         }
     }
 
     /// Number of joints that run softened.
     pub(crate) fn saturated_joints(&self) -> usize {
-        self.scale.joints.iter().filter(|s| **s < 1.0).count()
+        self.scale.joints.iter().filter(|s| s.scale < 1.0).count()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Character;
 use crate::GeneratorError;
+use crate::footing::Footing;
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Pose, RootFrame};
 use pomp_physics::WorldSnapshot;
@@ -10,6 +11,7 @@ use pomp_physics::WorldSnapshot;
 #[derive(Clone)]
 pub(crate) struct CharacterSnapshot {
     dynamic: WorldSnapshot,
+    footing: Option<Footing>,
     state: CharacterState,
     target_frame: RootFrame,
     from: Pose,
@@ -25,7 +27,7 @@ impl Character {
             terrain: _,
             dynamics: _,
             dynamic,
-            footing: _,
+            footing,
             root_follow: _,
             pose_feedback: _,
             state,
@@ -36,6 +38,7 @@ impl Character {
         } = self;
         CharacterSnapshot {
             dynamic: dynamic.save(),
+            footing: *footing,
             state: state.clone(),
             target_frame: *target_frame,
             from: from.clone(),
@@ -47,6 +50,7 @@ impl Character {
     /// Nothing is changed when the snapshot is of another ragdoll.
     pub(crate) fn restore(&mut self, snapshot: &CharacterSnapshot) -> Result<(), GeneratorError> {
         self.dynamic.restore(&snapshot.dynamic)?;
+        self.footing = snapshot.footing;
         self.state = snapshot.state.clone();
         self.target_frame = snapshot.target_frame;
         self.from = snapshot.from.clone();

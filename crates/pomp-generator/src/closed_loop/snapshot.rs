@@ -7,15 +7,15 @@ use crate::control::ControlCursor;
 use crate::phase_feedback::PhaseReader;
 use crate::trajectory::History;
 use glam::Vec3;
+use pomp_kinematic::CoherentNoise;
 use pomp_motion::features::OutputFrame;
-use rand_chacha::ChaCha8Rng;
 
 /// Everything of a [`Generator`] that a frame changes. Model, settings and ground are not part of it.
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
     character: CharacterSnapshot,
     phase_reader: PhaseReader,
-    rng: ChaCha8Rng,
+    noise: CoherentNoise,
     history: History,
     future_codes: Vec<f32>,
     contact_impulse: Vec<Vec3>,
@@ -51,7 +51,7 @@ impl Generator {
             inference: _,
             phase_reader,
             falls: _,
-            rng,
+            noise,
             weight_impulse_ns: _,
             history,
             future_codes,
@@ -68,7 +68,7 @@ impl Generator {
         GeneratorSnapshot {
             character: character.save(),
             phase_reader: phase_reader.clone(),
-            rng: rng.clone(),
+            noise: noise.clone(),
             history: history.clone(),
             future_codes: future_codes.clone(),
             contact_impulse: contact_impulse.clone(),
@@ -88,7 +88,7 @@ impl Generator {
         self.character.restore(&snapshot.character)?;
         let kept = snapshot.clone();
         self.phase_reader = kept.phase_reader;
-        self.rng = kept.rng;
+        self.noise = kept.noise;
         self.history = kept.history;
         self.future_codes = kept.future_codes;
         self.contact_impulse = kept.contact_impulse;
