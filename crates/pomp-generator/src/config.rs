@@ -32,9 +32,9 @@ pub enum Dynamics {
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorConfig {
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, in the steps and at
-    /// their start. Every frame draws anew, so the full noise is a tremor at 60 Hz; none at all moves less than people do.
+    /// their start: with the full noise the compact model falls, none at all moves less than people do.
     pub sampler: SamplerConfig,
-    /// How long the sampler's noise remembers from frame to frame, seconds, 0 to 10; 0 draws every frame anew. Default 0.2.
+    /// How long the sampler's noise remembers from frame to frame, seconds, 0 to 10; 0 draws every frame anew. Default 0.1.
     pub noise_memory_s: f32,
     /// Who moves the body. Default simulated.
     pub dynamics: Dynamics,
@@ -47,10 +47,10 @@ pub struct GeneratorConfig {
     /// How much of the simulated pose the kinematic module sees, 0 … 1; the rest is its own last target. Place and heading
     /// are always the body's. 1 is the paper's loop: it starts from where the body is. Less keeps the distance between
     /// target and body by which the drives hold the weight, at the price of noticing disturbances of the
-    /// limbs less. Default 0.2: at 1 the compact model falls within ten seconds.
+    /// limbs less. Default 0.5: at 1 the compact model falls now and then.
     pub pose_feedback: f32,
-    /// Clearance of a swinging foot over the standing one, metres, 0 to 0.2; 0 leaves the target's feet as they are.
-    /// Too little trips over its own toes, too much marches. Default 0.02.
+    /// Clearance of a swinging foot over the ground, metres, 0 to 0.2; 0 leaves the target's feet as they are, standing
+    /// ones too. Too little trips over its own toes, too much marches. Default 0.05.
     pub swing_clearance_m: f32,
     /// Exponent on the command's share in future positions; below 1 the command wins early. PFNN uses 0.5. Default 0.35.
     pub position_bias: f32,
@@ -76,12 +76,12 @@ impl Default for GeneratorConfig {
                 initial_temperature: 0.3,
                 ..SamplerConfig::analytic_ddim(4)
             },
-            noise_memory_s: 0.2,
+            noise_memory_s: 0.1,
             dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,
             root_follow: 0.06,
-            pose_feedback: 0.2,
-            swing_clearance_m: 0.02,
+            pose_feedback: 0.5,
+            swing_clearance_m: 0.05,
             position_bias: 0.35,
             direction_bias: 2.0,
             fall_tilt_deg: 65.0,

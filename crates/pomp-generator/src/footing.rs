@@ -248,7 +248,7 @@ mod tests {
     fn trembling_walk(skeleton: &Skeleton, frame: usize) -> (Pose, PredictedFeet) {
         let mut pose = Pose::rest(skeleton);
         let tremble = if frame.is_multiple_of(2) { 0.008 } else { -0.008 };
-        pose.root_position += Vec3::new(0.0, tremble - 0.06, 0.02 * frame as f32);
+        pose.root_position += Vec3::new(0.0, tremble - 0.06, 0.01 * frame as f32 - 0.2);
         let mut ankles = ankles_of(skeleton, &Pose::rest(skeleton));
         let step = |frame: usize| 0.6 * (frame as f32 / 30.0).min(1.0);
         ankles[0].z += tremble;
