@@ -94,7 +94,7 @@ fn preprocess_training_toml_differs_from_the_defaults_in_the_variants_alone() {
     config.validate().unwrap();
     assert_eq!(keys_of_file("preprocess_training.toml"), keys_of(&PreprocessConfig::default()));
     let mut expected = PreprocessConfig::default();
-    (expected.warp.variants, expected.bumps.variants) = (2, 1);
+    (expected.warp.variants, expected.bumps.variants) = (3, 1);
     assert_eq!(config, expected);
 }
 

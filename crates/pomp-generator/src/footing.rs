@@ -74,8 +74,7 @@ impl Foot {
     /// Lets the foot pass between standing and swinging as its speed asks.
     fn pass(&mut self, speed_mps: f32, other_mps: f32, dt_s: f32) {
         let step = dt_s / PASSAGE_S;
-        let towards =
-            |now: &mut f32, asked: f32| *now += (asked.clamp(0.0, 1.0) - *now).clamp(-step, step);
+        let towards = |now: &mut f32, asked: f32| *now += (asked.clamp(0.0, 1.0) - *now).clamp(-step, step);
         towards(
             &mut self.passing,
             (speed_mps - other_mps - SWING_FROM_MPS) / (SWING_FULLY_MPS - SWING_FROM_MPS),
@@ -204,8 +203,7 @@ mod tests {
         let ground = flat();
         let mut start = walking_pose(&skeleton);
         start.root_position.y += 0.03;
-        let predicted =
-            PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1] };
+        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1] };
         let mut footing = Footing::new(1.75, 0.04);
         let lowest = |footing: &Footing, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
@@ -232,8 +230,7 @@ mod tests {
         let skeleton = Skeleton::humanoid(1.75);
         let mut target = Pose::rest(&skeleton);
         let before = skeleton.forward_kinematics(&target);
-        let predicted =
-            PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0] };
+        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0] };
         let mut footing = Footing::new(1.75, 0.04);
         footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
         let after = skeleton.forward_kinematics(&target);

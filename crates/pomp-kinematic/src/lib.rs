@@ -72,8 +72,8 @@ pub use encoder::{Encoding, ExpertLinear, OrthoMoeEncoder};
 pub use error::KinematicError;
 pub use gamma::{GammaEstimator, GammaTable, estimate_gamma};
 pub use inference::{DEFAULT_GATE_THRESHOLD, KinematicInference};
-pub use noise::{CoherentNoise, NoiseSource};
 pub use model::KinematicModel;
+pub use noise::{CoherentNoise, NoiseSource};
 pub use orthonormal::orthonormalise;
 pub use reverse::{
     Covariance, CovarianceEstimate, Lambda, ReverseProcess, SamplerConfig, StepNoise, Transition,

@@ -35,9 +35,10 @@ impl ReliefKind {
 pub struct WarpConfig {
     /// Warped variants per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// The kinds that the variants take in turn, beginning at one that depends on the clip's name. Default all.
+    /// The kinds that the variants take in turn, beginning at one that depends on the clip's name. Default
+    /// all, steps twice: they are the hardest to learn.
     pub kinds: Vec<ReliefKind>,
-    /// Steepness of slopes and ramps, degrees; half of them go down. Default 3 to 12.
+    /// Steepness of slopes and ramps, degrees; half of them go down. Default 3 to 18.
     pub slope_deg: [f32; 2],
     /// Steepest place of hills, degrees. Default 5 to 18; above 25 feet slip.
     pub hills_deg: [f32; 2],
@@ -65,9 +66,10 @@ impl Default for WarpConfig {
                 ReliefKind::Steps,
                 ReliefKind::Hills,
                 ReliefKind::Rough,
+                ReliefKind::Steps,
                 ReliefKind::Gaps,
             ],
-            slope_deg: [3.0, 12.0],
+            slope_deg: [3.0, 18.0],
             hills_deg: [5.0, 18.0],
             hills_wavelength_m: [3.0, 7.0],
             rough_m: [0.02, 0.06],
