@@ -177,6 +177,34 @@ fn a_recording_that_is_lifted_as_a_whole_at_its_end_is_not_thrown_up() {
 }
 
 #[test]
+fn hard_landings_keep_their_peaks_and_their_momentum() {
+    // A fall of 0.4 s ends within 0.05 s, under 9 body weights.
+    let (fall, stop, truth) = (0.4f32, 0.05f32, 9.0f32);
+    let speed = GRAVITY * fall;
+    let clip = clip(150, |frame| {
+        let t = (frame as f32 - 60.0) / RATE_HZ;
+        let left = (fall + stop - t).max(0.0);
+        Vec3::Y
+            * match t {
+                t if t < 0.0 => 0.5 * speed * (fall + stop),
+                t if t < fall => 0.5 * speed * (fall + stop) - 0.5 * GRAVITY * t * t,
+                _ => 0.5 * speed / stop * left * left,
+            }
+    });
+    let contact: Vec<[bool; 4]> = (0..150).map(|frame| [!(62..=84).contains(&frame); 4]).collect();
+    let ground = HeightMap::flat(40.0, 1.0).unwrap();
+    let peak = |landing_bandwidth_hz: f32| {
+        let config = ImpulseConfig { landing_bandwidth_hz, ..ImpulseConfig::default() };
+        let report = estimate(&clip, &contact, &ground, &track(&clip, 0, |_| 0.0), GRAVITY, &config).report;
+        assert!((report.corrected_closure - 1.0).abs() < 1e-3, "{report:?}");
+        report.peak_force_bw
+    };
+    let (kept, blunt) = (peak(ImpulseConfig::default().landing_bandwidth_hz), peak(10.0));
+    println!("peak {kept} BW, {blunt} BW in the band of walking, {truth} BW in truth");
+    assert!(kept > blunt + 0.3 && kept < truth + 0.5);
+}
+
+#[test]
 fn a_walker_hands_the_weight_over_from_foot_to_foot() {
     let ground = HeightMap::flat(40.0, 1.0).unwrap();
     let request = MotionRequest { duration_s: 4.0, ..MotionRequest::new(MotionKind::Walk) };
@@ -244,6 +272,21 @@ fn a_trial_is_compared_with_every_estimator() {
     assert_eq!(result.scores.len(), 4);
     assert!((result.measured_weight - 1.0).abs() < 1e-3);
     assert!(result.scores[0].vertical_rmse_bw.unwrap() < result.scores[1].vertical_rmse_bw.unwrap());
+}
+
+#[test]
+fn a_mass_that_is_a_little_wrong_is_found_by_the_plates_and_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut errors = Vec::new();
+    for mass_kg in [60.0, 63.0] {
+        let trial = trial(folder.path(), mass_kg, 2.0);
+        let result = validate(&trial, &PreprocessConfig::default(), &RigLibrary::builtin()).unwrap();
+        let weight = result.shown_weight.unwrap();
+        println!("{mass_kg} kg on the plates: {weight:.4} of the weight stated");
+        errors.push(result.stored_by_shown_weight.unwrap().vertical_rmse_bw.unwrap());
+        assert!((weight - f64::from(mass_kg) / 60.0).abs() < 0.02);
+    }
+    assert!((errors[0] - errors[1]).abs() < 1e-6, "{errors:?}");
 }
 
 #[test]

@@ -30,14 +30,21 @@ pub struct ImpulseConfig {
     /// What is stored as `contact_impulse`. Default inverse dynamics.
     pub estimator: ImpulseEstimator,
     /// Bandwidth of the motion of the centre of mass, Hz: a Butterworth filter of second order, run forwards and
-    /// backwards. Default 10. Lower blunts landings, higher lets the noise of the mocap through.
+    /// backwards. Default 10. Lower blunts strikes, higher lets the noise of the mocap through.
     pub bandwidth_hz: f32,
+    /// The same for its height around the landings of jumps, Hz. Default 14: the harder a landing, the more of the fast
+    /// motion is the impact and not noise.
+    pub landing_bandwidth_hz: f32,
     /// Bandwidth of the motion of the segments, from which the centre of pressure follows, Hz. Default 6. Angular
     /// momentum is noisier than momentum.
     pub moment_bandwidth_hz: f32,
-    /// Bandwidth of the share of the load on each foot and of its place under the foot, Hz. Default 4. Higher follows
-    /// the zero-moment point more closely, noise included.
+    /// Bandwidth of the share of the load on each foot, Hz. Default 4. Higher follows the zero-moment point more
+    /// closely, noise included.
     pub share_bandwidth_hz: f32,
+    /// Bandwidth of the place of the load under a foot, Hz. Default 3. Lower lags behind at the strike of a heel.
+    pub pressure_bandwidth_hz: f32,
+    /// Farthest from the line between heel and toes that a load acts, m. Default 0.02. 0 keeps it on the line.
+    pub pressure_aside_m: f32,
     /// How long a foot goes on bearing load after its contact ends by height and speed, while the other foot is down,
     /// s. Default 0.033: a toe that pushes off moves already.
     pub toe_off_s: f32,
@@ -61,8 +68,11 @@ impl Default for ImpulseConfig {
         Self {
             estimator: ImpulseEstimator::InverseDynamics,
             bandwidth_hz: 10.0,
+            landing_bandwidth_hz: 14.0,
             moment_bandwidth_hz: 6.0,
             share_bandwidth_hz: 4.0,
+            pressure_bandwidth_hz: 3.0,
+            pressure_aside_m: 0.02,
             toe_off_s: 0.033,
             strike_s: 0.083,
             strike_above_bw: 0.35,
@@ -82,8 +92,11 @@ impl ImpulseConfig {
         let nyquist = 0.45 * frame_rate_hz;
         let fields = [
             ("bandwidth_hz", self.bandwidth_hz, 0.5, nyquist),
+            ("landing_bandwidth_hz", self.landing_bandwidth_hz, 0.5, nyquist),
             ("moment_bandwidth_hz", self.moment_bandwidth_hz, 0.5, nyquist),
             ("share_bandwidth_hz", self.share_bandwidth_hz, 0.5, nyquist),
+            ("pressure_bandwidth_hz", self.pressure_bandwidth_hz, 0.5, nyquist),
+            ("pressure_aside_m", self.pressure_aside_m, 0.0, 0.1),
             ("toe_off_s", self.toe_off_s, 0.0, 0.5),
             ("strike_s", self.strike_s, 0.0, 0.5),
             ("strike_above_bw", self.strike_above_bw, 0.0, 5.0),

@@ -8,6 +8,17 @@ use pomp_motion::{GlobalPose, Skeleton, humanoid};
 
 /// Weight of a frame in single support against 1 for one in double support: as good as fixed.
 const FIXED: f64 = 1e3;
+/// The sole begins this far behind the ankle and ends this far before the joint of the toes, body heights: a shoe about
+/// 0.15 body heights long, with the ankle a quarter from its back (Drillis and Contini 1966).
+const HEEL_BEHIND: f32 = 0.036;
+/// See [`HEEL_BEHIND`].
+const TOES: f32 = 0.030;
+/// Where along the sole a centre of pressure can lie: its edges do not bear.
+const BEARING: [f64; 2] = [0.03, 0.95];
+/// Least weight of a frame in the smoothing of the centre of pressure, body weights: a foot that swings says nothing.
+const UNLOADED: f64 = 1e-3;
+/// Load from which on the zero-moment point is believed, body weights: below it is noise.
+const FULL_LOAD: f64 = 1.0;
 
 /// The sole of one foot, from heel to tip, and what bears on it.
 #[derive(Clone, Debug)]
@@ -15,6 +26,8 @@ pub(super) struct Sole {
     pub(super) heel: DVec3,
     pub(super) ball: DVec3,
     pub(super) tip: DVec3,
+    /// Horizontal direction to the outer side of the foot; zero for a foot that stands on end.
+    outward: DVec3,
 }
 
 impl Sole {
@@ -38,18 +51,17 @@ impl Sole {
 /// Soles of the left and the right foot of a pose.
 pub(super) fn soles(skeleton: &Skeleton, pose: &GlobalPose) -> [Sole; 2] {
     let height = pomp_physics::body_height(skeleton);
-    [(humanoid::LEFT_FOOT, humanoid::LEFT_TOE), (humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE)].map(
-        |(foot, toe)| {
-            let point = |joint: usize, turn: usize, y: f32, z: f32| {
-                (pose.positions[joint] + pose.rotations[turn] * (Vec3::new(0.0, y, z) * height)).as_dvec3()
-            };
-            Sole {
-                heel: point(foot.0, foot.0, -humanoid::ANKLE_HEIGHT, -0.025),
-                ball: point(toe.0, foot.0, -humanoid::TOE_HEIGHT, 0.0),
-                tip: point(toe.0, toe.0, -humanoid::TOE_HEIGHT, 0.020),
-            }
-        },
-    )
+    let feet =
+        [(humanoid::LEFT_FOOT, humanoid::LEFT_TOE, 1.0), (humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE, -1.0)];
+    feet.map(|(foot, toe, side)| {
+        let point = |joint: usize, turn: usize, y: f32, z: f32| {
+            (pose.positions[joint] + pose.rotations[turn] * (Vec3::new(0.0, y, z) * height)).as_dvec3()
+        };
+        let heel = point(foot.0, foot.0, -humanoid::ANKLE_HEIGHT, -HEEL_BEHIND);
+        let tip = point(toe.0, toe.0, -humanoid::TOE_HEIGHT, TOES);
+        let outward = DVec3::new(tip.z - heel.z, 0.0, heel.x - tip.x).normalize_or_zero() * side;
+        Sole { heel, ball: point(toe.0, foot.0, -humanoid::TOE_HEIGHT, 0.0), tip, outward }
+    })
 }
 
 /// How the load on the feet is shared.
@@ -60,22 +72,52 @@ pub(super) struct FootLoads {
     pub(super) right: Vec<f64>,
     /// Where the load acts along each sole, 0 at the heel, 1 at the tip of the toes `[T]`.
     pub(super) along: Vec<[f64; 2]>,
+    /// How far it acts to the outer side of the line from heel to tip, metres `[T]`.
+    pub(super) outward_m: Vec<[f64; 2]>,
 }
 
 impl FootLoads {
     /// Centre of pressure under each foot.
     pub(super) fn centers(&self, frame: usize, soles: &[Sole; 2]) -> [DVec3; 2] {
-        [soles[0].at(self.along[frame][0]), soles[1].at(self.along[frame][1])]
+        [0, 1].map(|foot| {
+            soles[foot].at(self.along[frame][foot]) + soles[foot].outward * self.outward_m[frame][foot]
+        })
     }
 }
 
 /// Where along a sole the load is expected from which of its ends touch.
-fn expected(contact: [bool; 2]) -> f64 {
-    match contact {
-        [true, false] => 0.1,
-        [false, true] => 0.75,
+fn expected(ends: [bool; 2]) -> f64 {
+    match ends {
+        [true, false] => 0.08,
+        [false, true] => 0.9,
         _ => 0.4,
     }
+}
+
+/// Which ends, heel and toes, of each foot touch `[T]`. A foot that bears without a contact does so as at its nearest
+/// contact, and on its toes when that is over.
+fn touching_ends(contact: &[[bool; 4]], down: &[[bool; 2]]) -> Vec<[[bool; 2]; 2]> {
+    let frames = contact.len();
+    let labelled = |frame: usize, foot: usize| [contact[frame][2 * foot], contact[frame][2 * foot + 1]];
+    let ends = |frame: usize, foot: usize| {
+        let own = labelled(frame, foot);
+        if own != [false; 2] || !down[frame][foot] {
+            return own;
+        }
+        let touches = |other: &usize| labelled(*other, foot) != [false; 2];
+        let before = (0..frame).rev().find(touches);
+        let after = (frame..frames).find(touches);
+        match (before, after) {
+            (Some(b), Some(a)) if a - frame < frame - b => labelled(a, foot),
+            (None, Some(a)) => labelled(a, foot),
+            (Some(b), _) => match labelled(b, foot) {
+                [_, true] => [false, true],
+                heel => heel,
+            },
+            (None, None) => own,
+        }
+    };
+    (0..frames).map(|frame| [ends(frame, 0), ends(frame, 1)]).collect()
 }
 
 /// Shares the load between the feet: all on the one that is down, and in double support so that the centre of
@@ -92,11 +134,11 @@ pub(super) fn share(
     let frames_of = |seconds: f32| (f64::from(seconds) * rate_hz).round() as usize;
     let mut down = with_late_toe_off(&labelled, frames_of(config.toe_off_s));
     shorten_flights(&mut down, body, frames_of(config.strike_s), f64::from(config.strike_above_bw));
+    let ends = touching_ends(contact, &down);
     let (mut wanted, mut weight) = (vec![0.5; frames], vec![1e-3; frames]);
     let mut points: Vec<Option<DVec3>> = vec![None; frames];
     for frame in 0..frames {
-        let ends = |foot: usize| [contact[frame][2 * foot], contact[frame][2 * foot + 1]];
-        let at = [0, 1].map(|foot| soles[frame][foot].at(expected(ends(foot))));
+        let at = [0, 1].map(|foot| soles[frame][foot].at(expected(ends[frame][foot])));
         match down[frame] {
             [false, false] => continue,
             [true, false] => (wanted[frame], weight[frame]) = (0.0, FIXED),
@@ -125,8 +167,9 @@ pub(super) fn share(
             _ => share.clamp(0.0, 1.0),
         };
     }
-    let along = pressure(soles, contact, &right, &points, rate_hz, config);
-    FootLoads { down, right, along }
+    let mut loads = FootLoads { down, right, along: Vec::new(), outward_m: Vec::new() };
+    (loads.along, loads.outward_m) = pressure(body, soles, &ends, &loads, &points, rate_hz, config);
+    loads
 }
 
 /// Contacts that end while the other foot is down go on a little.
@@ -173,28 +216,40 @@ fn shorten_flights(down: &mut [[bool; 2]], body: &WholeBody, longest: usize, abo
     }
 }
 
-/// Where the load acts along each sole: as near to what the contacts of heel and toe suggest as the zero-moment point
-/// allows.
+/// Where the load acts under each sole, along it and to its outer side: as near to what the contacts of heel and toe
+/// suggest as the zero-moment point allows. Frames count by what the foot bears.
 fn pressure(
+    body: &WholeBody,
     soles: &[[Sole; 2]],
-    contact: &[[bool; 4]],
-    right: &[f64],
+    ends: &[[[bool; 2]; 2]],
+    loads: &FootLoads,
     points: &[Option<DVec3>],
     rate_hz: f64,
     config: &ImpulseConfig,
-) -> Vec<[f64; 2]> {
-    let mut series = [Vec::new(), Vec::new()];
-    for (frame, sole) in soles.iter().enumerate() {
-        let ends = |foot: usize| [contact[frame][2 * foot], contact[frame][2 * foot + 1]];
-        let guess = [0, 1].map(|foot| sole[foot].at(expected(ends(foot))));
-        let share = [1.0 - right[frame], right[frame]];
-        let off = points[frame].map_or(DVec3::ZERO, |p| p - guess[0] * share[0] - guess[1] * share[1]);
+) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
+    let frames = soles.len();
+    let limit = f64::from(config.pressure_aside_m);
+    let (mut along, mut outward, mut weight) = ([vec![], vec![]], [vec![], vec![]], [vec![], vec![]]);
+    for frame in 0..frames {
+        let sole = &soles[frame];
+        let guess = [0, 1].map(|foot| sole[foot].at(expected(ends[frame][foot])));
+        let share = [1.0 - loads.right[frame], loads.right[frame]];
+        let force = body.force_bw[frame].y.max(0.0);
+        let off = points[frame].map_or(DVec3::ZERO, |p| p - guess[0] * share[0] - guess[1] * share[1])
+            * (force / FULL_LOAD).min(1.0);
         let square = share[0] * share[0] + share[1] * share[1];
         for foot in 0..2 {
-            series[foot].push(sole[foot].along(guess[foot] + off * (share[foot] / square)));
+            let push = off * (share[foot] / square);
+            along[foot].push(sole[foot].along(guess[foot] + push).clamp(BEARING[0], BEARING[1]));
+            outward[foot].push(push.dot(sole[foot].outward).clamp(-limit, limit));
+            let bears = f64::from(u8::from(loads.down[frame][foot])) * share[foot] * force;
+            weight[foot].push(bears.max(UNLOADED).sqrt());
         }
     }
-    let weight = vec![1.0; soles.len()];
-    let smooth = series.map(|s| smoothest(&s, &weight, f64::from(config.share_bandwidth_hz) / rate_hz));
-    (0..soles.len()).map(|f| [smooth[0][f].clamp(0.0, 1.0), smooth[1][f].clamp(0.0, 1.0)]).collect()
+    let bandwidth = f64::from(config.pressure_bandwidth_hz) / rate_hz;
+    let smooth = |series: &[Vec<f64>; 2], low: f64, high: f64| -> Vec<[f64; 2]> {
+        let [left, right] = [0, 1].map(|foot| smoothest(&series[foot], &weight[foot], bandwidth));
+        left.iter().zip(&right).map(|(l, r)| [l.clamp(low, high), r.clamp(low, high)]).collect()
+    };
+    (smooth(&along, BEARING[0], BEARING[1]), smooth(&outward, -limit, limit))
 }

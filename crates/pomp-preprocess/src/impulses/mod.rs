@@ -8,6 +8,7 @@
 mod config;
 mod feet;
 mod filter;
+mod landing;
 mod shift;
 mod whole_body;
 
@@ -83,15 +84,7 @@ pub fn estimate(
     let rate = f64::from(clip.frame_rate_hz);
     let gravity = f64::from(gravity_m_s2);
     let poses = clip.global_poses();
-    let mut body = WholeBody::of(
-        clip,
-        &poses,
-        shift::end_shifts(&poses, contact, rate, gravity),
-        &track.body_mass_kg,
-        gravity,
-        f64::from(config.bandwidth_hz),
-        f64::from(config.moment_bandwidth_hz),
-    );
+    let mut body = WholeBody::of(clip, &poses, contact, &track.body_mass_kg, gravity, config);
     let soles: Vec<[Sole; 2]> = poses.iter().map(|pose| feet::soles(&clip.skeleton, pose)).collect();
     let loads = feet::share(&body, &soles, contact, rate, config);
     let replay = ReplayLoads::of(track, &poses, terrain, rate, config);

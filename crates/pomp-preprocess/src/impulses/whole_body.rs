@@ -1,6 +1,9 @@
 //! Inverse dynamics of the whole body: which force and which centre of pressure its motion asks for.
 
+use super::ImpulseConfig;
 use super::filter::{Smoothed, smoothed, smoothed_between};
+use super::landing::landings;
+use super::shift::end_shifts;
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{Clip, GlobalPose, humanoid};
 
@@ -56,15 +59,13 @@ pub(super) struct WholeBody {
 }
 
 impl WholeBody {
-    /// `end_shifts` as [`super::shift::end_shifts`] finds them.
     pub(super) fn of(
         clip: &Clip,
         poses: &[GlobalPose],
-        end_shifts: [f64; 2],
+        contact: &[[bool; 4]],
         masses: &[f32],
         gravity: f64,
-        bandwidth_hz: f64,
-        moment_bandwidth_hz: f64,
+        config: &ImpulseConfig,
     ) -> Self {
         let rate = f64::from(clip.frame_rate_hz);
         let height = pomp_physics::body_height(&clip.skeleton);
@@ -75,15 +76,25 @@ impl WholeBody {
             row.iter().zip(masses).map(|(c, &m)| *c * f64::from(m)).sum::<DVec3>() / total
         };
         let center: Vec<DVec3> = centers.iter().map(|row| weighted(row)).collect();
-        let shifts = end_shifts.map(|shift| DVec3::Y * shift);
-        let velocity = smoothed_between(&center, shifts, bandwidth_hz, rate).velocity;
+        let shifts = end_shifts(poses, contact, rate, gravity).map(|shift| DVec3::Y * shift);
+        let velocity_at = |hz: f32| smoothed_between(&center, shifts, f64::from(hz), rate).velocity;
+        let mut velocity = velocity_at(config.bandwidth_hz);
+        let landing = landings(&velocity, contact, rate);
+        if landing.iter().any(|share| *share > 0.0) {
+            // Sideways the fast band is noise in landings, too.
+            for ((v, fast), share) in
+                velocity.iter_mut().zip(velocity_at(config.landing_bandwidth_hz)).zip(&landing)
+            {
+                v.y += (fast.y - v.y) * share;
+            }
+        }
         let force_bw: Vec<DVec3> =
             velocity.windows(2).map(|v| (v[1] - v[0]) * (rate / gravity) + DVec3::Y).collect();
 
         let segments: Vec<Smoothed> = (0..masses.len())
             .map(|body| {
                 let path: Vec<DVec3> = centers.iter().map(|row| row[body]).collect();
-                smoothed(&path, moment_bandwidth_hz, rate)
+                smoothed(&path, f64::from(config.moment_bandwidth_hz), rate)
             })
             .collect();
         let angular: Vec<DVec3> = (0..frames)

@@ -25,6 +25,17 @@ pub struct Forces {
     pub pressure_center_m: Option<Vec<[DVec3; 2]>>,
 }
 
+impl Forces {
+    /// The same forces times `factor`.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            total_bw: self.total_bw.iter().map(|f| *f * factor).collect(),
+            feet_bw: self.feet_bw.as_ref().map(|feet| feet.iter().map(|f| f.map(|f| f * factor)).collect()),
+            pressure_center_m: self.pressure_center_m.clone(),
+        }
+    }
+}
+
 /// How near one estimator comes to the plates in one trial. Medians are over stances or frames; `None` where nothing
 /// can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,12 +69,22 @@ pub struct Scores {
     pub pressure_center_cm: Option<f64>,
 }
 
+/// The frames that are compared: those in which the plates have `seen` every contact, less a margin at the ends.
+pub(super) fn compared_frames(seen: &[bool]) -> Vec<usize> {
+    let margin = margin(seen.len());
+    (margin..seen.len().saturating_sub(margin)).filter(|t| seen[*t]).collect()
+}
+
+fn margin(frames: usize) -> usize {
+    ((frames as f64 * MARGIN) as usize).max(2)
+}
+
 /// Compares `predicted` with `measured`. Totals are compared in the frames in which the plates have `seen` every contact,
 /// less a margin at the ends; whole stances of a foot everywhere.
 pub fn compare(predicted: &Forces, measured: &Forces, seen: &[bool], rate_hz: f64) -> Scores {
     let frames = measured.total_bw.len();
-    let margin = ((frames as f64 * MARGIN) as usize).max(2);
-    let range: Vec<usize> = (margin..frames.saturating_sub(margin)).filter(|t| seen[*t]).collect();
+    let margin = margin(frames);
+    let range = compared_frames(seen);
     let usable = range.len() > 2;
     let error = |axis: fn(&DVec3) -> f64| -> Vec<f64> {
         range.iter().map(|&t| axis(&predicted.total_bw[t]) - axis(&measured.total_bw[t])).collect()

@@ -48,6 +48,12 @@ pub struct TrialResult {
     pub compared: f64,
     /// Mean vertical force of the plates over g and the manifest's mass; 1 when they agree. Meaningful when complete.
     pub measured_weight: f64,
+    /// Weight of the person by the plates themselves, over that by the manifest's mass: Σ F over what the clip's momentum
+    /// asks for, Σ m (g + a), in the frames that are compared. Not 1 when the stated mass is not the one that was on the
+    /// plates. `None` when the plates miss contacts.
+    pub shown_weight: Option<f64>,
+    /// Scores of what is stored against the plates in units of the weight that they show: without the error of the mass.
+    pub stored_by_shown_weight: Option<Scores>,
     /// Σ vertical impulse over m g T of what is stored.
     pub closure: f32,
     /// The part of its distance from 1 that the clip's own change of momentum explains.
@@ -115,6 +121,7 @@ pub fn validate(
     let complete = trial.complete();
     let seen = if complete { seen(&recording, &measured, rate_hz) } else { vec![false; frames] };
     let measured_weight = measured.total_bw.iter().map(|f| f.y).sum::<f64>() / frames as f64;
+    let shown_weight = shown_weight(&measured, &estimate, &seen);
     let mut warnings = loaded.warnings;
     warnings.extend(fit.warnings);
     if complete && trial.contact_fraction >= 0.95 {
@@ -136,12 +143,16 @@ pub fn validate(
         }
     }
     let scores = predicted.iter().map(|p| compare(p, &measured, &seen, rate_hz)).collect();
+    let stored_by_shown_weight =
+        shown_weight.map(|weight| compare(&predicted[0], &measured.scaled(1.0 / weight), &seen, rate_hz));
     Ok(TrialResult {
         name: trial.name.clone(),
         activity: trial.activity.clone(),
         complete,
         compared: seen.iter().filter(|s| **s).count() as f64 / frames as f64,
         measured_weight,
+        shown_weight,
+        stored_by_shown_weight,
         closure: estimate.report.vertical_closure,
         momentum_change: estimate.report.momentum_change,
         replay_closure: replayed.vertical_closure,
@@ -150,6 +161,14 @@ pub fn validate(
         warnings,
         curves: Curves { rate_hz, measured, predicted },
     })
+}
+
+/// See [`TrialResult::shown_weight`].
+fn shown_weight(measured: &Forces, estimate: &ImpulseEstimate, seen: &[bool]) -> Option<f64> {
+    let frames = compare::compared_frames(seen);
+    let asked: f64 = frames.iter().map(|&t| f64::from(estimate.motion_force_bw[t].y)).sum();
+    let borne: f64 = frames.iter().map(|&t| measured.total_bw[t].y).sum();
+    (frames.len() > 2 && asked > 0.0 && borne > 0.0).then(|| borne / asked)
 }
 
 /// The axes of the person in a frame: left, up, forward.

@@ -114,8 +114,20 @@ fn print(results: &[TrialResult]) {
             let scores: Vec<&Scores> = of_it.iter().map(|result| &result.scores[index]).collect();
             println!("{name:<42}{}", row(&medians(&scores)));
         }
+        let by_shown: Vec<&Scores> =
+            of_it.iter().filter_map(|result| result.stored_by_shown_weight.as_ref()).collect();
+        if !by_shown.is_empty() {
+            println!("{:<42}{}", "stored, by the weight that the plates show", row(&medians(&by_shown)));
+        }
     }
     for result in results {
+        if let Some(weight) = result.shown_weight.filter(|weight| (weight - 1.0).abs() > 0.02) {
+            println!(
+                "{}: the plates bear {:+.1} % more than the clip's momentum asks of the manifest's mass",
+                result.name,
+                100.0 * (weight - 1.0)
+            );
+        }
         for warning in result.warnings.iter().filter(|w| w.starts_with("mass")) {
             println!("{}: {warning}", result.name);
         }
