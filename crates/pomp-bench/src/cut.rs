@@ -44,6 +44,8 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
             control: generation.control[range.clone()].to_vec(),
             frame_time_us: generation.frame_time_us.as_ref().map(|times| times[range.clone()].to_vec()),
         }),
+        // A part is not what the recipe makes.
+        recipe: None,
         source: recording.source.clone(),
         license: recording.license.clone(),
         config_hash: recording.config_hash.clone(),

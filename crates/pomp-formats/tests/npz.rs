@@ -114,7 +114,16 @@ fn compressed_files_and_wider_numbers_are_read() {
 #[test]
 fn rejects_a_missing_array_by_name() {
     let (_folder, path) = written(&full_recording());
-    for array in ["positions", "license", "terrain_cell", "sim_velocities", "control", "foot_contact"] {
+    for array in [
+        "positions",
+        "license",
+        "terrain_cell",
+        "sim_velocities",
+        "control",
+        "foot_contact",
+        "plan",
+        "recipe",
+    ] {
         let (_other, copy) = written(&full_recording());
         edited(&copy, array, Edit::Remove);
         assert_eq!(refusal(&copy), (array.to_owned(), "it is missing".to_owned()));
@@ -197,6 +206,28 @@ fn rejects_pushes_on_bodies_that_do_not_exist() {
 }
 
 #[test]
+fn rejects_plans_with_gaits_that_do_not_exist() {
+    for gait in [8.0_f32, -1.0, 0.5] {
+        let (_folder, path) = written(&full_recording());
+        let values = [0.0, 0.0, 0.0, 1.2, gait];
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        edited(&path, "plan", Edit::Data("<f4", "(1, 5)", bytes));
+        assert_eq!(
+            refusal(&path),
+            ("plan".to_owned(), format!("the gait at [0, 4] is {gait}, expected an index below 8"))
+        );
+    }
+}
+
+#[test]
+fn rejects_the_recipe_of_a_rollout_in_what_is_none() {
+    let mut recording = full_recording();
+    recording.generation = None;
+    let error = write_recording(Path::new("nowhere.npz"), &recording).expect_err("no rollout").to_string();
+    assert!(error.contains("recipe"), "{error}");
+}
+
+#[test]
 fn rejects_headers_that_promise_more_than_the_file_holds() {
     for shape in
         ["(99999999999999,)", "(18446744073709551615, 18446744073709551615)", "(4294967296, 4294967296)"]
@@ -272,7 +303,7 @@ with np.load(sys.argv[1], allow_pickle=False) as data:
         terrain_height=(2,3), terrain_origin=(2,), terrain_cell=(), body_names=(B,), body_mass=(B,),
         contact_impulse=(T,B,3), impulse_estimator=(), sim_contact_impulse=(T,B,3), sim_positions=(T,J,3), sim_quaternions=(T,J,4), sim_velocities=(T,J,3),
         assist_force=(T,3), assist_torque=(T,3), phase=(T,4), phase_model=(), target_positions=(T,J,3), push=(1,8),
-        control=(T,4), frame_time_us=(T,), source=(), license=(), config_hash=())
+        control=(T,4), frame_time_us=(T,), recipe=(), plan=(T+3,5), source=(), license=(), config_hash=())
     assert shapes == expected, (set(shapes.items()) ^ set(expected.items()))
     assert str(data["name"]) == "wälk" and float(data["framerate"]) == 60.0
     names, parents = data["bone_names"].tolist(), data["parent_names"].tolist()

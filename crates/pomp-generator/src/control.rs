@@ -247,7 +247,22 @@ impl ControlPlan {
                 }
             })
             .collect();
-        Ok(Self { samples, frame_rate_hz })
+        Self::of_samples(samples, frame_rate_hz)
+    }
+
+    /// A plan as it is, sample by sample.
+    ///
+    /// # Errors
+    /// No samples, or one that is not finite.
+    pub fn of_samples(samples: Vec<ControlSample>, frame_rate_hz: f32) -> Result<Self, GeneratorError> {
+        let finite =
+            |s: &ControlSample| s.position.is_finite() && s.yaw.is_finite() && s.speed_mps.is_finite();
+        let reason = match samples.iter().position(|sample| !finite(sample)) {
+            Some(frame) => format!("frame {frame} of the plan is not finite: {:?}", samples[frame]),
+            None if samples.is_empty() => "a plan needs at least one frame".to_owned(),
+            None => return Ok(Self { samples, frame_rate_hz }),
+        };
+        Err(GeneratorError::BadControl { reason })
     }
 
     fn of_positions(positions: &[Vec2], gaits: impl Iterator<Item = Gait>, frame_rate_hz: f32) -> Self {
@@ -268,6 +283,11 @@ impl ControlPlan {
             })
             .collect();
         Self { samples, frame_rate_hz }
+    }
+
+    /// The plan, frame by frame.
+    pub fn samples(&self) -> &[ControlSample] {
+        &self.samples
     }
 
     /// Frames of the plan.
@@ -318,8 +338,9 @@ fn gait_for(speed_mps: f32) -> Gait {
 
 /// Follows a [`ControlPlan`] at the character's pace.
 ///
-/// The cursor moves one plan frame per frame while the character keeps within half a metre of it, slower when
-/// the character has fallen behind (after a push, say) and a little faster when it runs ahead.
+/// The cursor moves one plan frame per frame while the character keeps within a quarter of a metre of it, and slower when
+/// the character has fallen behind (after a push, say). It is never faster: a plan that hurried on in front of a character
+/// close behind it would ask for more speed than it states, for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControlCursor {
     frame: f32,
@@ -341,7 +362,7 @@ impl ControlCursor {
         let now = plan.at(self.frame);
         let forward = Vec2::from(now.yaw.sin_cos());
         let lag = (now.position - root).dot(forward);
-        let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(-0.1, 1.0);
+        let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(0.0, 1.0);
         // A plan that stands has nothing to wait for.
         let pace = if now.speed_mps < 0.05 { 1.0 } else { pace };
         self.frame += pace;
@@ -394,6 +415,19 @@ mod tests {
         }
         let waiting = plan.at(cursor.frame()).position.y;
         assert!((0.2..=WAIT_FULLY_M + 0.05).contains(&waiting), "{waiting}");
+    }
+
+    #[test]
+    fn the_cursor_asks_for_the_speed_of_the_plan_and_no_more() {
+        let plan = ControlPlan::preset(Preset::Walk, 60.0, 60.0);
+        for ahead_m in [-0.2, 0.0, 0.2, 5.0] {
+            let mut cursor = ControlCursor::default();
+            for _ in 0..600 {
+                let place = plan.at(cursor.frame()).position + Vec2::new(0.0, ahead_m);
+                cursor.advance(&plan, place);
+            }
+            assert_eq!(cursor.frame(), 600.0, "{ahead_m} m ahead");
+        }
     }
 
     #[test]

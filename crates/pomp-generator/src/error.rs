@@ -26,6 +26,32 @@ pub enum GeneratorError {
         /// What does not fit.
         reason: String,
     },
+    /// A motion that does not say what makes it again.
+    #[error(
+        "\"{recording}\" holds no recipe: only rollouts of `pomp generate` do, and those of older versions do not; generate it again"
+    )]
+    NoRecipe {
+        /// Name of the recording.
+        recording: String,
+    },
+    /// A recipe that cannot be followed.
+    #[error("the recipe of \"{recording}\": {reason}")]
+    BadRecipe {
+        /// Name of the recording.
+        recording: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A rollout of one model, given another.
+    #[error(
+        "the rollout was made by the model with the hash {recorded}, and given was {given}; give the folder of that model with --model"
+    )]
+    OtherModel {
+        /// Hash of the files of the rollout's model.
+        recorded: String,
+        /// That of the model that was given.
+        given: String,
+    },
     /// A push on a character that nobody simulates.
     #[error(
         "a push in frame {frame}, but dynamics = \"kinematic_only\" simulates no body to push; leave the push out or set dynamics = \"simulated\""

@@ -5,6 +5,9 @@
 //! whole rollout into a `Recording`. [`LiveControl`] and [`Generator::step_steered`] take commands while it moves, and
 //! [`Generator::save`] and [`Generator::restore`] go back in time.
 //!
+//! A [`RolloutRecipe`] holds all that decides a rollout; [`RolloutRecipe::run`] makes it, and [`replay`] makes it again, bit for
+//! bit, from its record alone.
+//!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
 mod character;
@@ -15,6 +18,7 @@ mod error;
 mod fall;
 mod footing;
 mod phase_feedback;
+mod recipe;
 mod rollout;
 mod start;
 mod trajectory;
@@ -22,6 +26,12 @@ mod trajectory;
 pub use character::Character;
 pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
-pub use control::{ControlPlan, LiveControl, PathFile, Preset, Steering};
+pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
 pub use error::GeneratorError;
+pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, record};
+
+/// The example of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

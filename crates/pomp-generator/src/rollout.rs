@@ -20,6 +20,11 @@ pub struct ScheduledPush {
     pub impulse_ns: Vec3,
 }
 
+/// The frame of a rollout in which a push at `time_s` acts.
+pub(crate) fn push_frame(time_s: f32) -> usize {
+    (time_s * FRAME_RATE_HZ).round() as usize
+}
+
 /// Runs `generator` along `plan` for `frames` frames with `pushes`, and records it. `after_step` is called after
 /// every frame with its index and gives the frame's cost in microseconds (the caller owns the clock: what it
 /// says is recorded and nothing else depends on it).
@@ -49,7 +54,7 @@ pub fn record(
     for frame in 0..frames {
         let now: Vec<Push> = pushes
             .iter()
-            .filter(|push| (push.time_s * FRAME_RATE_HZ).round() as usize == frame)
+            .filter(|push| push_frame(push.time_s) == frame)
             .map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None })
             .collect();
         let step = generator.step(plan, &now)?;

@@ -3,6 +3,7 @@ use burn::tensor::Device;
 use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
+use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,9 @@ pub struct Model {
     pub aligned_phase: Option<PeriodicEncoder>,
     /// The kinematic module with Γ of its Analytic-DPM covariance.
     pub kinematic: Option<(KinematicModel, GammaTable)>,
+    /// SHA-256 of the files that it was read from, 64 hexadecimal digits; `None` for one that was made in memory.
+    /// Changes in memory do not change it.
+    pub files_sha256: Option<String>,
 }
 
 /// The bytes of a model's files, as embedded in a program.
@@ -36,6 +40,25 @@ pub struct ModelBytes<'a> {
     pub aligned_phase: Option<&'a [u8]>,
     /// `kinematic.safetensors`.
     pub kinematic: Option<&'a [u8]>,
+}
+
+impl ModelBytes<'_> {
+    /// SHA-256 over the name, length and bytes of every file, 64 hexadecimal digits: two models with the same are the same.
+    pub fn sha256(&self) -> String {
+        let files = [
+            (DESCRIPTION, Some(self.description.as_bytes())),
+            (PHASE, Some(self.phase)),
+            (ALIGNED, self.aligned_phase),
+            (KINEMATIC, self.kinematic),
+        ];
+        let mut hash = Sha256::new();
+        for (name, bytes) in files.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))) {
+            hash.update(name.as_bytes());
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 impl Model {
@@ -114,7 +137,7 @@ impl Model {
                 });
             }
         };
-        Ok(Self { description, phase, aligned_phase, kinematic })
+        Ok(Self { description, phase, aligned_phase, kinematic, files_sha256: Some(bytes.sha256()) })
     }
 
     /// Writes a model folder; every file appears whole or not at all, the description last. Parts that the folder has of

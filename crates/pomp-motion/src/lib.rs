@@ -41,6 +41,7 @@ mod gait;
 mod gait_labels;
 mod pose;
 mod recording;
+mod recording_difference;
 pub mod retarget;
 mod root_frame;
 pub mod rotation;
@@ -57,8 +58,9 @@ pub use gait_labels::{GaitLabelConfig, gait_labels, gait_labels_of_positions};
 pub use glam;
 pub use pose::{GlobalPose, Pose};
 pub use recording::{
-    ESTIMATED_BY_SIMULATION, GenerationTrack, PushRecord, Recording, SimulationTrack, TerrainGrid,
+    ESTIMATED_BY_SIMULATION, GenerationTrack, PushRecord, Recipe, Recording, SimulationTrack, TerrainGrid,
 };
+pub use recording_difference::{Difference, differences};
 pub use root_frame::RootFrame;
 pub use skeleton::{Joint, JointIndex, Skeleton, humanoid};
 pub use source_motion::SourceMotion;

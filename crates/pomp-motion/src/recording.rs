@@ -71,6 +71,16 @@ pub struct GenerationTrack {
     pub frame_time_us: Option<Vec<f32>>,
 }
 
+/// All that a rollout was made of besides its ground and its pushes: enough to make it again, bit for bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// Program, model, seed and every setting, as TOML text.
+    pub settings: String,
+    /// The command at each frame of its own: desired root x, z (metres, world), heading (radians), speed (m/s), and
+    /// gait as an index into [`crate::Gait::ALL`]. It may be longer than the rollout, which may follow it slower.
+    pub plan: Vec<[f32; 5]>,
+}
+
 /// A motion in world space with everything known of it; one npz file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
@@ -102,6 +112,8 @@ pub struct Recording {
     pub phase_model: Option<String>,
     /// Present in rollouts only.
     pub generation: Option<GenerationTrack>,
+    /// What makes a rollout again; others have none.
+    pub recipe: Option<Recipe>,
     /// Where the motion comes from.
     pub source: String,
     /// Licence of that source.
@@ -157,6 +169,7 @@ impl Recording {
             phase: None,
             phase_model: None,
             generation: None,
+            recipe: None,
             source: String::new(),
             license: String::new(),
             config_hash: String::new(),
@@ -294,6 +307,11 @@ impl Recording {
             if let Some(times) = &generation.frame_time_us {
                 size("frame_time_us", times.len(), frames)?;
             }
+        } else if self.recipe.is_some() {
+            return Err(MotionError::BadClip {
+                name: self.name.clone(),
+                reason: "it has the recipe of a rollout but is none".to_owned(),
+            });
         }
         Ok(())
     }

@@ -113,7 +113,7 @@ pub fn train(
             kinematic: None,
             metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
         };
-        let model = Model { description, phase, aligned_phase: None, kinematic: None };
+        let model = Model { description, phase, aligned_phase: None, kinematic: None, files_sha256: None };
         model.save(out, WeightPrecision::F16)?;
         model
     } else {

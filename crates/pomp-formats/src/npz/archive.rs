@@ -1,5 +1,5 @@
 use super::npy::NpyArray;
-use super::{ALWAYS, ESTIMATE, GENERATION, OPTIONAL, SIMULATION, TERRAIN};
+use super::{ALWAYS, ESTIMATE, GENERATION, OPTIONAL, RECIPE, SIMULATION, TERRAIN};
 use crate::FormatError;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -156,7 +156,7 @@ impl Arrays {
 }
 
 fn is_known(name: &str) -> bool {
-    [&ALWAYS[..], &OPTIONAL, &TERRAIN, &SIMULATION, &ESTIMATE, &GENERATION]
+    [&ALWAYS[..], &OPTIONAL, &TERRAIN, &SIMULATION, &ESTIMATE, &GENERATION, &RECIPE]
         .iter()
         .any(|group| group.contains(&name))
 }

@@ -22,6 +22,7 @@
 //! | `phase` | `[T,2C]` | optional: phase codes, `a cos 2πs, a sin 2πs` per channel |
 //! | `phase_model` | text | optional, with `phase`: hash of the model that read them |
 //! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z. Frame times are NaN throughout when no clock was recorded |
+//! | `recipe`, `plan` | text, `[N,5]` | what makes a rollout again to the bit, with its ground and pushes (`pomp replay`); both or none, and only in rollouts. `recipe` is TOML: program (`made_by`), `model_sha256`, `seed`, gait at the start, and every setting of the loop. `plan` is the command at each of its own frames: x, z, yaw, speed, index of the gait |
 //!
 //! Written files are the same bytes for the same recording: fixed order, fixed time stamps, no compression.
 //! Read files may be compressed, may hold 64-bit floats or integers in place of 32-bit floats, and may hold no
@@ -54,6 +55,10 @@ const SIMULATION: [&str; 8] = [
 const ESTIMATE: [&str; 2] = ["sim_contact_impulse", "impulse_estimator"];
 /// Arrays of a rollout: all or none.
 const GENERATION: [&str; 4] = ["target_positions", "push", "control", "frame_time_us"];
+/// Arrays of a rollout's recipe: all or none.
+const RECIPE: [&str; 2] = ["recipe", "plan"];
+/// Numbers of a frame of a plan: x, z, yaw, speed, gait.
+const PLAN_COLUMNS: usize = 5;
 /// Arrays that every recording has.
 const ALWAYS: [&str; 13] = [
     "name",

@@ -1,10 +1,10 @@
 use super::archive::Arrays;
-use super::{ESTIMATE, GENERATION, PUSH_COLUMNS, SIMULATION, TERRAIN};
+use super::{ESTIMATE, GENERATION, PLAN_COLUMNS, PUSH_COLUMNS, RECIPE, SIMULATION, TERRAIN};
 use crate::FormatError;
 use glam::{Quat, Vec3};
 use pomp_motion::{
     ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, Joint, JointIndex, PushRecord,
-    Recording, SimulationTrack, Skeleton, TerrainGrid,
+    Recipe, Recording, SimulationTrack, Skeleton, TerrainGrid,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -65,6 +65,7 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
             .has_any(&GENERATION)
             .then(|| generation(arrays, frames, joints, bodies))
             .transpose()?,
+        recipe: arrays.has_any(&RECIPE).then(|| recipe(arrays)).transpose()?,
         source: arrays.text("source")?,
         license: arrays.text("license")?,
         config_hash: arrays.text("config_hash")?,
@@ -249,4 +250,18 @@ fn generation(
         control: arrays.rows("control", frames)?,
         frame_time_us: arrays.floats_or_none("frame_time_us", &[frames])?,
     })
+}
+
+fn recipe(arrays: &Arrays) -> Result<Recipe, FormatError> {
+    let frames = arrays.get("plan")?.shape.first().copied().unwrap_or(0);
+    let plan = arrays.rows::<PLAN_COLUMNS>("plan", frames)?;
+    for (frame, row) in plan.iter().enumerate() {
+        let gait = row[PLAN_COLUMNS - 1];
+        if gait < 0.0 || gait.fract() != 0.0 || gait as usize >= Gait::COUNT {
+            let reason =
+                format!("the gait at [{frame}, 4] is {gait}, expected an index below {}", Gait::COUNT);
+            return Err(arrays.error("plan", reason));
+        }
+    }
+    Ok(Recipe { settings: arrays.text("recipe")?, plan })
 }

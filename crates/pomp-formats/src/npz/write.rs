@@ -1,4 +1,4 @@
-use super::PUSH_COLUMNS;
+use super::{PLAN_COLUMNS, PUSH_COLUMNS};
 use crate::{FormatError, write_atomically};
 use glam::{Quat, Vec3};
 use npyz::{DType, WriterBuilder};
@@ -109,6 +109,11 @@ impl Archive {
                 Some(times) => self.floats("frame_time_us", &[frames], times.iter().copied())?,
                 None => self.array::<f32, f32>("frame_time_us", "<f4", &[frames], &vec![f32::NAN; frames])?,
             }
+        }
+        if let Some(recipe) = &recording.recipe {
+            self.texts("recipe", &[], &[&recipe.settings])?;
+            let shape = [recipe.plan.len(), PLAN_COLUMNS];
+            self.floats("plan", &shape, recipe.plan.iter().flatten().copied())?;
         }
         self.texts("source", &[], &[&recording.source])?;
         self.texts("license", &[], &[&recording.license])?;

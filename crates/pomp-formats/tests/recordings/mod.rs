@@ -2,7 +2,8 @@
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{
-    Clip, FrameTable, GenerationTrack, Pose, PushRecord, Recording, SimulationTrack, Skeleton, TerrainGrid,
+    Clip, FrameTable, GenerationTrack, Pose, PushRecord, Recipe, Recording, SimulationTrack, Skeleton,
+    TerrainGrid,
 };
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
@@ -59,6 +60,10 @@ pub fn full_recording() -> Recording {
             pushes: vec![PushRecord { time_s: 0.05, body: 1, impulse_ns: Vec3::X * 40.0, point: Vec3::Y }],
             control: vec![[0.0, 1.0, 0.5, 1.2]; frames],
             frame_time_us: Some(vec![321.0; frames]),
+        }),
+        recipe: Some(Recipe {
+            settings: "made_by = \"pomp\"\nseed = \"7\"\n".to_owned(),
+            plan: vec![[0.0, 0.1, -0.2, 1.2, 1.0]; frames + 3],
         }),
         config_hash: "abc123".to_owned(),
         ..plain

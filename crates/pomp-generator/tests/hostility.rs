@@ -1,0 +1,203 @@
+//! What the world can do to a character: whatever it is, it is refused or survived, and the record holds numbers only.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_embedded::{Device, Model};
+use pomp_generator::{
+    ControlPlan, ControlSample, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, LiveControl,
+    Preset, RolloutRecipe, ScheduledPush, Steering,
+};
+use pomp_motion::glam::{Vec2, Vec3};
+use pomp_motion::{Gait, Recording};
+use pomp_physics::Push;
+use pomp_terrain::HeightMap;
+use std::sync::OnceLock;
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
+}
+
+fn flat() -> HeightMap {
+    HeightMap::flat(40.0, 1.0).unwrap()
+}
+
+/// A field of cells of 5 cm, 12 m on a side.
+fn field(height: impl FnMut(f32, f32) -> f32) -> HeightMap {
+    HeightMap::from_fn(241, 241, [-6.0, -6.0], 0.05, height).unwrap()
+}
+
+/// Three seconds, with everything in the record checked.
+fn survives(
+    terrain: HeightMap,
+    settings: GeneratorConfig,
+    plan: ControlPlan,
+    pushes: Vec<ScheduledPush>,
+) -> Recording {
+    let recipe = RolloutRecipe {
+        model_sha256: model().files_sha256.clone().unwrap(),
+        settings,
+        start: Gait::Walk,
+        seed: 1,
+        plan,
+        pushes,
+        terrain,
+        frames: 180,
+    };
+    let recording = recipe.run(model(), "hostile", |_| 0.0).unwrap();
+    recording.validate().unwrap();
+    let simulation = recording.simulation.as_ref().unwrap();
+    let tables = [&recording.positions, &recording.velocities, &simulation.contact_impulse];
+    assert!(tables.iter().all(|table| table.values().iter().all(|v| v.is_finite())));
+    assert!(recording.quaternions.values().iter().all(|q| q.is_finite() && (q.length() - 1.0).abs() < 1e-2));
+    let loads = simulation.assist_force.iter().chain(&simulation.assist_torque);
+    assert!(loads.into_iter().all(|v| v.is_finite()));
+    assert!(recording.gait.iter().flatten().all(|weight| weight.is_finite()));
+    let codes = recording.phase.as_ref().unwrap().values();
+    assert!(codes.iter().all(|code| code.is_finite()));
+    recording
+}
+
+fn walk() -> ControlPlan {
+    ControlPlan::preset(Preset::Walk, 6.0, FRAME_RATE_HZ)
+}
+
+fn fell(recording: &Recording) -> bool {
+    recording.gait.iter().any(|weights| Gait::dominant(weights) == Gait::Lie)
+}
+
+#[test]
+fn a_push_of_ten_kilonewton_seconds_leaves_numbers() {
+    for impulse_ns in [Vec3::X * 1e4, Vec3::Y * -1e4, Vec3::Y * 1e4] {
+        let pushes = vec![ScheduledPush { time_s: 1.0, body: 11, impulse_ns }];
+        let recording = survives(flat(), GeneratorConfig::default(), walk(), pushes);
+        println!("{impulse_ns}: fell {}", fell(&recording));
+    }
+}
+
+#[test]
+fn without_friction_it_slips_and_leaves_numbers() {
+    let mut settings = GeneratorConfig::default();
+    settings.dynamic.friction = 0.0;
+    let recording = survives(flat(), settings, walk(), Vec::new());
+    println!("friction 0: fell {}", fell(&recording));
+}
+
+#[test]
+fn a_wall_stops_it_and_a_pit_takes_it() {
+    // A wall of 5 m a metre and a half ahead, steep as a cell of 5 cm allows; the body must not come out behind it.
+    let wall = field(|_, z| if z > 1.5 { 5.0 } else { 0.0 });
+    let recording = survives(wall, GeneratorConfig::default(), walk(), Vec::new());
+    let farthest = recording.root.iter().map(|root| root[1]).fold(0.0, f32::max);
+    println!("wall at 1.5 m: the pelvis came to {farthest:.2} m, fell {}", fell(&recording));
+    assert!(farthest < 1.6, "it walked into the wall, to {farthest} m");
+
+    let pit = field(|_, z| if z > 1.5 { -20.0 } else { 0.0 });
+    let recording = survives(pit, GeneratorConfig::default(), walk(), Vec::new());
+    let lowest = recording.root.iter().map(|root| root[3]).fold(f32::MAX, f32::min);
+    println!("pit of 20 m at 1.5 m: the pelvis came down to {lowest:.2} m, fell {}", fell(&recording));
+    assert!(fell(&recording) && lowest < 0.5, "it walked over the pit");
+}
+
+#[test]
+fn two_hundred_kilograms_walk_or_fall() {
+    let mut settings = GeneratorConfig::default();
+    settings.dynamic.mass_kg = 200.0;
+    let recording = survives(flat(), settings, walk(), Vec::new());
+    println!("200 kg: fell {}", fell(&recording));
+}
+
+/// A plan that runs ahead at `speed_mps`.
+fn running(speed_mps: f32) -> Result<ControlPlan, GeneratorError> {
+    let samples = (0..400).map(|frame| ControlSample {
+        position: Vec2::new(0.0, speed_mps * frame as f32 / FRAME_RATE_HZ),
+        yaw: 0.0,
+        speed_mps,
+        gait: Gait::Walk,
+    });
+    ControlPlan::of_samples(samples.collect(), FRAME_RATE_HZ)
+}
+
+#[test]
+fn a_target_that_runs_at_fifty_metres_a_second_waits_for_it() {
+    let recording = survives(flat(), GeneratorConfig::default(), running(50.0).unwrap(), Vec::new());
+    let [_, z, _, _] = recording.root[recording.frames() - 1];
+    println!("50 m/s: it came {z:.1} m far in 3 s, fell {}", fell(&recording));
+    assert!(z < 15.0);
+}
+
+#[test]
+fn rejects_commands_and_grounds_that_are_not_numbers() {
+    assert!(matches!(running(f32::NAN), Err(GeneratorError::BadControl { .. })));
+    assert!(matches!(running(f32::INFINITY), Err(GeneratorError::BadControl { .. })));
+    assert!(matches!(
+        ControlPlan::of_samples(Vec::new(), FRAME_RATE_HZ),
+        Err(GeneratorError::BadControl { .. })
+    ));
+    let hole = HeightMap::from_fn(3, 3, [0.0; 2], 1.0, |x, _| if x > 1.5 { f32::NAN } else { 0.0 });
+    let error = hole.expect_err("a height that is no number").to_string();
+    assert!(error.contains("NaN"), "{error}");
+
+    let mut generator = Generator::new(model(), flat(), &GeneratorConfig::default(), Gait::Walk, 1).unwrap();
+    let mut control = LiveControl::new(flat().bounds(), 1.2, FRAME_RATE_HZ);
+    let steering = Steering { direction: Vec2::new(f32::NAN, 0.0), gait: Gait::Walk };
+    assert!(generator.step_steered(&mut control, steering, &[]).is_err());
+    let push = Push { body: 0, impulse_ns: Vec3::new(0.0, f32::INFINITY, 0.0), point: None };
+    assert!(generator.step(&walk(), &[push]).is_err());
+    let push = Push { body: 99, impulse_ns: Vec3::X, point: None };
+    assert!(generator.step(&walk(), &[push]).is_err());
+}
+
+#[test]
+fn rejects_a_rollout_of_no_frames() {
+    let recipe = RolloutRecipe {
+        model_sha256: model().files_sha256.clone().unwrap(),
+        settings: GeneratorConfig::default(),
+        start: Gait::Walk,
+        seed: 1,
+        plan: walk(),
+        pushes: Vec::new(),
+        terrain: flat(),
+        frames: 0,
+    };
+    assert!(matches!(recipe.run(model(), "none", |_| 0.0), Err(GeneratorError::BadControl { .. })));
+}
+
+/// `cargo test --release --test hostility -- --ignored --nocapture soak`, for SOAK_MINUTES of the character's time (default 24
+/// hours): walks, is pushed now and then, and must keep to the memory of its first two minutes.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "it runs as long as SOAK_MINUTES says"]
+fn soak_memory_stays_flat() {
+    let minutes: f32 = std::env::var("SOAK_MINUTES").map_or(1440.0, |text| text.parse().unwrap());
+    let resident_kb = || -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let ground = pomp_terrain::generate(&pomp_terrain::preset("rough").unwrap(), 1).unwrap();
+    let mut control = LiveControl::new(ground.bounds(), 1.2, FRAME_RATE_HZ);
+    let settings = GeneratorConfig::default();
+    let mut generator = Generator::new(model(), ground.clone(), &settings, Gait::Walk, 1).unwrap();
+    let (mut early_kb, mut latest_kb, mut falls) = (0, 0, 0);
+    for frame in 0..(minutes * 60.0 * FRAME_RATE_HZ) as usize {
+        let seconds = frame as f32 / FRAME_RATE_HZ;
+        let (sin, cos) = (0.2 * seconds).sin_cos();
+        let steering = Steering { direction: Vec2::new(sin, cos), gait: Gait::Walk };
+        let push = Push { body: 11, impulse_ns: Vec3::new(60.0 * cos, 0.0, 60.0 * sin), point: None };
+        let pushes = if frame % 600 == 599 { vec![push] } else { Vec::new() };
+        let now = generator.step_steered(&mut control, steering, &pushes).unwrap().output.simulated;
+        assert!(now.pose.positions.iter().chain(&now.contact_impulse).all(|v| v.is_finite()), "{frame}");
+        if generator.has_fallen() {
+            falls += 1;
+            generator = Generator::new(model(), ground.clone(), &settings, Gait::Walk, falls).unwrap();
+            control = LiveControl::new(ground.bounds(), 1.2, FRAME_RATE_HZ);
+        }
+        if frame % 3600 == 3599 {
+            latest_kb = resident_kb();
+            early_kb = if frame < 2 * 3600 { latest_kb } else { early_kb };
+            println!("{:4.0} min: {latest_kb} kB resident, {falls} falls", seconds / 60.0);
+        }
+    }
+    assert!(latest_kb < early_kb + 20_000, "{early_kb} kB after two minutes, {latest_kb} kB at the end");
+}
