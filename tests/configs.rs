@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+use pomp_batch::RandomScenes;
 use pomp_generator::GeneratorConfig;
 use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
@@ -124,6 +125,7 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<PreprocessConfig>("preprocess.toml");
     assert_strict::<PreprocessConfig>("preprocess_training.toml");
     assert_strict::<GeneratorConfig>("generate.toml");
+    assert_strict::<RandomScenes>("batch.toml");
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<TrainConfig>("compact.toml");

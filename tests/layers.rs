@@ -17,7 +17,7 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 18] = [
+const TABLE: [Row; 20] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion"]),
     row(1, "pomp-weights", &[]),
@@ -40,6 +40,8 @@ const TABLE: [Row; 18] = [
         "pomp-generator",
         &["pomp-motion", "pomp-terrain", "pomp-physics", "pomp-phase", "pomp-kinematic", "pomp-model"],
     ),
+    row(3, "pomp-embedded", &["pomp-model"]),
+    row(4, "pomp-batch", &["pomp-motion", "pomp-terrain", "pomp-formats", "pomp-model", "pomp-generator"]),
     row(
         4,
         "pomp-train",
@@ -105,6 +107,8 @@ const TABLE: [Row; 18] = [
             "pomp-preprocess",
             "pomp-train",
             "pomp-generator",
+            "pomp-embedded",
+            "pomp-batch",
             "pomp-bench",
             "pomp-studio",
         ],

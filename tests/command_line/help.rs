@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -15,6 +15,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["phase", "annotate"],
     &["phase", "report"],
     &["generate"],
+    &["replay"],
     &["render"],
     &["studio"],
     &["evaluate"],

@@ -4,6 +4,7 @@
 
 mod bad_bvh;
 mod bad_input;
+mod batch;
 mod data_path;
 mod dataset;
 mod disk;

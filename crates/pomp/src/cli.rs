@@ -61,6 +61,8 @@ Examples:
     Phase(PhaseCommand),
     /// Generate motion in the closed loop.
     Generate(GenerateArguments),
+    /// Make rollouts again from their records alone, and compare every number.
+    Replay(ReplayArguments),
     /// Draw a clip or rollout as GIF, PNG or a page that plays it.
     Render(RenderArguments),
     /// Open a page in the browser: steer the character, push it, see why; look at clips and rollouts.
@@ -367,7 +369,11 @@ Examples:
   pomp generate --control walk --terrain flat --seconds 60 --out out/walk
   pomp generate --terrain stairs --seed 3 --out out/stairs
   pomp generate --push 4,Spine2,60,0,0 --push 8,Hips,0,0,-80 --out out/pushed
-  pomp generate --control path.toml --model model --out out/path")]
+  pomp generate --control path.toml --model model --out out/path
+  pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
+  pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
+
+With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it.")]
 pub struct GenerateArguments {
     /// Model folder; without it the embedded compact model.
     #[arg(long)]
@@ -380,7 +386,7 @@ pub struct GenerateArguments {
     #[arg(long, default_value = "walk")]
     pub control: String,
     /// Push: time (s), body, and impulse x,y,z (N·s, world). May be given several times; `--push none` for none.
-    /// Without it, a walk over hills with default settings gets one of 50 N·s from the side at half time.
+    /// Without it, a single walk over hills with default settings gets one of 50 N·s from the side at half time.
     #[arg(long, value_name = "T,BODY,JX,JY,JZ")]
     pub push: Vec<String>,
     /// Length, seconds.
@@ -389,6 +395,15 @@ pub struct GenerateArguments {
     /// Seed of terrain and noise.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// So many rollouts with the seeds SEED, SEED + 1, …: OUT/rollout_0000.npz and so on, and manifest.json.
+    #[arg(long, value_name = "N", conflicts_with = "clock")]
+    pub count: Option<usize>,
+    /// Draw ground, command and pushes of each rollout from its seed, as FILE says; without one as configs/batch.toml does.
+    #[arg(long, value_name = "FILE", requires = "count", conflicts_with_all = ["terrain", "control", "push"])]
+    pub random: Option<Option<PathBuf>>,
+    /// Rollouts at a time; without it one per core.
+    #[arg(long, requires = "count")]
+    pub threads: Option<usize>,
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long)]
     pub config: Option<PathBuf>,
@@ -402,6 +417,30 @@ pub struct GenerateArguments {
     #[arg(long)]
     pub clock: bool,
     /// Print metrics as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp replay out/generate/rollout.npz
+  pomp replay out/rollouts/rollout_0007.npz out/rollouts/rollout_0008.npz --json
+  pomp replay rollout.npz --model model --out again.npz
+
+A rollout holds its seed, settings, command, pushes and ground, and the hash of its model. Exit code 1 when a number differs.")]
+pub struct ReplayArguments {
+    /// Rollouts that `pomp generate` has made.
+    #[arg(required = true)]
+    pub rollouts: Vec<PathBuf>,
+    /// Model folder; without it the embedded compact model. Another model than the rollout's is refused.
+    #[arg(long)]
+    pub model: Option<PathBuf>,
+    /// Where to write what came out, for a single rollout.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,11 +1,8 @@
 use crate::cli::BenchArguments;
 use crate::{config_file, default_model, terminal};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use burn::tensor::Device;
 use pomp_bench::{BenchConfig, Mocap, Progress, Report, World, report};
-use pomp_model::Model;
-use sha2::{Digest, Sha256};
-use std::path::Path;
 use std::process::ExitCode;
 
 /// The quick bench, which runs where no configuration is given.
@@ -24,10 +21,8 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let device = Device::flex();
-    let (model, model_id) = match &arguments.model {
-        Some(folder) => (Model::load(folder, &device)?, hash_of_folder(folder)?),
-        None => (default_model::load(&device)?, hash(default_model::files().map(|(_, bytes)| bytes))),
-    };
+    let model = default_model::find(arguments.model.as_deref(), &device)?;
+    let model_id = model.files_sha256.as_deref().expect("it was read from files")[..16].to_owned();
     let mocap = arguments.data.as_deref().map(|folder| Mocap::load(folder, &model)).transpose()?;
     let world = World::new(model, model_id, mocap);
     let bar = terminal::bar(0, "bench");
@@ -84,26 +79,4 @@ fn select(config: &mut BenchConfig, arguments: &BenchArguments) -> Result<()> {
         ensure!(!config.scenario.is_empty(), "no scenario runs {}", methods.join(", "));
     }
     Ok(())
-}
-
-fn hash_of_folder(folder: &Path) -> Result<String> {
-    let mut files = Vec::new();
-    // What a model may lack it may lack here too; what it needs, reading it has asked for.
-    for path in
-        default_model::files().map(|(name, _)| folder.join(name)).into_iter().filter(|path| path.is_file())
-    {
-        files.push(
-            std::fs::read(&path).with_context(|| format!("{}: cannot read the model", path.display()))?,
-        );
-    }
-    Ok(hash(files.iter().map(Vec::as_slice)))
-}
-
-/// Hash of files, one after the other.
-fn hash<'a>(files: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut all = Sha256::new();
-    for file in files {
-        all.update(Sha256::digest(file));
-    }
-    all.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,31 +1,22 @@
 use crate::cli::GenerateArguments;
-use crate::command::terrain;
+use crate::command::{generate_batch, terrain};
 use crate::{config_file, default_model, motion_file, terminal};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use burn::tensor::Device;
 use glam::Vec3;
+use pomp_batch::{BEYOND_S, LONGEST_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_generator::{
-    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, PathFile, Preset, ScheduledPush, record,
+    ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe, ScheduledPush,
 };
-use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// Longest run that is served, seconds: what fits into memory with room to spare.
-const LONGEST_S: f32 = 3600.0;
-
-/// Ground beyond the farthest point of the plan, metres.
-const TERRAIN_MARGIN_M: f32 = 8.0;
-/// A preset goes on beyond the run, so that the character does not slow down before the end.
-const PLAN_BEYOND_S: f32 = 3.0;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     ensure!(
@@ -33,26 +24,32 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         "--seconds {} is outside 0 to {LONGEST_S}",
         arguments.seconds
     );
-    let config: GeneratorConfig = match &arguments.config {
+    let settings: GeneratorConfig = match &arguments.config {
         Some(path) => config_file::read(path)?,
         None => GeneratorConfig::default(),
     };
-    let device = Device::flex();
-    let model = match &arguments.model {
-        Some(folder) => Model::load(folder, &device)?,
-        None => default_model::load(&device)?,
+    let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
+    if let Some(count) = arguments.count {
+        return generate_batch::run(arguments, &model, settings, count);
+    }
+    let plan = control(&arguments.control, arguments.seconds + BEYOND_S)?;
+    let recipe = RolloutRecipe {
+        model_sha256: model.files_sha256.clone().expect("it was read from files"),
+        start: plan.at(0.0).gait,
+        seed: arguments.seed,
+        pushes: pushes(arguments, &model.description.body_names)?,
+        terrain: terrain::find_reaching(
+            &arguments.terrain,
+            arguments.seed,
+            plan.reach_m() + TERRAIN_MARGIN_M,
+        )?,
+        frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
+        settings,
+        plan,
     };
-    let plan = control(&arguments.control, arguments.seconds + PLAN_BEYOND_S)?;
-    let ground =
-        terrain::find_reaching(&arguments.terrain, arguments.seed, plan.reach_m() + TERRAIN_MARGIN_M)?;
-    let start = plan.at(0.0).gait;
-    let mut generator = Generator::new(&model, ground, &config, start, arguments.seed)?;
-    let pushes = pushes(arguments, &generator)?;
-
-    let frames = (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
-    let bar = terminal::bar(frames as u64, "generate");
+    let bar = terminal::bar(recipe.frames as u64, "generate");
     let mut clock = Instant::now();
-    let recording = record(&mut generator, "rollout", &plan, &pushes, frames, |_| {
+    let recording = recipe.run(&model, "rollout", |_| {
         let elapsed = clock.elapsed().as_secs_f32() * 1e6;
         clock = Instant::now();
         bar.inc(1);
@@ -70,17 +67,9 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
             model.description.config_name,
             model.description.data_hash
         ),
-        license: "as the model's training data: see its model card".to_owned(),
-        config_hash: config_hash(&config)?,
         ..recording
     };
-    write(arguments, recording, generator.terrain())
-}
-
-/// Hash of the resolved settings of the loop.
-fn config_hash(config: &GeneratorConfig) -> Result<String> {
-    let digest = Sha256::digest(serde_json::to_vec(config)?);
-    Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    write(arguments, recording, &recipe.terrain)
 }
 
 fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &HeightMap) -> Result<ExitCode> {
@@ -123,7 +112,7 @@ fn pictures(recording: &Recording, gif: &Path, sheet: &Path) -> Result<()> {
 }
 
 /// A plan from a preset's name, a path file or a clip.
-fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
+pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
     let path = Path::new(name);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
@@ -140,20 +129,25 @@ fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
 }
 
 /// The pushes asked for; a plain run gets one, so that a newcomer sees what the physics is for.
-fn pushes(arguments: &GenerateArguments, generator: &Generator) -> Result<Vec<ScheduledPush>> {
-    if arguments.push.iter().any(|text| text == "none") {
-        ensure!(arguments.push.len() == 1, "--push none stands alone");
-        return Ok(Vec::new());
-    }
+fn pushes(arguments: &GenerateArguments, bodies: &[String]) -> Result<Vec<ScheduledPush>> {
     let plain = arguments.terrain == "hills" && arguments.control == "walk" && arguments.config.is_none();
     if arguments.push.is_empty() && plain {
         let default = format!("{},Spine2,50,0,0", arguments.seconds * 0.5);
-        return Ok(vec![push(&default, generator)?]);
+        return Ok(vec![push(&default, bodies)?]);
     }
-    arguments.push.iter().map(|text| push(text, generator)).collect()
+    pushes_of(&arguments.push, bodies)
 }
 
-fn push(text: &str, generator: &Generator) -> Result<ScheduledPush> {
+/// The pushes that are named.
+pub fn pushes_of(texts: &[String], bodies: &[String]) -> Result<Vec<ScheduledPush>> {
+    if texts.iter().any(|text| text == "none") {
+        ensure!(texts.len() == 1, "--push none stands alone");
+        return Ok(Vec::new());
+    }
+    texts.iter().map(|text| push(text, bodies)).collect()
+}
+
+fn push(text: &str, names: &[String]) -> Result<ScheduledPush> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let [time, body, x, y, z] = parts[..] else {
         bail!("--push \"{text}\": give five values, time,body,Jx,Jy,Jz, such as 5,Spine2,50,0,0");
@@ -164,7 +158,6 @@ fn push(text: &str, generator: &Generator) -> Result<ScheduledPush> {
         ensure!(number.is_finite(), "--push \"{text}\": {what} is not finite");
         Ok(number)
     };
-    let names = generator.body_names();
     let body = names.iter().position(|name| name.eq_ignore_ascii_case(body)).ok_or_else(|| {
         anyhow!("--push \"{text}\": there is no body \"{body}\"; the bodies are {}", names.join(", "))
     })?;

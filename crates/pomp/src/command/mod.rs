@@ -4,12 +4,14 @@ mod bench;
 mod evaluate;
 mod export;
 mod generate;
+mod generate_batch;
 mod inspect;
 mod inspect_dataset;
 mod phase;
 mod phase_report;
 mod preprocess;
 mod render;
+mod replay;
 mod studio;
 mod synthesize;
 mod terrain;
@@ -35,6 +37,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
         Some(Command::Phase(PhaseCommand::Report(arguments))) => phase_report::run(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Render(arguments)) => render::run(&arguments),
         Some(Command::Evaluate(arguments)) => evaluate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),

@@ -2,17 +2,13 @@ use crate::cli::PhaseAnnotateArguments;
 use crate::{default_model, terminal};
 use anyhow::Result;
 use burn::tensor::Device;
-use pomp_model::Model;
 use pomp_train::{annotate_phases, count_recordings};
 use std::process::ExitCode;
 
 pub fn annotate(arguments: &PhaseAnnotateArguments) -> Result<ExitCode> {
     let recordings = count_recordings(&arguments.data)?;
     let device = Device::flex();
-    let model = match &arguments.model {
-        Some(folder) => Model::load(folder, &device)?,
-        None => default_model::load(&device)?,
-    };
+    let model = default_model::find(arguments.model.as_deref(), &device)?;
     let bar = terminal::bar(recordings as u64, "phases");
     let done = annotate_phases(&arguments.data, &model, &mut |_| bar.inc(1))?;
     bar.finish_and_clear();

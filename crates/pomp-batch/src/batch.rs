@@ -1,0 +1,304 @@
+//! All rollouts of a batch: in parallel, resumable.
+
+use crate::BatchError;
+use crate::manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout, first_fall_s};
+use crate::scene::{LONGEST_S, Scene, model_hash};
+use pomp_formats::{FormatError, read_recording, write_recording};
+use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, RolloutRecipe};
+use pomp_model::Model;
+use pomp_motion::Recording;
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// File of the manifest.
+const MANIFEST: &str = "manifest.json";
+
+/// What the rollouts of a batch share.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Settings of the loop.
+    pub settings: GeneratorConfig,
+    /// Length of each rollout, seconds.
+    pub seconds: f32,
+    /// Seed of the first rollout; the others count up from it.
+    pub first_seed: u64,
+    /// Number of rollouts.
+    pub count: usize,
+    /// What decides the scenes, for the manifest: two batches whose scenes differ should differ here.
+    pub scenes: Value,
+}
+
+/// What happens while a batch goes on.
+#[derive(Clone, Debug)]
+pub enum Progress<'a> {
+    /// A rollout has been made.
+    Made,
+    /// A rollout was there, whole and of these settings.
+    Kept,
+    /// A rollout could not be made.
+    Failed {
+        /// Which, and why.
+        failure: &'a ManifestFailure,
+    },
+}
+
+/// What came of a batch.
+#[derive(Clone, Debug)]
+pub struct BatchReport {
+    /// The manifest, as it is in the folder.
+    pub manifest: Manifest,
+    /// Rollouts made now; the others were there, or failed.
+    pub made: usize,
+}
+
+/// What one rollout came to.
+enum Outcome {
+    Made(ManifestRollout),
+    Kept(ManifestRollout),
+    Failed(ManifestFailure),
+}
+
+/// Makes the rollouts of `batch` into the folder `out`, `threads` at a time; `scene` gives the scene of a seed.
+///
+/// Rollouts that are there are read and compared with what they were asked to be; those that are whole are kept, those that
+/// are cut or damaged are made again. A rollout that fails is told in the manifest, and the others go on.
+///
+/// # Errors
+/// Settings out of range, a folder that holds something else, and a file that cannot be read or written.
+pub fn run(
+    batch: &Batch<'_>,
+    scene: &(dyn Fn(u64) -> Result<Scene, BatchError> + Sync),
+    out: &Path,
+    threads: usize,
+    progress: &(dyn Fn(&Progress<'_>) + Sync),
+) -> Result<BatchReport, BatchError> {
+    let mut manifest = batch.new_manifest()?;
+    let path = out.join(MANIFEST);
+    take_folder(out, &path, &manifest)?;
+    manifest.write(&path)?;
+
+    let outcomes: Vec<Mutex<Option<Outcome>>> = (0..batch.count).map(|_| Mutex::new(None)).collect();
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let problem = Mutex::new(None);
+    // Plain threads: in a pool that also serves the networks, a frame would wait for whole rollouts that it has picked up.
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, batch.count) {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(slot) = outcomes.get(index) else { break };
+                    match batch.rollout(index, scene, out) {
+                        Ok(outcome) => {
+                            progress(&match &outcome {
+                                Outcome::Made(_) => Progress::Made,
+                                Outcome::Kept(_) => Progress::Kept,
+                                Outcome::Failed(failure) => Progress::Failed { failure },
+                            });
+                            *slot.lock().expect("no thread panics while it stores") = Some(outcome);
+                        }
+                        Err(error) => {
+                            stop.store(true, Ordering::Relaxed);
+                            *problem.lock().expect("no thread panics while it stores") = Some(error);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    if let Some(error) = problem.into_inner().expect("all threads have joined") {
+        return Err(error);
+    }
+    let mut made = 0;
+    for outcome in outcomes {
+        let outcome = outcome.into_inner().expect("all threads have joined");
+        match outcome.expect("without a problem every rollout has an outcome") {
+            Outcome::Made(rollout) => {
+                made += 1;
+                manifest.clips.push(rollout);
+            }
+            Outcome::Kept(rollout) => manifest.clips.push(rollout),
+            Outcome::Failed(failure) => manifest.failures.push(failure),
+        }
+    }
+    manifest.write(&path)?;
+    Ok(BatchReport { manifest, made })
+}
+
+/// Makes the folder, or sees that the batch in it is this one.
+fn take_folder(out: &Path, path: &Path, asked: &Manifest) -> Result<(), BatchError> {
+    let io = |action, source| BatchError::Io {
+        action,
+        path: out.to_path_buf(),
+        source,
+        remedy: "give a folder that can be written with --out",
+    };
+    std::fs::create_dir_all(out).map_err(|source| io("creating the folder", source))?;
+    let Some(there) = Manifest::read(path)? else {
+        let mut files = std::fs::read_dir(out).map_err(|source| io("listing", source))?;
+        return match files.next() {
+            None => Ok(()),
+            Some(_) => Err(BatchError::NotABatch { folder: out.to_path_buf() }),
+        };
+    };
+    let other = |what: &str, there: &Value, asked: &Value| BatchError::OtherBatch {
+        folder: out.to_path_buf(),
+        what: what.to_owned(),
+        there: there.to_string(),
+        asked: asked.to_string(),
+    };
+    if there.made_by != asked.made_by {
+        return Err(other("version of the program", &json!(there.made_by), &json!(asked.made_by)));
+    }
+    // As the folder's have been: a number that was written and read may have lost its last bit.
+    let settings = plain(&asked.settings);
+    if let Some((what, there, asked)) = first_difference("", &there.settings, &settings) {
+        return Err(other(&what, there, asked));
+    }
+    if there.count > asked.count {
+        return Err(other("count", &json!(there.count), &json!(asked.count)));
+    }
+    Ok(())
+}
+
+/// Data as JSON, through its text: `0.06` in 32 bits is 0.06, not 0.05999999865889549.
+pub(crate) fn plain(data: &impl Serialize) -> Value {
+    let text = serde_json::to_string(data).expect("settings are plain data");
+    serde_json::from_str(&text).expect("what was written so is JSON")
+}
+
+/// The first key at which two trees differ, with both values.
+fn first_difference<'a>(key: &str, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
+    match (a, b) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
+            keys.into_iter().find_map(|inner| {
+                let path = if key.is_empty() { inner.clone() } else { format!("{key}.{inner}") };
+                let value =
+                    |tree: &'a serde_json::Map<String, Value>| tree.get(inner).unwrap_or(&Value::Null);
+                first_difference(&path, value(left), value(right))
+            })
+        }
+        _ if a == b => None,
+        _ => Some((key.to_owned(), a, b)),
+    }
+}
+
+impl Batch<'_> {
+    /// Its manifest before the first rollout.
+    fn new_manifest(&self) -> Result<Manifest, BatchError> {
+        let bad = |field: &str, value: String, rule: String| BatchError::BadConfig {
+            field: field.to_owned(),
+            value,
+            rule,
+        };
+        if !(self.seconds > 0.0 && self.seconds <= LONGEST_S) {
+            return Err(bad("seconds", self.seconds.to_string(), format!("above 0 and at most {LONGEST_S}")));
+        }
+        if self.count == 0 || self.first_seed.checked_add(self.count as u64).is_none() {
+            return Err(bad(
+                "count",
+                self.count.to_string(),
+                "at least 1, and leave seeds for all".to_owned(),
+            ));
+        }
+        self.settings.validate()?;
+        let settings = json!({
+            "model_sha256": model_hash(self.model)?,
+            "seconds": plain(&self.seconds),
+            "first_seed": self.first_seed,
+            "scenes": self.scenes,
+            "generator": plain(&self.settings),
+        });
+        let digest = Sha256::digest(settings.to_string().as_bytes());
+        Ok(Manifest {
+            made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
+            config_hash: hex(&digest[..8]),
+            settings,
+            count: self.count,
+            clips: Vec::new(),
+            failures: Vec::new(),
+        })
+    }
+
+    /// Rollout `index`, made or found.
+    fn rollout(
+        &self,
+        index: usize,
+        scene: &(dyn Fn(u64) -> Result<Scene, BatchError> + Sync),
+        out: &Path,
+    ) -> Result<Outcome, BatchError> {
+        let name = format!("rollout_{index:04}");
+        let (file, seed) = (format!("{name}.npz"), self.first_seed + index as u64);
+        let path = out.join(&file);
+        let scene = scene(seed)?;
+        let (ground, control) = (scene.ground.clone(), scene.control.clone());
+        let frames = (self.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
+        let recipe = scene.recipe(self.model, &self.settings, seed, frames)?;
+        let row = |recording: &Recording, path: &Path| -> Result<ManifestRollout, BatchError> {
+            Ok(ManifestRollout {
+                sha256: hash_of(path)?,
+                file,
+                seed,
+                ground: ManifestGround { kind: ground },
+                control,
+                seconds: recording.frames() as f32 / recording.frame_rate_hz,
+                pushes: recording.generation.as_ref().map_or(0, |generation| generation.pushes.len()),
+                first_fall_s: first_fall_s(recording),
+                warnings: Vec::new(),
+            })
+        };
+        if let Some(there) = found(&path, &recipe)? {
+            return Ok(Outcome::Kept(row(&there, &path)?));
+        }
+        let mut recording = match recipe.run(self.model, &name, |_| 0.0) {
+            Ok(recording) => recording,
+            Err(error) => {
+                let input = format!("{name}.npz");
+                return Ok(Outcome::Failed(ManifestFailure { input, error: error.to_string() }));
+            }
+        };
+        if let Some(generation) = &mut recording.generation {
+            generation.frame_time_us = None;
+        }
+        write_recording(&path, &recording)?;
+        Ok(Outcome::Made(row(&recording, &path)?))
+    }
+}
+
+/// The rollout that is there, if it is whole.
+fn found(path: &Path, recipe: &RolloutRecipe) -> Result<Option<Recording>, BatchError> {
+    match read_recording(path) {
+        Ok(recording) if recipe.made(&recording) => Ok(Some(recording)),
+        Ok(_) => Err(BatchError::OtherRollout { path: path.to_path_buf() }),
+        // Nothing there, or what an interruption or a broken disk has left of it.
+        Err(FormatError::Io { source, .. }) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(BatchError::Io {
+                action: "reading",
+                path: path.to_path_buf(),
+                source,
+                remedy: "check that it can be read",
+            })
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+fn hash_of(path: &Path) -> Result<String, BatchError> {
+    let bytes = std::fs::read(path).map_err(|source| BatchError::Io {
+        action: "reading back",
+        path: PathBuf::from(path),
+        source,
+        remedy: "check that it can be read",
+    })?;
+    Ok(hex(&Sha256::digest(bytes)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,108 @@
+//! `manifest.json`: what a batch is, and what each rollout became.
+
+use crate::BatchError;
+use pomp_motion::{Gait, Recording};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+
+/// The manifest of a batch. Its `made_by`, `config_hash`, `clips` and `failures` are those of a dataset's manifest, so that
+/// whatever reads datasets reads batches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Program and version.
+    pub made_by: String,
+    /// Hash of `settings`.
+    pub config_hash: String,
+    /// Everything that decides the rollouts besides their number: model, loop, length, first seed, scenes.
+    pub settings: Value,
+    /// Number of rollouts asked for.
+    pub count: usize,
+    /// The rollouts in order; empty while the batch is being made.
+    pub clips: Vec<ManifestRollout>,
+    /// Rollouts that could not be made.
+    pub failures: Vec<ManifestFailure>,
+}
+
+/// A rollout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestRollout {
+    /// Name of the file within the folder.
+    pub file: String,
+    /// Its hash.
+    pub sha256: String,
+    /// Seed of everything that was drawn.
+    pub seed: u64,
+    /// The ground.
+    pub ground: ManifestGround,
+    /// The command.
+    pub control: String,
+    /// Length, seconds.
+    pub seconds: f32,
+    /// Pushes that were applied.
+    pub pushes: usize,
+    /// When the loop took the character for fallen, seconds; `None` when it did not.
+    pub first_fall_s: Option<f32>,
+    /// Always empty: a rollout is made or it fails.
+    pub warnings: Vec<String>,
+}
+
+/// The ground of a rollout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestGround {
+    /// Its kind, or the name or file that was given.
+    pub kind: String,
+}
+
+/// A rollout that could not be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestFailure {
+    /// Name of the file that it would have had.
+    pub input: String,
+    /// Why not.
+    pub error: String,
+}
+
+impl Manifest {
+    /// Reads a manifest; `None` where there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not one of a batch.
+    pub fn read(path: &Path) -> Result<Option<Self>, BatchError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => {
+                return Err(BatchError::Io {
+                    action: "reading",
+                    path: path.to_path_buf(),
+                    source,
+                    remedy: "check that it can be read",
+                });
+            }
+        };
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|error| BatchError::BadManifest { path: path.to_path_buf(), reason: error.to_string() })
+    }
+
+    /// Writes it whole or not at all.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), BatchError> {
+        let mut json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
+        json.push('\n');
+        Ok(pomp_formats::write_atomically(path, |file| file.write_all(json.as_bytes()))?)
+    }
+}
+
+/// Time of the first frame in which a rollout lies where it fell.
+pub(crate) fn first_fall_s(recording: &Recording) -> Option<f32> {
+    let frame = recording.gait.iter().position(|weights| Gait::dominant(weights) == Gait::Lie)?;
+    Some(frame as f32 / recording.frame_rate_hz)
+}

@@ -1,0 +1,270 @@
+//! Scenes drawn at random: what ground, what command, which pushes.
+
+use crate::BatchError;
+use crate::scene::{BEYOND_S, Scene, ground};
+use glam::Vec3;
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Preset, ScheduledPush};
+use pomp_terrain::{Shape, TerrainSpec};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// Stream of a seed's numbers that scenes are drawn from; the noise of the loop has stream 0.
+const STREAM: u64 = 1;
+/// Distance between heights, metres: of stairs, whose risers must be steep, and of other ground.
+const STAIRS_CELL_M: f32 = 0.05;
+/// Largest push, N·s; ten times what fells a person.
+const MOST_IMPULSE_NS: f32 = 2000.0;
+
+/// What scenes are drawn from: `configs/batch.toml`. Every pair of numbers is a range, drawn evenly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomScenes {
+    /// Commands, each as likely as the others; one that is named twice is twice as likely.
+    pub controls: Vec<Preset>,
+    /// Pushes; without the table there are none.
+    #[serde(default)]
+    pub pushes: Option<RandomPushes>,
+    /// Grounds.
+    pub ground: Vec<RandomGround>,
+}
+
+/// Pushes at random times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomPushes {
+    /// Time before the first push and between one and the next, seconds, 0.1 or more.
+    pub interval_s: [f32; 2],
+    /// Size, N·s, 0 to 2000. 50 moves the pelvis by centimetres, 200 fells.
+    pub impulse_ns: [f32; 2],
+    /// Horizontal direction, degrees from +Z (ahead at the start) towards +X (to the left), −360 to 360.
+    pub direction_deg: [f32; 2],
+    /// Bodies, each as likely as the others.
+    pub bodies: Vec<String>,
+}
+
+/// A kind of ground.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomGround {
+    /// How often, beside the other shares; above 0.
+    pub share: f32,
+    /// Its form.
+    pub shape: GroundShape,
+}
+
+/// A form of ground with ranges in place of numbers; the fields are those of [`Shape`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of `Shape`, whose docs say what they are")]
+pub enum GroundShape {
+    /// Level.
+    Flat {},
+    /// A plane.
+    Slope { angle_deg: [f32; 2], heading_deg: [f32; 2] },
+    /// Flights up and down.
+    Stairs { rise_m: [f32; 2], run_m: [f32; 2], count: [u32; 2], heading_deg: [f32; 2] },
+    /// Smooth hills.
+    Hills { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    /// Uneven ground.
+    Rough { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    /// Trenches.
+    Gaps { width_m: [f32; 2], depth_m: [f32; 2], spacing_m: [f32; 2], heading_deg: [f32; 2] },
+}
+
+impl RandomScenes {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first field that makes no sense, and a body that is none of `bodies`.
+    pub fn validate(&self, bodies: &[String]) -> Result<(), BatchError> {
+        let bad = |field: &str, value: String, rule: &str| BatchError::BadConfig {
+            field: field.to_owned(),
+            value,
+            rule: rule.to_owned(),
+        };
+        if self.controls.is_empty() {
+            return Err(bad("controls", "[]".to_owned(), "a list of at least one preset"));
+        }
+        if self.ground.is_empty() {
+            return Err(bad("ground", "[]".to_owned(), "at least one [[ground]]"));
+        }
+        for ground in &self.ground {
+            if !(ground.share.is_finite() && ground.share > 0.0) {
+                return Err(bad("ground.share", ground.share.to_string(), "a number above 0"));
+            }
+            for (field, range) in ground.shape.ranges() {
+                check(&format!("ground.shape.{field} of \"{}\"", ground.shape.kind()), range)?;
+            }
+            // The corners of the ranges are what can be out of a shape's bounds.
+            for corner in [0.0, 1.0] {
+                let spec = TerrainSpec::of_shape(
+                    ground.shape.pick(&mut |range| range[0] + (range[1] - range[0]) * corner),
+                );
+                spec.validate()?;
+            }
+        }
+        let Some(pushes) = &self.pushes else { return Ok(()) };
+        for (field, range, low, high) in [
+            ("interval_s", pushes.interval_s, 0.1, f32::MAX),
+            ("impulse_ns", pushes.impulse_ns, 0.0, MOST_IMPULSE_NS),
+            ("direction_deg", pushes.direction_deg, -360.0, 360.0),
+        ] {
+            let field = format!("pushes.{field}");
+            check(&field, range)?;
+            if range[0] < low || range[1] > high {
+                let rule = if high == f32::MAX {
+                    format!("{low} or more")
+                } else {
+                    format!("within {low} to {high}")
+                };
+                return Err(bad(&field, format!("{range:?}"), &rule));
+            }
+        }
+        if pushes.bodies.is_empty() {
+            return Err(bad("pushes.bodies", "[]".to_owned(), "a list of at least one body"));
+        }
+        match pushes.bodies.iter().find(|body| !bodies.contains(body)) {
+            Some(body) => {
+                Err(bad("pushes.bodies", format!("\"{body}\""), &format!("one of {}", bodies.join(", "))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The settings as JSON, for [`crate::Batch::scenes`].
+    pub fn to_json(&self) -> serde_json::Value {
+        crate::batch::plain(self)
+    }
+
+    /// The scene of a seed, for a rollout of `seconds`; `bodies` are the names of the ragdoll's bodies.
+    ///
+    /// # Errors
+    /// What [`Self::validate`] says, and a ground that is too large.
+    pub fn draw(&self, seed: u64, seconds: f32, bodies: &[String]) -> Result<Scene, BatchError> {
+        self.validate(bodies)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(STREAM);
+        let mut within = |[low, high]: [f32; 2]| low + (high - low) * rng.random::<f32>();
+
+        let total: f32 = self.ground.iter().map(|ground| ground.share).sum();
+        let mut left = within([0.0, total]);
+        let drawn = self
+            .ground
+            .iter()
+            .find(|ground| {
+                left -= ground.share;
+                left < 0.0
+            })
+            .unwrap_or(&self.ground[self.ground.len() - 1]);
+        let mut spec = TerrainSpec::of_shape(drawn.shape.pick(&mut within));
+        if matches!(spec.shape, Shape::Stairs { .. }) {
+            spec.cell_m = STAIRS_CELL_M;
+        }
+        let control = self.controls[below(&mut within, self.controls.len())];
+        let plan = ControlPlan::preset(control, seconds + BEYOND_S, FRAME_RATE_HZ);
+        let mut pushes = Vec::new();
+        if let Some(random) = &self.pushes {
+            let mut time_s = within(random.interval_s);
+            while time_s < seconds {
+                let name = &random.bodies[below(&mut within, random.bodies.len())];
+                let body = bodies.iter().position(|body| body == name).expect("validate has looked for it");
+                let (sin, cos) = within(random.direction_deg).to_radians().sin_cos();
+                let impulse_ns = Vec3::new(sin, 0.0, cos) * within(random.impulse_ns);
+                pushes.push(ScheduledPush { time_s, body, impulse_ns });
+                time_s += within(random.interval_s);
+            }
+        }
+        Ok(Scene {
+            ground: drawn.shape.kind().to_owned(),
+            terrain: ground(spec, &plan, seed)?,
+            control: control.name().to_owned(),
+            plan,
+            pushes,
+        })
+    }
+}
+
+/// A range of finite numbers, the smaller one first.
+fn check(field: &str, [low, high]: [f32; 2]) -> Result<(), BatchError> {
+    if low.is_finite() && high.is_finite() && low <= high {
+        return Ok(());
+    }
+    Err(BatchError::BadConfig {
+        field: field.to_owned(),
+        value: format!("[{low}, {high}]"),
+        rule: "two numbers, the smaller one first".to_owned(),
+    })
+}
+
+/// An index below `count`.
+fn below(within: &mut impl FnMut([f32; 2]) -> f32, count: usize) -> usize {
+    (within([0.0, count as f32]) as usize).min(count - 1)
+}
+
+impl GroundShape {
+    /// Name as in files.
+    pub fn kind(&self) -> &'static str {
+        self.pick(&mut |range| range[0]).kind()
+    }
+
+    /// Every range by name.
+    fn ranges(&self) -> Vec<(&'static str, [f32; 2])> {
+        let whole = |[low, high]: [u32; 2]| [low as f32, high as f32];
+        match *self {
+            Self::Flat {} => Vec::new(),
+            Self::Slope { angle_deg, heading_deg } => {
+                vec![("angle_deg", angle_deg), ("heading_deg", heading_deg)]
+            }
+            Self::Stairs { rise_m, run_m, count, heading_deg } => vec![
+                ("rise_m", rise_m),
+                ("run_m", run_m),
+                ("count", whole(count)),
+                ("heading_deg", heading_deg),
+            ],
+            Self::Hills { amplitude_m, wavelength_m } | Self::Rough { amplitude_m, wavelength_m } => {
+                vec![("amplitude_m", amplitude_m), ("wavelength_m", wavelength_m)]
+            }
+            Self::Gaps { width_m, depth_m, spacing_m, heading_deg } => vec![
+                ("width_m", width_m),
+                ("depth_m", depth_m),
+                ("spacing_m", spacing_m),
+                ("heading_deg", heading_deg),
+            ],
+        }
+    }
+
+    /// A shape with one number of each range.
+    fn pick(&self, within: &mut impl FnMut([f32; 2]) -> f32) -> Shape {
+        match *self {
+            Self::Flat {} => Shape::Flat {},
+            Self::Slope { angle_deg, heading_deg } => {
+                Shape::Slope { angle_deg: within(angle_deg), heading_deg: within(heading_deg) }
+            }
+            Self::Stairs { rise_m, run_m, count, heading_deg } => Shape::Stairs {
+                rise_m: within(rise_m),
+                run_m: within(run_m),
+                // Half a step on either side, so that every number is as likely.
+                count: (within([count[0] as f32 - 0.499, count[1] as f32 + 0.499]).round() as u32)
+                    .clamp(count[0], count[1].max(count[0])),
+                landing_m: 2.5,
+                heading_deg: within(heading_deg),
+            },
+            Self::Hills { amplitude_m, wavelength_m } => {
+                Shape::Hills { amplitude_m: within(amplitude_m), wavelength_m: within(wavelength_m), seed: 0 }
+            }
+            Self::Rough { amplitude_m, wavelength_m } => Shape::Rough {
+                amplitude_m: within(amplitude_m),
+                wavelength_m: within(wavelength_m),
+                octaves: 3,
+                seed: 0,
+            },
+            Self::Gaps { width_m, depth_m, spacing_m, heading_deg } => Shape::Gaps {
+                width_m: within(width_m),
+                depth_m: within(depth_m),
+                spacing_m: within(spacing_m),
+                heading_deg: within(heading_deg),
+            },
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use crate::BatchError;
+use pomp_generator::{ControlPlan, GeneratorConfig, RolloutRecipe, ScheduledPush};
+use pomp_model::Model;
+use pomp_terrain::{HeightMap, Shape, TerrainSpec};
+
+/// Longest run that is served, seconds: what fits into memory with room to spare.
+pub const LONGEST_S: f32 = 3600.0;
+/// A preset goes on beyond the run, so that the character does not slow down before the end.
+pub const BEYOND_S: f32 = 3.0;
+/// Ground beyond the farthest point of the plan, metres.
+pub const TERRAIN_MARGIN_M: f32 = 8.0;
+/// Distance between heights of large level ground, metres.
+const FLAT_CELL_M: f32 = 1.0;
+
+/// What a rollout is about, besides model, settings and noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Kind of the ground, for the manifest.
+    pub ground: String,
+    /// The ground.
+    pub terrain: HeightMap,
+    /// Name of the command, for the manifest.
+    pub control: String,
+    /// The command.
+    pub plan: ControlPlan,
+    /// The pushes.
+    pub pushes: Vec<ScheduledPush>,
+}
+
+impl Scene {
+    /// The recipe of its rollout.
+    ///
+    /// # Errors
+    /// A model that was not read from files.
+    pub(crate) fn recipe(
+        self,
+        model: &Model,
+        settings: &GeneratorConfig,
+        seed: u64,
+        frames: usize,
+    ) -> Result<RolloutRecipe, BatchError> {
+        Ok(RolloutRecipe {
+            model_sha256: model_hash(model)?.to_owned(),
+            settings: settings.clone(),
+            start: self.plan.at(0.0).gait,
+            seed,
+            plan: self.plan,
+            pushes: self.pushes,
+            terrain: self.terrain,
+            frames,
+        })
+    }
+}
+
+/// Hash of a model's files.
+pub(crate) fn model_hash(model: &Model) -> Result<&str, BatchError> {
+    model.files_sha256.as_deref().ok_or_else(|| BatchError::BadConfig {
+        field: "model".to_owned(),
+        value: "made in memory".to_owned(),
+        rule: "one that was read from files, so that a rollout can name it".to_owned(),
+    })
+}
+
+/// A ground of `spec`, made large enough for `plan`.
+pub(crate) fn ground(mut spec: TerrainSpec, plan: &ControlPlan, seed: u64) -> Result<HeightMap, BatchError> {
+    let least = 2.0 * (plan.reach_m() + TERRAIN_MARGIN_M);
+    if spec.size_m < least {
+        spec.size_m = least;
+        if matches!(spec.shape, Shape::Flat {}) {
+            spec.cell_m = FLAT_CELL_M;
+        }
+    }
+    Ok(pomp_terrain::generate(&spec, seed)?)
+}

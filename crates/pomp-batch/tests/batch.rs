@@ -1,0 +1,220 @@
+//! Batches: the same bytes whatever the threads and interruptions, and nothing mixed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_batch::{Batch, BatchError, BatchReport, Progress, RandomScenes, run};
+use pomp_embedded::{Device, Model};
+use pomp_generator::{GeneratorConfig, replay};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
+}
+
+fn scenes() -> RandomScenes {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/batch.toml");
+    let mut scenes: RandomScenes = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    // Half a second is long enough for a push.
+    scenes.pushes.as_mut().unwrap().interval_s = [0.2, 0.3];
+    scenes
+}
+
+fn batch(count: usize) -> Batch<'static> {
+    Batch {
+        model: model(),
+        settings: GeneratorConfig::default(),
+        seconds: 0.5,
+        first_seed: 5,
+        count,
+        scenes: scenes().to_json(),
+    }
+}
+
+fn make(batch: &Batch<'_>, out: &Path, threads: usize) -> Result<BatchReport, BatchError> {
+    let scenes = scenes();
+    let scene = |seed| scenes.draw(seed, batch.seconds, &model().description.body_names);
+    run(batch, &scene, out, threads, &|_| ())
+}
+
+/// Every file of a folder.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, three, broken] = ["one", "three", "broken"].map(|name| folder.path().join(name));
+    let report = make(&batch(4), &one, 1).unwrap();
+    assert_eq!((report.made, report.manifest.clips.len()), (4, 4));
+    let whole = contents(&one);
+    assert_eq!(
+        whole.keys().map(String::as_str).collect::<Vec<_>>(),
+        ["manifest.json", "rollout_0000.npz", "rollout_0001.npz", "rollout_0002.npz", "rollout_0003.npz"]
+    );
+    make(&batch(4), &three, 3).unwrap();
+    assert!(contents(&three) == whole, "three threads give other bytes than one");
+
+    // Interrupted: two rollouts were asked for, one of them is cut; then four are.
+    make(&batch(2), &broken, 1).unwrap();
+    let cut = broken.join("rollout_0001.npz");
+    fs::write(&cut, &whole["rollout_0001.npz"][..20_000]).unwrap();
+    let progress = [const { AtomicUsize::new(0) }; 3];
+    let scenes = scenes();
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let report = run(&batch(4), &scene, &broken, 2, &|now| {
+        let at = match now {
+            Progress::Made => 0,
+            Progress::Kept => 1,
+            Progress::Failed { .. } => 2,
+        };
+        progress[at].fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert_eq!(progress.map(AtomicUsize::into_inner), [3, 1, 0]);
+    assert_eq!(report.made, 3);
+    assert!(contents(&broken) == whole, "a batch in two goes gives other bytes than one in one go");
+
+    let rollout = pomp_formats::read_recording(&one.join("rollout_0003.npz")).unwrap();
+    assert!(!rollout.generation.as_ref().unwrap().pushes.is_empty());
+    assert_eq!(replay(&rollout, model(), |_| 0.0).unwrap().differences, []);
+    for (index, clip) in report.manifest.clips.iter().enumerate() {
+        assert_eq!(clip.seed, 5 + index as u64);
+    }
+}
+
+#[test]
+fn rejects_a_folder_of_another_batch_naming_the_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path();
+    make(&batch(2), out, 2).unwrap();
+    let before = contents(out);
+    let refused = |batch: Batch<'_>, word: &str| {
+        let error = make(&batch, out, 1).expect_err("another batch");
+        assert!(matches!(error, BatchError::OtherBatch { .. }), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
+    };
+    refused(Batch { first_seed: 6, ..batch(2) }, "first_seed (5 there, 6 asked for)");
+    refused(Batch { seconds: 0.25, ..batch(2) }, "seconds (0.5 there, 0.25 asked for)");
+    refused(batch(1), "count (2 there, 1 asked for)");
+    refused(Batch { scenes: json!({"other": 1}), ..batch(2) }, "scenes");
+    let mut settings = GeneratorConfig::default();
+    settings.dynamic.friction = 0.5;
+    refused(Batch { settings, ..batch(2) }, "generator.dynamic.friction (0.9 there, 0.5 asked for)");
+    // The scenes are other ones than the manifest says: a terrain file that was changed, for instance.
+    let mut other = scenes();
+    other.controls = vec![pomp_generator::Preset::Stand];
+    let scene = |seed| other.draw(seed, 0.5, &model().description.body_names);
+    let error = run(&batch(2), &scene, out, 1, &|_| ()).expect_err("other scenes");
+    assert!(matches!(error, BatchError::OtherRollout { .. }), "{error}");
+    assert_eq!(contents(out)["rollout_0001.npz"], before["rollout_0001.npz"]);
+}
+
+#[test]
+fn rejects_folders_that_hold_something_else_and_leaves_them_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("diary.txt"), "dear").unwrap();
+    let error = make(&batch(1), folder.path(), 1).expect_err("a diary");
+    assert!(matches!(error, BatchError::NotABatch { .. }), "{error}");
+    fs::write(folder.path().join("manifest.json"), "{\"clips\": []}").unwrap();
+    let error = make(&batch(1), folder.path(), 1).expect_err("a dataset's manifest");
+    assert!(matches!(error, BatchError::BadManifest { .. }), "{error}");
+    assert_eq!(contents(folder.path()).len(), 2);
+}
+
+#[test]
+fn rejects_batches_of_nothing_and_lengths_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    for bad in [
+        batch(0),
+        Batch { first_seed: u64::MAX, ..batch(1) },
+        Batch { seconds: 0.0, ..batch(1) },
+        Batch { seconds: -1.0, ..batch(1) },
+        Batch { seconds: f32::NAN, ..batch(1) },
+        Batch { seconds: 1e9, ..batch(1) },
+    ] {
+        let error = make(&bad, &out, 1).expect_err("nothing to make");
+        assert!(matches!(error, BatchError::BadConfig { .. }), "{error}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_rollout_that_fails_is_told_and_the_others_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenes = scenes();
+    let scene = |seed| {
+        let mut scene = scenes.draw(seed, 0.5, &model().description.body_names)?;
+        if seed == 6 {
+            scene.pushes[0].impulse_ns.x = f32::NAN;
+        }
+        Ok(scene)
+    };
+    let report = run(&batch(3), &scene, folder.path(), 2, &|_| ()).unwrap();
+    assert_eq!((report.made, report.manifest.failures.len()), (2, 1));
+    assert_eq!(report.manifest.failures[0].input, "rollout_0001.npz");
+    assert!(report.manifest.failures[0].error.contains("not finite"), "{:?}", report.manifest.failures);
+}
+
+#[test]
+fn draws_are_of_their_seed_within_their_ranges_and_of_every_kind() {
+    let (scenes, bodies) = (scenes(), &model().description.body_names);
+    let drawn: Vec<_> = (0..60).map(|seed| scenes.draw(seed, 3.0, bodies).unwrap()).collect();
+    assert_eq!(scenes.draw(7, 3.0, bodies).unwrap(), drawn[7]);
+    let kinds = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(
+        kinds(&|i| drawn[i].ground.clone()).into_iter().collect::<Vec<_>>(),
+        ["flat", "hills", "rough", "slope"]
+    );
+    assert_eq!(kinds(&|i| drawn[i].control.clone()).len(), 4);
+    let random = scenes.pushes.as_ref().unwrap();
+    let pushes: Vec<_> = drawn.iter().flat_map(|scene| &scene.pushes).collect();
+    assert!(pushes.len() > 500, "{} pushes in three minutes, four a second", pushes.len());
+    for push in pushes {
+        let size = push.impulse_ns.length();
+        assert!(size > random.impulse_ns[0] - 1e-3 && size < random.impulse_ns[1] + 1e-3, "{push:?}");
+        assert!(push.impulse_ns.y == 0.0 && (0.2..3.0).contains(&push.time_s), "{push:?}");
+        assert!(random.bodies.contains(&bodies[push.body]));
+    }
+}
+
+#[test]
+fn rejects_scenes_that_make_no_sense() {
+    let bodies = &model().description.body_names;
+    let refused = |change: &str, word: &str| {
+        let text = format!("controls = [\"walk\"]\n{change}");
+        let scenes: RandomScenes = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let error = scenes.validate(bodies).expect_err(change).to_string();
+        assert!(error.contains(word), "{error}");
+    };
+    let ground = "[[ground]]\nshare = 1.0\nshape = { kind = \"flat\" }\n";
+    refused("ground = []", "ground");
+    refused("[[ground]]\nshare = 0.0\nshape = { kind = \"flat\" }", "share");
+    refused("[[ground]]\nshare = nan\nshape = { kind = \"flat\" }", "share");
+    let hills = |range: &str| {
+        format!(
+            "[[ground]]\nshare = 1.0\nshape = {{ kind = \"hills\", amplitude_m = {range}, wavelength_m = [5.0, 6.0] }}"
+        )
+    };
+    refused(&hills("[0.5, 0.1]"), "amplitude_m");
+    refused(&hills("[0.5, inf]"), "amplitude_m");
+    refused(&hills("[-1.0, 0.5]"), "amplitude_m");
+    let pushes = |interval: &str, size: &str, body: &str| {
+        format!(
+            "[pushes]\ninterval_s = {interval}\nimpulse_ns = {size}\ndirection_deg = [0.0, 1.0]\nbodies = [{body}]\n{ground}"
+        )
+    };
+    refused(&pushes("[0.0, 1.0]", "[1.0, 2.0]", "\"Hips\""), "interval_s");
+    refused(&pushes("[1.0, 1.0]", "[1.0, 1e9]", "\"Hips\""), "impulse_ns");
+    refused(&pushes("[1.0, 1.0]", "[1.0, nan]", "\"Hips\""), "impulse_ns");
+    refused(&pushes("[1.0, 1.0]", "[1.0, 2.0]", "\"Tail\""), "Spine2");
+    refused(&pushes("[1.0, 1.0]", "[1.0, 2.0]", ""), "bodies");
+}

@@ -1,0 +1,59 @@
+use crate::cli::ReplayArguments;
+use crate::{default_model, terminal};
+use anyhow::{Context, Result, ensure};
+use burn::tensor::Device;
+use pomp_formats::{read_recording, write_recording};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
+    ensure!(
+        arguments.out.is_none() || arguments.rollouts.len() == 1,
+        "--out takes what one rollout gives, and {} are named",
+        arguments.rollouts.len()
+    );
+    let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
+    let mut told: Vec<Value> = Vec::new();
+    for path in &arguments.rollouts {
+        let recorded = read_recording(path)?;
+        let bar = terminal::bar(recorded.frames() as u64, "replay");
+        let replay = pomp_generator::replay(&recorded, &model, |_| {
+            bar.inc(1);
+            0.0
+        })
+        .with_context(|| path.display().to_string())?;
+        bar.finish_and_clear();
+        if let Some(out) = &arguments.out {
+            write_recording(out, &replay.recording)?;
+        }
+        let differences: Vec<Value> = replay
+            .differences
+            .iter()
+            .map(|d| {
+                json!({ "array": d.array, "frame": d.row, "number": d.column, "recorded": d.first, "replayed": d.second })
+            })
+            .collect();
+        if !arguments.json {
+            let (name, frames) = (path.display(), recorded.frames());
+            match replay.differences.first() {
+                None => println!("{name}: {frames} frames, every number the same bit for bit"),
+                Some(first) => println!(
+                    "{name}: {} arrays differ, from frame {} of {frames} on: {first} (recorded and replayed)",
+                    differences.len(),
+                    first.row
+                ),
+            }
+        }
+        told.push(json!({
+            "rollout": path.display().to_string(),
+            "frames": recorded.frames(),
+            "same": differences.is_empty(),
+            "differences": differences,
+        }));
+    }
+    if arguments.json {
+        println!("{:#}", Value::from(told.clone()));
+    }
+    let same = told.iter().all(|rollout| rollout["same"] == true);
+    Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
