@@ -27,6 +27,9 @@ pub struct TerrainFitConfig {
     pub smoothing: f32,
     /// Heights at the same place that differ by more than this are contradictions, metres. Default 0.08.
     pub contradiction_m: f32,
+    /// How far ground under standing feet gives way to feet that swing through it at other times, metres. Default 0.02,
+    /// half the scatter of planted feet; 0 leaves feet in swing inside, more leaves standing ones above the ground.
+    pub swing_give_m: f32,
     /// Clips with a larger share of the planted time in contradiction are refused, those with less are warned
     /// of. Default 0.5: the worst ladder in common mocap has 0.41.
     pub max_contradiction_share: f32,
@@ -51,6 +54,7 @@ impl Default for TerrainFitConfig {
             flat_outlier_share: 0.2,
             smoothing: 0.05,
             contradiction_m: 0.08,
+            swing_give_m: 0.02,
             max_contradiction_share: 0.5,
             variants: 4,
             patches: 96,
@@ -82,6 +86,7 @@ impl TerrainFitConfig {
         within("flat_outlier_share", self.flat_outlier_share, 0.0, 0.5, "between 0 and 0.5")?;
         within("smoothing", self.smoothing, 0.0, 10.0, "between 0 and 10 m")?;
         within("contradiction_m", self.contradiction_m, 0.0, 10.0, "between 0 and 10 m")?;
+        within("swing_give_m", self.swing_give_m, 0.0, 1.0, "between 0 and 1 m")?;
         within("max_contradiction_share", self.max_contradiction_share, 0.0, 1.0, "between 0 and 1")?;
         within("patches", self.patches as f32, self.variants.max(1) as f32, 1e5, "at least `variants`")
     }

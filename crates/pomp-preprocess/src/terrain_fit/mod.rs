@@ -8,7 +8,8 @@
 //!    otherwise, so that noise is never carved into a floor; an inclined plane; treads where feet stand level on rising ground;
 //!    else a radial-basis surface (linear kernel, lightly smoothed) through them;
 //! 3. the ground is written into a map that reaches beyond every joint position by a margin, and lowered where
-//!    a foot in swing would pass through it (never on level or inclined planes);
+//!    a foot in swing would pass through it, under standing feet by no more than `swing_give_m` and on planes only when
+//!    one in two hundred soles passes through;
 //! 4. variant v ≥ 1 adds, gait cycle by gait cycle, the v-th best of a set of terrain patches scored as in
 //!    PFNN (Holden, Komura and Saito 2017): E = 0.1 E_down + E_up + E_over, corrected at the stances by a
 //!    radial-basis fit. Patches change the ground only where no foot touches it.
@@ -28,6 +29,7 @@
 //! }
 //! ```
 
+mod carve;
 mod config;
 mod cycle;
 mod error;
@@ -55,6 +57,9 @@ use sweep::Sheet;
 pub(crate) use input::sole_heights;
 pub(crate) use report::lifted_points;
 pub(crate) use stance::{Stance, stances};
+
+/// Largest share of the soles in swing inside the ground of which nothing is said.
+const MOST_INSIDE: f32 = 0.01;
 
 /// A clip's ground.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +97,8 @@ pub fn fit_terrain(
         Ground::of_stances(&bearing, config)
     };
 
-    let mut sheet = Sheet::of_ground(&ground, input, config, variant > 0)?;
+    let carved = !ground.kind.is_plane() || carve::is_passed_through(&ground, input);
+    let mut sheet = Sheet::of_ground(&ground, input, config, variant > 0 || carved)?;
     let freedom = sheet.freedom(&stances);
     if !ground.kind.is_plane() {
         sheet.clear_swing(input, &ground, &freedom);
@@ -109,6 +115,9 @@ pub fn fit_terrain(
             .collect();
         patch_error = chosen.iter().map(|(_, score)| score.error).sum::<f32>() / chosen.len().max(1) as f32;
         sheet.add_patches(&library, &chosen, input, &stances, &ground, &freedom);
+    }
+    if carved {
+        sheet.carve(input, &ground, &stances, config);
     }
     let map = sheet.into_map()?;
 
@@ -147,7 +156,7 @@ fn warnings(report: &FitReport, config: &TerrainFitConfig, unplanted: bool, vari
             report.contradictions.first().map(ToString::to_string).unwrap_or_default()
         ));
     }
-    if report.swing_inside_share > 0.1 {
+    if report.swing_inside_share > MOST_INSIDE {
         warnings.push(format!(
             "terrain: {:.0} % of the soles in swing are inside the ground, by up to {:.0} cm; the feet rest on something that \
              a height map cannot hold, or stand lower elsewhere",

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Around a footprint the ground is the feet's: nothing is changed within the first distance from the line from
 /// ankle to toe, everything may be beyond the second, metres.
-const FOOTPRINT_M: [f32; 2] = [0.1, 0.3];
+pub(super) const FOOTPRINT_M: [f32; 2] = [0.1, 0.3];
 /// Distance from the soles of a cycle over which its patch fades out, metres.
 const PATCH_FADES_M: [f32; 2] = [0.8, 1.4];
 /// Room left below feet in swing, metres.
@@ -27,11 +27,11 @@ const LYING_RADIUS_M: f32 = 1.5;
 
 /// A grid being written.
 pub(super) struct Sheet {
-    origin: Vec2,
-    cell_m: f32,
-    rows: usize,
-    columns: usize,
-    heights: Vec<f32>,
+    pub(super) origin: Vec2,
+    pub(super) cell_m: f32,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) heights: Vec<f32>,
 }
 
 impl Sheet {
@@ -92,12 +92,12 @@ impl Sheet {
         })?)
     }
 
-    fn place(&self, index: usize) -> Vec2 {
+    pub(super) fn place(&self, index: usize) -> Vec2 {
         self.origin + Vec2::new((index % self.columns) as f32, (index / self.columns) as f32) * self.cell_m
     }
 
     /// Indices of the cells in a square around a place.
-    fn around(&self, place: Vec2, radius: f32) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn around(&self, place: Vec2, radius: f32) -> impl Iterator<Item = usize> + use<> {
         let limits = |at: f32, count: usize| {
             let low = ((at - radius) / self.cell_m).floor().max(0.0) as usize;
             let high = ((at + radius) / self.cell_m).ceil().max(0.0) as usize;

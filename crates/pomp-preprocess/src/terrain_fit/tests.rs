@@ -325,6 +325,51 @@ fn a_clip_without_contact_gets_level_ground_under_its_lowest_soles_and_a_warning
     assert!(fit.report.warnings.iter().any(|w| w.contains("no planted foot")), "{:?}", fit.report.warnings);
 }
 
+/// A level walk in which soles of `feet` that are lifted higher than 10 cm pass at `height` instead, at `x` if given.
+fn scuffing(feet: std::ops::Range<usize>, height: f32, x: Option<f32>) -> FitInput {
+    let mut input = clip(&walk(24, 0.0, 0.6), &|_, _| 0.0, 0.0);
+    for frame in 0..input.frames() {
+        for point in 2 * feet.start..2 * feet.end {
+            let sole = &mut input.soles[frame][point];
+            if sole.y > 0.1 {
+                *sole = Vec3::new(x.unwrap_or(sole.x), height, sole.z);
+            }
+        }
+    }
+    input
+}
+
+#[test]
+fn feet_that_swing_through_a_floor_hollow_it_and_standing_feet_keep_theirs() {
+    let input = scuffing(0..2, -0.03, None);
+    let fit = fitted(&input, 0);
+    assert_eq!((fit.report.ground, fit.report.swing_inside_share), (GroundKind::Flat, 0.0));
+    let (mut planted, mut swinging) = (0.0f32, 0.0f32);
+    for frame in 0..input.frames() {
+        for (p, touches) in input.soles[frame].iter().zip(input.contacts[frame]) {
+            let inside = fit.map.height(p.x, p.z) - p.y;
+            if touches {
+                planted = planted.max(inside.abs());
+            } else {
+                swinging = swinging.max(inside);
+            }
+        }
+    }
+    println!("planted within {planted} m, swinging inside by up to {swinging} m");
+    assert!(planted < 1e-3 && swinging < 0.006);
+}
+
+#[test]
+fn ground_under_standing_feet_gives_way_by_little_and_what_remains_is_reported() {
+    let give = TerrainFitConfig::default().swing_give_m;
+    let fit = fitted(&scuffing(1..2, -0.06, Some(0.1)), 0);
+    println!("{:?}: {:?}", fit.report.min_max_m, fit.report.warnings);
+    let under_feet = (0..20).map(|k| fit.map.height(0.1, 1.2 * (k / 2) as f32 + 0.07)).fold(0.0, f32::min);
+    assert!((under_feet + give).abs() < 0.005, "{under_feet}");
+    assert!(fit.report.swing_deepest_m > 0.03);
+    assert!(fit.report.warnings.iter().any(|w| w.contains("soles in swing")), "{:?}", fit.report.warnings);
+}
+
 #[test]
 fn a_contradiction_is_reported_with_its_place() {
     let mut plants = walk(20, 0.0, 0.6);
