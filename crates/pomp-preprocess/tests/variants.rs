@@ -6,7 +6,7 @@ use pomp_formats::npz::read_recording;
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::Gait;
 use pomp_motion::retarget::RigLibrary;
-use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, find_inputs, run};
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, ReliefKind, find_inputs, run};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 use std::path::Path;
@@ -24,6 +24,9 @@ fn made(folder: &Path, kind: MotionKind, config: &PreprocessConfig) -> Manifest 
 fn with_variants() -> PreprocessConfig {
     let mut config = PreprocessConfig { terrain_variants: 2, ..PreprocessConfig::default() };
     (config.warp.variants, config.bumps.variants) = (5, 1);
+    // One of each: the defaults lay more clips on steps than on other reliefs.
+    config.warp.kinds =
+        vec![ReliefKind::Slope, ReliefKind::Steps, ReliefKind::Hills, ReliefKind::Rough, ReliefKind::Gaps];
     config
 }
 
