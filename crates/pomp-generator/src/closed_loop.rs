@@ -172,7 +172,9 @@ impl Generator {
 
         let down = self.falls.is_down(&simulated.pose, self.character.state().frame.origin.y);
         self.down_frames = if down { self.down_frames + 1 } else { 0 };
-        if !self.fallen && self.down_frames as f32 * FRAME_S > self.config.fall_after_s {
+        // A blow that the simulator could not follow has felled it, in whatever pose it was caught.
+        let struck = simulated.recovered.is_some() && !pushes.is_empty();
+        if !self.fallen && (struck || self.down_frames as f32 * FRAME_S > self.config.fall_after_s) {
             self.fallen = true;
             self.character.go_limp(self.config.fallen_strength);
         }
