@@ -5,6 +5,7 @@
 //! from states that the loop itself has made.
 
 mod snapshot;
+mod surroundings;
 
 pub(crate) use snapshot::CharacterSnapshot;
 
@@ -16,13 +17,14 @@ use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
 use pomp_terrain::HeightMap;
+use std::sync::Arc;
 
 const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
 
 /// A ragdoll on a terrain with its moving target.
 pub struct Character {
     skeleton: Skeleton,
-    terrain: HeightMap,
+    terrain: Arc<HeightMap>,
     dynamics: Dynamics,
     dynamic: DynamicModule,
     footing: Option<Footing>,
@@ -53,7 +55,7 @@ impl Character {
         let pose = start.to_pose();
         Ok(Self {
             skeleton: skeleton.clone(),
-            terrain,
+            terrain: Arc::new(terrain),
             dynamics: config.dynamics,
             dynamic,
             footing,
@@ -202,6 +204,7 @@ impl Character {
             root_linear_velocity: motion.root_linear,
             root_angular_velocity: motion.angular[0],
             contact_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            box_impulse: vec![Vec3::ZERO; pose.positions.len()],
             assist_force: Vec3::ZERO,
             assist_torque: Vec3::ZERO,
             joint_torque: vec![0.0; pose.positions.len()],

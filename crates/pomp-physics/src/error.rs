@@ -72,6 +72,30 @@ pub enum PhysicsError {
         /// Number of bodies, B.
         bodies: usize,
     },
+    /// A box out of range.
+    #[error("box: its {field} is {value}; it must be between {low} and {high}")]
+    BadBox {
+        /// What is out of range.
+        field: &'static str,
+        /// The value found.
+        value: f32,
+        /// Smallest value.
+        low: f32,
+        /// Largest value.
+        high: f32,
+    },
+    /// More boxes than a world holds.
+    #[error("there are {most} boxes already, as many as a world holds; wait until one is taken away")]
+    TooManyBoxes {
+        /// Boxes that may be in a world at once.
+        most: usize,
+    },
+    /// A box that begins where a body is.
+    #[error("the box would begin within body {body}; throw it from farther away")]
+    BoxInBody {
+        /// The body.
+        body: usize,
+    },
     /// A snapshot of another ragdoll or terrain, or bytes that are no snapshot.
     #[error("snapshot: {reason}")]
     BadSnapshot {

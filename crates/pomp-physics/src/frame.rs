@@ -79,6 +79,9 @@ pub struct Frame {
     pub root_angular_velocity: Vec3,
     /// Impulse of the ground on each body during the frame, N·s, world.
     pub contact_impulse: Vec<Vec3>,
+    /// Impulse of thrown boxes on each body during the frame, N·s, world. It is no part of `contact_impulse`, which says
+    /// what bears the body: networks and metrics know of ground alone.
+    pub box_impulse: Vec<Vec3>,
     /// Force of the root assist, mean over the frame, N, world.
     pub assist_force: Vec3,
     /// Torque of the root assist, mean over the frame, N·m, world.

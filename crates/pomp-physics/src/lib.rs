@@ -20,12 +20,13 @@
 //! ```
 //!
 //! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
-//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground only,
-//! never each other.
+//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground and
+//! thrown boxes ([`ThrownBox`]), never each other.
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 
 mod body;
+mod boxes;
 mod config;
 mod drive;
 mod error;
@@ -37,6 +38,7 @@ mod snapshot;
 mod world;
 
 pub use body::{BodyShape, body_height, body_shapes};
+pub use boxes::{BoxState, ThrownBox};
 pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
 pub use error::PhysicsError;
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};

@@ -1,4 +1,5 @@
 use crate::body::{self, body_height};
+use crate::boxes::{BoxState, ThrownBox};
 use crate::drive::{DriveState, Drives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::ground::{check_terrain, ground_collider};
@@ -20,13 +21,14 @@ pub struct DynamicModule {
     masses: Vec<f32>,
     drives: Drives,
     world: World,
-    lowest_ground: f32,
     controls: Controls,
 }
 
 /// What belongs to a snapshot besides the engine's state.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Controls {
+    /// The ground may change, and a snapshot holds the ground.
+    pub(crate) lowest_ground: f32,
     pub(crate) assist_scale: f32,
     pub(crate) strength_scale: f32,
     pub(crate) divergences: u32,
@@ -35,6 +37,7 @@ pub(crate) struct Controls {
 /// Sums over the engine steps of a frame.
 struct Totals {
     contact_impulse: Vec<Vec3>,
+    box_impulse: Vec<Vec3>,
     assist_impulse: Vec3,
     assist_angular_impulse: Vec3,
     joint_impulse: Vec<Vec3>,
@@ -62,12 +65,16 @@ impl DynamicModule {
         Ok(Self {
             drives: Drives::new(config, humanoid_limits(&names)),
             masses: bodies.iter().map(|b| b.mass_kg).collect(),
-            lowest_ground: terrain.heights.values().iter().copied().fold(f32::INFINITY, f32::min),
             skeleton: skeleton.clone(),
             config: config.clone(),
             names,
             world,
-            controls: Controls { assist_scale: 1.0, strength_scale: 1.0, divergences: 0 },
+            controls: Controls {
+                lowest_ground: lowest(terrain),
+                assist_scale: 1.0,
+                strength_scale: 1.0,
+                divergences: 0,
+            },
         })
     }
 
@@ -123,7 +130,33 @@ impl DynamicModule {
         self.controls.strength_scale = unit(scale);
     }
 
-    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts and divergences; the scales stay.
+    /// Throws a box, which begins to fly with the next frame; its number is given back. It stays for
+    /// [`ThrownBox::LIFETIME_S`], or until it is far off or the module is reset.
+    ///
+    /// # Errors
+    /// A box out of range, one that would begin within the body, or one too many.
+    pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, PhysicsError> {
+        self.world.throw(thrown)
+    }
+
+    /// The boxes in the world, in the order in which they were thrown.
+    pub fn boxes(&self) -> Vec<BoxState> {
+        self.world.boxes()
+    }
+
+    /// Exchanges the ground under the body, from the next frame on; the scales, the pose and the boxes stay. A snapshot holds
+    /// the ground that it was taken on.
+    ///
+    /// # Errors
+    /// Terrain that is not finite or too large; nothing is changed then.
+    pub fn set_terrain(&mut self, terrain: &TerrainGrid) -> Result<(), PhysicsError> {
+        check_terrain(terrain)?;
+        self.world.set_ground(&ground_collider(terrain, self.config.contact.border_m)?);
+        self.controls.lowest_ground = lowest(terrain);
+        Ok(())
+    }
+
+    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay.
     ///
     /// # Errors
     /// When an input has the wrong size or is not finite.
@@ -187,13 +220,14 @@ impl DynamicModule {
         let steps = self.config.steps_per_frame;
         let mut totals = Totals {
             contact_impulse: vec![Vec3::ZERO; self.names.len()],
+            box_impulse: vec![Vec3::ZERO; self.names.len()],
             assist_impulse: Vec3::ZERO,
             assist_angular_impulse: Vec3::ZERO,
             joint_impulse: vec![Vec3::ZERO; self.names.len()],
             saturated: 0,
         };
         let before = self.world.motion();
-        self.world.begin_frame();
+        self.world.begin_frame(frame_s);
         for k in 0..steps {
             let target = if k == 0 { from.clone() } else { from.lerp(&to, k as f32 / steps as f32) };
             if let Err(reason) = self.substep(&target, &velocity, pushes, &mut totals) {
@@ -207,6 +241,7 @@ impl DynamicModule {
             root_angular_velocity: motion.angular[0],
             pose: motion.pose,
             contact_impulse: totals.contact_impulse,
+            box_impulse: totals.box_impulse,
             assist_force: totals.assist_impulse / frame_s,
             assist_torque: totals.assist_angular_impulse / frame_s,
             joint_torque: totals.joint_impulse.iter().map(|v| v.length() / frame_s).collect(),
@@ -244,14 +279,15 @@ impl DynamicModule {
             self.world.state = base.clone();
         };
         let mut contact = vec![Vec3::ZERO; self.names.len()];
-        self.world.add_contact_impulses(&mut contact);
+        let mut boxes = vec![Vec3::ZERO; self.names.len()];
+        self.world.add_contact_impulses(&mut contact, &mut boxes);
         let pushed: Vec3 =
             pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / self.config.steps_per_frame as f32;
         // The engine's integration of a multibody loses momentum, to first order in the step.
         let expected = momentum
             + self.world.gravity_impulse()
             + outcome.assist_force * h
-            + contact.iter().copied().sum::<Vec3>()
+            + contact.iter().chain(&boxes).copied().sum::<Vec3>()
             + pushed;
         let found = self.world.momentum(&self.world.motion());
         self.world.shift_velocity((expected - found) / self.world.total_mass());
@@ -260,7 +296,8 @@ impl DynamicModule {
         }
         self.check_state(&self.world.motion())?;
 
-        for (total, j) in totals.contact_impulse.iter_mut().zip(&contact) {
+        let impulses = totals.contact_impulse.iter_mut().zip(&contact);
+        for (total, j) in impulses.chain(totals.box_impulse.iter_mut().zip(&boxes)) {
             *total += *j;
         }
         totals.assist_impulse += outcome.assist_force * h;
@@ -284,7 +321,7 @@ impl DynamicModule {
             Err(DivergenceReason::RootSpeed)
         } else if motion.relative.iter().any(|w| w.length() > max_joint_rate_rad_s) {
             Err(DivergenceReason::JointRate)
-        } else if motion.pose.positions[0].y < self.lowest_ground - max_fall_below_ground_m {
+        } else if motion.pose.positions[0].y < self.controls.lowest_ground - max_fall_below_ground_m {
             Err(DivergenceReason::BelowGround)
         } else {
             Ok(())
@@ -305,6 +342,7 @@ impl DynamicModule {
             root_linear_velocity: Vec3::ZERO,
             root_angular_velocity: Vec3::ZERO,
             contact_impulse: vec![Vec3::ZERO; joints],
+            box_impulse: vec![Vec3::ZERO; joints],
             assist_force: Vec3::ZERO,
             assist_torque: Vec3::ZERO,
             joint_torque: vec![0.0; joints],
@@ -327,7 +365,7 @@ impl DynamicModule {
             return Err(PhysicsError::BadSnapshot { reason: "it holds another ragdoll".to_owned() });
         }
         self.controls = snapshot.controls;
-        self.world.adopt(snapshot.state.clone());
+        self.world.restore(snapshot.state.clone());
         Ok(())
     }
 
@@ -368,6 +406,10 @@ impl DynamicModule {
         }
         Ok(())
     }
+}
+
+fn lowest(terrain: &TerrainGrid) -> f32 {
+    terrain.heights.values().iter().copied().fold(f32::INFINITY, f32::min)
 }
 
 /// `scale` within 0 to 1; NaN becomes 0, no help and no strength.

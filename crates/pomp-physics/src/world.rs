@@ -1,4 +1,5 @@
 use crate::body::{Body, BodyShape};
+use crate::boxes::{BOX, BOXES, Boxes};
 use crate::drive::DrivePlan;
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::{Quat, Vec3};
@@ -6,14 +7,15 @@ use pomp_motion::rotation::log;
 use pomp_motion::{GlobalPose, Pose, Skeleton};
 use rapier3d::math::Pose as Placement;
 use rapier3d::prelude::{
-    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderSet, FrictionModel, Group, ImpulseJointSet,
-    IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager, MassProperties, Multibody,
-    MultibodyJoint, MultibodyJointHandle, MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyBuilder,
-    RigidBodyHandle, RigidBodySet, SoftBodySet, SphericalJointBuilder,
+    BroadPhaseBvh, CCDSolver, Collider, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, Group,
+    ImpulseJointSet, IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager,
+    MassProperties, Multibody, MultibodyJoint, MultibodyJointHandle, MultibodyJointSet, NarrowPhase,
+    PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape, SoftBodySet,
+    SphericalJointBuilder,
 };
 use serde::{Deserialize, Serialize};
 
-/// Marks the ground's collider; bodies carry their index.
+/// Marks the ground's collider; bodies carry their index, boxes [`BOX`].
 const GROUND: u128 = u128::MAX;
 
 /// Where bodies are before the first reset: away from the ground. A pristine world that remembers contacts gives them an
@@ -30,10 +32,13 @@ pub(crate) struct WorldState {
     islands: IslandManager,
     broad_phase: BroadPhaseBvh,
     narrow_phase: NarrowPhase,
-    bodies: RigidBodySet,
-    colliders: ColliderSet,
+    pub(crate) bodies: RigidBodySet,
+    pub(crate) colliders: ColliderSet,
     multibody_joints: MultibodyJointSet,
-    frame: u64,
+    pub(crate) frame: u64,
+    pub(crate) boxes: Boxes,
+    /// The ground has changed, and the engine has not been told: it would forget that in a snapshot.
+    ground_is_new: bool,
 }
 
 /// The ragdoll and its ground in the engine.
@@ -41,6 +46,7 @@ pub(crate) struct World {
     pub(crate) state: WorldState,
     pristine: WorldState,
     handles: Vec<RigidBodyHandle>,
+    ground: ColliderHandle,
     multibody: MultibodyJointHandle,
     parents: Vec<usize>,
     offsets: Vec<Vec3>,
@@ -92,15 +98,17 @@ impl World {
             colliders: ColliderSet::new(),
             multibody_joints: MultibodyJointSet::new(),
             frame: 0,
+            boxes: Boxes::default(),
+            ground_is_new: false,
         };
         let groups = |member, filter| InteractionGroups::new(member, filter, InteractionTestMode::And);
         let (ground_group, body_group) = (Group::GROUP_1, Group::GROUP_2);
         let fixed = state.bodies.insert(RigidBodyBuilder::fixed());
         let ground = ground
             .friction(config.friction)
-            .collision_groups(groups(ground_group, body_group))
+            .collision_groups(groups(ground_group, body_group | BOXES))
             .user_data(GROUND);
-        state.colliders.insert_with_parent(ground, fixed, &mut state.bodies);
+        let ground = state.colliders.insert_with_parent(ground, fixed, &mut state.bodies);
 
         let rest = skeleton.forward_kinematics(&Pose::rest(skeleton));
         let mut handles = Vec::with_capacity(bodies.len());
@@ -136,7 +144,7 @@ impl World {
             };
             let collider = shape
                 .friction(config.friction)
-                .collision_groups(groups(body_group, ground_group))
+                .collision_groups(groups(body_group, ground_group | BOXES))
                 .user_data(i as u128);
             state.colliders.insert_with_parent(collider, handle, &mut state.bodies);
             handles.push(handle);
@@ -172,6 +180,7 @@ impl World {
             pristine: state.clone(),
             state,
             handles,
+            ground,
             multibody,
             parents,
             offsets: skeleton.joints().iter().map(|j| j.offset).collect(),
@@ -242,16 +251,35 @@ impl World {
         self.ccd = CCDSolver::new();
     }
 
+    /// Continues from a state of this world; its ground stays, also after a reset.
+    pub(crate) fn restore(&mut self, state: WorldState) {
+        let ground = &state.colliders[self.ground];
+        let (shape, place) = (ground.shared_shape().clone(), *ground.position());
+        let own = &mut self.pristine.colliders[self.ground];
+        if !std::sync::Arc::ptr_eq(&own.shared_shape().0, &shape.0) {
+            own.set_shape(shape);
+            own.set_position(place);
+            self.pristine.ground_is_new = true;
+        }
+        self.adopt(state);
+    }
+
     /// Whether a state has the bodies of this world.
     pub(crate) fn fits(&self, state: &WorldState) -> bool {
-        state.bodies.len() == self.state.bodies.len()
-            && state.colliders.len() == self.state.colliders.len()
+        // The ground has a body and a collider too.
+        state.holds_besides_boxes(self.handles.len() + 1)
+            && self.handles.iter().all(|handle| state.bodies.get(*handle).is_some())
+            && state.colliders.get(self.ground).is_some()
             && state.multibody_joints.get(self.multibody).is_some()
     }
 
-    /// Puts the ragdoll in a pose with velocities, in a world without memory of what was before.
+    /// Puts the ragdoll in a pose with velocities, in a world without memory of what was before; boxes that wait to be thrown
+    /// still do.
     pub(crate) fn reset(&mut self, pose: &Pose, velocities: &PoseVelocity) {
+        let waiting = std::mem::take(&mut self.state.boxes.waiting);
+        let thrown = self.state.boxes.thrown;
         self.adopt(self.pristine.clone());
+        self.state.boxes = Boxes::waiting_again(waiting, thrown);
         self.place(pose, velocities);
         // The engine is told that every body moved: else the first step has the contacts of wherever bodies were before.
         let motion = self.motion();
@@ -413,9 +441,62 @@ impl World {
         self.gravity * (self.total_mass * self.parameters.dt)
     }
 
-    /// Counts a frame; now and then renews the joint rotations.
-    pub(crate) fn begin_frame(&mut self) {
+    /// The ragdoll's bodies with their colliders.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = (usize, &Collider)> {
+        self.handles.iter().enumerate().filter_map(|(i, handle)| {
+            let first = *self.state.bodies.get(*handle)?.colliders().first()?;
+            Some((i, self.state.colliders.get(first)?))
+        })
+    }
+
+    /// Friction of every surface.
+    pub(crate) fn friction(&self) -> f32 {
+        self.state.colliders[self.ground].friction()
+    }
+
+    /// Height of the ground at a place, metres; `None` beside it.
+    pub(crate) fn ground_height(&self, x: f32, z: f32) -> Option<f32> {
+        let ground = &self.state.colliders[self.ground];
+        let above = ground.compute_aabb().maxs.y + 1.0;
+        let depth = above - ground.compute_aabb().mins.y + 1.0;
+        let ray = Ray::new(Vec3::new(x, above, z), Vec3::NEG_Y);
+        Some(above - ground.shape().cast_ray(ground.position(), &ray, depth, true)?)
+    }
+
+    /// Takes a body that hangs on no joint out of the engine.
+    pub(crate) fn remove_body(&mut self, handle: RigidBodyHandle) {
+        let s = &mut self.state;
+        s.bodies.remove(
+            handle,
+            &mut s.islands,
+            &mut s.colliders,
+            &mut self.impulse_joints,
+            &mut s.multibody_joints,
+            &mut self.soft_bodies,
+            true,
+        );
+    }
+
+    /// Another ground, from the next frame on and after every reset.
+    pub(crate) fn set_ground(&mut self, ground: &ColliderBuilder) {
+        for state in [&mut self.state, &mut self.pristine] {
+            let collider = &mut state.colliders[self.ground];
+            collider.set_shape(ground.shape.clone());
+            collider.set_position(ground.position);
+        }
+        self.state.ground_is_new = true;
+        self.pristine.ground_is_new = true;
+    }
+
+    /// Counts a frame; lets boxes come and go; now and then renews the joint rotations.
+    pub(crate) fn begin_frame(&mut self, frame_s: f32) {
         self.state.frame += 1;
+        if std::mem::take(&mut self.state.ground_is_new) {
+            let collider = &mut self.state.colliders[self.ground];
+            let shape: SharedShape = collider.shared_shape().clone();
+            collider.set_shape(shape);
+        }
+        self.renew_boxes(frame_s);
         if self.state.frame.is_multiple_of(FRAMES_BETWEEN_RENORMALISATIONS) {
             let motion = self.motion();
             let pose = Pose {
@@ -427,12 +508,13 @@ impl World {
         }
     }
 
-    /// Adds the impulses of the ground in the last step to `impulses`, one per body, N·s, world.
+    /// Adds the impulses of the last step on each body, N·s, world: those of the ground to `from_ground`, those of boxes to
+    /// `from_boxes`.
     ///
     /// The solver's manifolds hold what was solved; with one solver iteration `impulse` is the whole normal
     /// part and `warmstart_tangent_world` the whole friction. Both are on the first collider's side of the
     /// pair.
-    pub(crate) fn add_contact_impulses(&self, impulses: &mut [Vec3]) {
+    pub(crate) fn add_contact_impulses(&self, from_ground: &mut [Vec3], from_boxes: &mut [Vec3]) {
         for pair in self.state.narrow_phase.contact_pairs() {
             let owner = |handle| self.state.colliders.get(handle).map(|c| c.user_data);
             let (Some(first), Some(second)) = (owner(pair.collider1), owner(pair.collider2)) else {
@@ -444,11 +526,12 @@ impl World {
                     let data = &manifold.points[contact.contact_indices()[0] as usize].data;
                     on_first += data.warmstart_tangent_world - manifold.data.normal * data.impulse;
                 }
-                if first != GROUND {
-                    impulses[first as usize] += on_first;
-                }
-                if second != GROUND {
-                    impulses[second as usize] -= on_first;
+                for (own, other, impulse) in [(first, second, on_first), (second, first, -on_first)] {
+                    match (own, other) {
+                        (GROUND | BOX, _) => {}
+                        (body, BOX) => from_boxes[body as usize] += impulse,
+                        (body, _) => from_ground[body as usize] += impulse,
+                    }
                 }
             }
         }

@@ -63,6 +63,9 @@ pub enum StudioError {
         /// Why.
         source: std::io::Error,
     },
+    /// There is no model to move the character.
+    #[error("there is no model to move the character; name one")]
+    NoModel,
     /// There is nothing recorded yet.
     #[error("nothing is recorded yet; let the character move first")]
     NothingRecorded,

@@ -26,4 +26,4 @@ pub use config::StudioConfig;
 pub use error::StudioError;
 pub use library::{Library, LibraryEntry};
 pub use open_clip::open_clip;
-pub use server::{Started, Studio, serve};
+pub use server::{NamedModel, Started, Studio, serve};

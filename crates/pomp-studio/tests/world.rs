@@ -6,8 +6,8 @@ use glam::{Vec2, Vec3};
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::Gait;
-use pomp_studio::protocol::{FrameHeader, PushRequest};
-use pomp_studio::world::{SceneRequest, World, WorldLimits};
+use pomp_studio::protocol::{FrameHeader, PushRequest, ThrowRequest};
+use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -160,4 +160,57 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     assert!(
         field(|s| s.events = serde_json::from_str(r#"[{"steer":[3,0,1,"jump"]}]"#).unwrap()).contains("gait")
     );
+}
+
+#[test]
+fn boxes_and_bumps_are_part_of_a_link_and_of_what_is_taken_back() {
+    let mut first = world(scene());
+    run(&mut first, 20);
+    let thrown = ThrowRequest {
+        side_m: 0.3,
+        mass_kg: 8.0,
+        position: Vec3::new(0.2, 1.3, 2.0),
+        velocity: Vec3::new(0.0, 1.0, -9.0),
+    };
+    let bump = Bump { x: 1.5, z: 1.5, radius_m: 0.8, height_m: 0.05 };
+    first.throw(thrown).unwrap();
+    first.bump(bump).unwrap();
+    first.bump(bump).unwrap();
+    run(&mut first, 5);
+    let patch = first.take_changed_ground().unwrap();
+    assert!(first.take_changed_ground().is_none() && patch.rows.len() < 20);
+    assert!((first.generator().terrain().height(1.5, 1.5) - 0.1).abs() < 1e-5);
+    run(&mut first, 45);
+    assert_eq!(first.generator().boxes().len(), 1);
+    let link = serde_json::to_string(&first.scene_with_events().unwrap()).unwrap();
+    let mut second = world(serde_json::from_str(&link).unwrap());
+    run(&mut second, 70);
+    assert_eq!(shown(&first), shown(&second));
+    assert_eq!(first.generator().terrain(), second.generator().terrain());
+    let mut calm = world(scene());
+    run(&mut calm, 70);
+    let pushed = (pelvis(&first) - pelvis(&calm)).length();
+    println!("the box moved the pelvis by {pushed:.3} m");
+    assert!(pushed > 0.01);
+    first.rewind(1.0).unwrap();
+    assert!(first.generator().boxes().is_empty());
+    assert_eq!(first.generator().terrain().min_max(), (0.0, 0.0));
+    assert!(first.take_changed_ground().is_some(), "the page is told that the bumps are gone");
+    run(&mut first, 60);
+    assert_eq!(shown(&first), shown(&calm), "it is as if nothing had been thrown");
+}
+
+#[test]
+fn a_box_that_cannot_fly_is_refused_in_words_and_the_world_goes_on() {
+    let mut world = world(scene());
+    run(&mut world, 5);
+    let inside = ThrowRequest { side_m: 0.3, mass_kg: 8.0, position: Vec3::Y, velocity: Vec3::ZERO };
+    world.throw(inside).unwrap();
+    run(&mut world, 1);
+    let refusals = world.take_refusals();
+    assert!(refusals.len() == 1 && refusals[0].contains("farther away"), "{refusals:?}");
+    assert!(world.scene_with_events().unwrap().events.is_empty());
+    assert!(world.throw(ThrowRequest { mass_kg: 1e6, ..inside }).unwrap_err().to_string().contains("mass"));
+    assert!(world.bump(Bump { x: 0.0, z: 0.0, radius_m: 99.0, height_m: 0.01 }).is_err());
+    run(&mut world, 5);
 }

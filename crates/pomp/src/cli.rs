@@ -473,11 +473,15 @@ Examples:
   pomp studio                                steer the embedded model
   pomp studio out/generate/rollout.npz       look at a rollout
   pomp studio data model --terrain rough     browse recordings, steer a model of your own
+  pomp studio --model a --model b            choose between two models on the page
 
 The page is served on this machine alone, unless --address says otherwise; then the printed URL holds a token.")]
 pub struct StudioArguments {
-    /// What to show: clips (.bvh), recordings and rollouts (.npz), folders of them, and a model folder.
+    /// What to show: clips (.bvh), recordings and rollouts (.npz), folders of them, and model folders or a folder of these.
     pub shown: Vec<PathBuf>,
+    /// A model folder to choose on the page, beside the embedded one; the first moves the character.
+    #[arg(long)]
+    pub model: Vec<PathBuf>,
     /// Port; 0 for any free one. In place of the configuration's.
     #[arg(long)]
     pub port: Option<u16>,

@@ -6,10 +6,13 @@ use crate::footing::Footing;
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Pose, RootFrame};
 use pomp_physics::WorldSnapshot;
+use pomp_terrain::HeightMap;
+use std::sync::Arc;
 
 /// Everything of a [`Character`] that a frame changes.
 #[derive(Clone)]
 pub(crate) struct CharacterSnapshot {
+    terrain: Arc<HeightMap>,
     dynamic: WorldSnapshot,
     footing: Option<Footing>,
     state: CharacterState,
@@ -24,7 +27,7 @@ impl Character {
         // Every field is named, so that a new one cannot be forgotten here.
         let Self {
             skeleton: _,
-            terrain: _,
+            terrain,
             dynamics: _,
             dynamic,
             footing,
@@ -37,6 +40,7 @@ impl Character {
             at_start,
         } = self;
         CharacterSnapshot {
+            terrain: Arc::clone(terrain),
             dynamic: dynamic.save(),
             footing: *footing,
             state: state.clone(),
@@ -50,6 +54,7 @@ impl Character {
     /// Nothing is changed when the snapshot is of another ragdoll.
     pub(crate) fn restore(&mut self, snapshot: &CharacterSnapshot) -> Result<(), GeneratorError> {
         self.dynamic.restore(&snapshot.dynamic)?;
+        self.terrain = Arc::clone(&snapshot.terrain);
         self.footing = snapshot.footing;
         self.state = snapshot.state.clone();
         self.target_frame = snapshot.target_frame;

@@ -8,7 +8,8 @@ use pomp_kinematic::{ReverseProcess, SamplerConfig};
 use pomp_model::Model;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::rotation::wrap_angle;
-use pomp_physics::Push;
+use pomp_physics::{BoxState, Push, ThrownBox};
+use pomp_terrain::HeightMap;
 
 /// A step of a steered character, with what it was going to do.
 #[derive(Clone, Debug)]
@@ -62,6 +63,28 @@ impl Generator {
     /// Share of the configured root assist in force.
     pub fn assist_scale(&self) -> f32 {
         self.character.body().assist_scale()
+    }
+
+    /// Throws a box, which begins to fly with the next frame; its number is given back.
+    ///
+    /// # Errors
+    /// A box that the simulator refuses, and any box where nothing is simulated.
+    pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, GeneratorError> {
+        self.character.throw(thrown, self.frame)
+    }
+
+    /// The boxes in the world.
+    pub fn boxes(&self) -> Vec<BoxState> {
+        self.character.body().boxes()
+    }
+
+    /// Exchanges the ground, from the next frame on: contacts, features and the heights that targets stand on. A snapshot
+    /// holds the ground that it was taken on.
+    ///
+    /// # Errors
+    /// A terrain that the simulator refuses; nothing is changed then.
+    pub fn set_terrain(&mut self, terrain: HeightMap) -> Result<(), GeneratorError> {
+        self.character.set_terrain(terrain)
     }
 
     /// α of the experts in the last frame; zeros before the first.

@@ -10,7 +10,7 @@ use glam::Vec3;
 use pomp_kinematic::CoherentNoise;
 use pomp_motion::features::OutputFrame;
 
-/// Everything of a [`Generator`] that a frame changes. Model, settings and ground are not part of it.
+/// Everything of a [`Generator`] that a frame changes, and the ground. Model and settings are not part of it.
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
     character: CharacterSnapshot,

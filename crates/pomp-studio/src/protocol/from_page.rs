@@ -1,5 +1,5 @@
 use crate::StudioError;
-use crate::world::SceneRequest;
+use crate::world::{Bump, SceneRequest};
 use glam::{Vec2, Vec3};
 use pomp_generator::Steering;
 use pomp_motion::Gait;
@@ -11,6 +11,8 @@ pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
 const STEER: u8 = 1;
 const PUSH: u8 = 2;
 const COMMAND: u8 = 3;
+const THROW: u8 = 4;
+const BUMP: u8 = 5;
 
 /// Largest impulse that a page may ask for, N·s: a car at walking pace.
 const LARGEST_PUSH_NS: f32 = 2000.0;
@@ -27,6 +29,10 @@ pub enum FromPage {
     },
     /// Push a body.
     Push(PushRequest),
+    /// Throw a cube.
+    Throw(ThrowRequest),
+    /// Press a bump on the ground, or out of it.
+    Bump(Bump),
     /// Anything else.
     Command(Command),
 }
@@ -40,6 +46,19 @@ pub struct PushRequest {
     pub impulse_ns: Vec3,
     /// Where it acts, in the body's own frame, metres.
     pub point_local: Vec3,
+}
+
+/// A cube to be thrown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ThrowRequest {
+    /// Length of its sides, metres.
+    pub side_m: f32,
+    /// Mass, kg.
+    pub mass_kg: f32,
+    /// Where its centre begins, world, metres.
+    pub position: Vec3,
+    /// Its velocity, m/s.
+    pub velocity: Vec3,
 }
 
 /// A rare request, in JSON: `{"do": "pace", "factor": 0.5}`.
@@ -119,6 +138,20 @@ impl FromPage {
                     return Err(bad("a push that misses its body".to_owned()));
                 }
                 Ok(Self::Push(PushRequest { body, impulse_ns, point_local }))
+            }
+            THROW => {
+                let mut numbers = Numbers { rest, what: "box" };
+                let (side_m, mass_kg) = (numbers.f32()?, numbers.f32()?);
+                let (position, velocity) = (numbers.vec3()?, numbers.vec3()?);
+                numbers.end()?;
+                Ok(Self::Throw(ThrowRequest { side_m, mass_kg, position, velocity }))
+            }
+            BUMP => {
+                let mut numbers = Numbers { rest, what: "bump" };
+                let (x, z) = (numbers.f32()?, numbers.f32()?);
+                let (radius_m, height_m) = (numbers.f32()?, numbers.f32()?);
+                numbers.end()?;
+                Ok(Self::Bump(Bump { x, z, radius_m, height_m }))
             }
             COMMAND => serde_json::from_slice(rest)
                 .map(Self::Command)
@@ -234,6 +267,33 @@ mod tests {
     }
 
     #[test]
+    fn boxes_and_bumps_are_read_as_they_were_meant_and_no_bit_less() {
+        let message = |kind: u8, numbers: &[f32]| {
+            let mut bytes = vec![kind];
+            bytes.extend(numbers.iter().flat_map(|v| v.to_le_bytes()));
+            bytes
+        };
+        let thrown = message(THROW, &[0.3, 5.0, 1.0, 2.0, 3.0, 0.0, 1.0, -9.0]);
+        let expected = ThrowRequest {
+            side_m: 0.3,
+            mass_kg: 5.0,
+            position: Vec3::new(1.0, 2.0, 3.0),
+            velocity: Vec3::new(0.0, 1.0, -9.0),
+        };
+        assert_eq!(FromPage::parse(&thrown).unwrap(), FromPage::Throw(expected));
+        let bump = message(BUMP, &[4.0, -2.0, 1.5, 0.1]);
+        let expected = Bump { x: 4.0, z: -2.0, radius_m: 1.5, height_m: 0.1 };
+        assert_eq!(FromPage::parse(&bump).unwrap(), FromPage::Bump(expected));
+        for whole in [thrown, bump] {
+            assert!(FromPage::parse(&whole[..whole.len() - 1]).unwrap_err().to_string().contains("cut off"));
+            assert!(
+                FromPage::parse(&[whole, vec![0]].concat()).unwrap_err().to_string().contains("too many")
+            );
+        }
+        assert!(FromPage::parse(&message(BUMP, &[f32::NAN, 0.0, 1.0, 0.1])).is_err());
+    }
+
+    #[test]
     fn rejects_numbers_that_are_not_finite_or_beyond_reason() {
         assert!(FromPage::parse(&steer(1, f32::NAN, 0.0, 1)).is_err());
         assert!(FromPage::parse(&steer(1, 0.0, f32::INFINITY, 1)).is_err());
@@ -255,6 +315,8 @@ mod tests {
             match FromPage::parse(&bytes) {
                 Ok(FromPage::Steer { steering, .. }) => prop_assert!(steering.direction.length() <= 1.01),
                 Ok(FromPage::Push(push)) => prop_assert!(push.impulse_ns.is_finite() && push.point_local.is_finite()),
+                Ok(FromPage::Throw(thrown)) => prop_assert!(thrown.position.is_finite() && thrown.velocity.is_finite()),
+                Ok(FromPage::Bump(bump)) => prop_assert!(bump.x.is_finite() && bump.height_m.is_finite()),
                 Ok(FromPage::Command(_)) | Err(_) => {}
             }
         }

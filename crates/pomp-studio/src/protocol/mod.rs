@@ -6,8 +6,9 @@
 mod from_page;
 mod to_page;
 
-pub use from_page::{Command, FromPage, MAX_MESSAGE_BYTES, PushRequest};
+pub use from_page::{Command, FromPage, MAX_MESSAGE_BYTES, PushRequest, ThrowRequest};
 pub use to_page::{
-    FRAME_HEADER_BYTES, FrameFlags, FrameHeader, KIND_FRAME, KIND_LINK, KIND_NOTICE, KIND_SCENE, KIND_STATE,
-    KIND_TERRAIN, Level, frame_message, json_message, notice_message, terrain_message,
+    FRAME_HEADER_BYTES, FrameFlags, FrameHeader, KIND_FRAME, KIND_LINK, KIND_NOTICE, KIND_PATCH, KIND_SCENE,
+    KIND_STATE, KIND_TERRAIN, Level, frame_message, json_message, notice_message, patch_message,
+    terrain_message,
 };

@@ -1,7 +1,9 @@
+use crate::world::Patch;
 use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{ControlPlan, StepOutput};
 use pomp_motion::TerrainGrid;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS, PAST_KEYS};
+use pomp_physics::BoxState;
 use serde::Serialize;
 
 /// The scene has begun: JSON.
@@ -16,6 +18,8 @@ pub const KIND_NOTICE: u8 = 4;
 pub const KIND_STATE: u8 = 5;
 /// The scene with its events: JSON.
 pub const KIND_LINK: u8 = 6;
+/// A part of the ground that has changed.
+pub const KIND_PATCH: u8 = 7;
 
 /// Bytes before the numbers of a frame.
 pub const FRAME_HEADER_BYTES: usize = 24;
@@ -71,7 +75,8 @@ pub struct FrameHeader {
 
 /// A frame: header, then f32: joint positions 3J, rotations 4J (xyzw), target positions 3J, target rotations 4J, contact
 /// impulses 3B (N·s), assist force 3 (N), assist torque 3 (N·m), centre of mass 3, gait weights 8, phase code 2C, α of the
-/// experts E, predicted path 3 × keys (x, z, heading), wanted path 2 × keys (x, z).
+/// experts E, predicted path 3 × keys (x, z, heading), wanted path 2 × keys (x, z); then for each box, whose count is in the
+/// header: number, sides 3, centre 3, rotation 4 (xyzw).
 pub fn frame_message(
     header: &FrameHeader,
     step: &StepOutput,
@@ -79,10 +84,11 @@ pub fn frame_message(
     center_of_mass: Vec3,
     gates: &[f32],
     predicted_path: &[(Vec2, f32); FUTURE_KEYS],
+    boxes: &[BoxState],
 ) -> Vec<u8> {
     let simulated = &step.simulated;
     let mut out = Vec::with_capacity(4096);
-    out.extend([KIND_FRAME, header.flags.bits(), 0, 0]);
+    out.extend([KIND_FRAME, header.flags.bits(), boxes.len() as u8, 0]);
     out.extend(header.epoch.to_le_bytes());
     out.extend(header.frame.to_le_bytes());
     out.extend(header.input_sequence.to_le_bytes());
@@ -104,6 +110,11 @@ pub fn frame_message(
         let wanted = plan.at(KEY_OFFSETS[PAST_KEYS + key] as f32).position;
         numbers(&mut out, &[wanted.x, wanted.y]);
     }
+    for thrown in boxes {
+        numbers(&mut out, &[thrown.number as f32]);
+        vectors(&mut out, &[thrown.size_m, thrown.position]);
+        rotations(&mut out, &[thrown.rotation]);
+    }
     out
 }
 
@@ -117,6 +128,21 @@ pub fn terrain_message(epoch: u32, grid: &TerrainGrid) -> Vec<u8> {
     out.extend((grid.heights.columns() as u32).to_le_bytes());
     numbers(&mut out, &[grid.origin[0], grid.origin[1], grid.cell_m]);
     numbers(&mut out, grid.heights.values());
+    out
+}
+
+/// Changed ground: kind, three bytes of padding, epoch, first row, first column, rows and columns (u32), then the heights row
+/// by row (f32).
+pub fn patch_message(epoch: u32, grid: &TerrainGrid, patch: &Patch) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24 + 4 * patch.rows.len() * patch.columns.len());
+    out.extend([KIND_PATCH, 0, 0, 0]);
+    out.extend(epoch.to_le_bytes());
+    for count in [patch.rows.start, patch.columns.start, patch.rows.len(), patch.columns.len()] {
+        out.extend((count as u32).to_le_bytes());
+    }
+    for row in patch.rows.clone() {
+        numbers(&mut out, &grid.heights[row][patch.columns.clone()]);
+    }
     out
 }
 

@@ -31,10 +31,18 @@ const READERS: usize = 2;
 /// Pause after a connection that could not be taken, so that a lack of something does not become a busy loop.
 const AFTER_REFUSAL: Duration = Duration::from_millis(50);
 
+/// A model with the name that the page knows it by.
+pub struct NamedModel {
+    /// Name, unlike that of any other.
+    pub name: String,
+    /// The model.
+    pub model: Model,
+}
+
 /// What the studio shows.
 pub struct Studio {
-    /// The model that moves the character.
-    pub model: Model,
+    /// The models that may move the character; the first one does until another is chosen.
+    pub models: Vec<NamedModel>,
     /// Settings of the loop.
     pub generator: GeneratorConfig,
     /// How clips without contacts and gaits are labelled.
@@ -60,7 +68,7 @@ pub struct Started {
 
 /// What all connections share.
 struct Shared {
-    model: Arc<Model>,
+    models: Vec<(String, Arc<Model>)>,
     generator: GeneratorConfig,
     preprocess: PreprocessConfig,
     rigs: RigLibrary,
@@ -75,16 +83,32 @@ struct Shared {
     readers: Arc<AtomicUsize>,
 }
 
+impl Shared {
+    /// The model of a name; the first one without.
+    fn model(&self, name: Option<&str>) -> Result<Arc<Model>, StudioError> {
+        let mut models = self.models.iter();
+        let found = models.find(|(own, _)| name.is_none_or(|name| name == own));
+        found.map(|(_, model)| Arc::clone(model)).ok_or_else(|| StudioError::BadScene {
+            field: "model",
+            value: format!("\"{}\"", name.unwrap_or_default().chars().take(80).collect::<String>()),
+            range: self.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
 /// Listens as `config` says, calls `started` once a page can be opened, and serves until the process ends.
 ///
 /// # Errors
-/// Settings out of range, a port that is taken, a damaged page.
+/// No model, settings out of range, a port that is taken, a damaged page.
 pub fn serve(
     studio: Studio,
     config: &StudioConfig,
     started: impl FnOnce(&Started),
 ) -> Result<(), StudioError> {
     config.validate()?;
+    if studio.models.is_empty() {
+        return Err(StudioError::NoModel);
+    }
     let page = bundle::Page::embedded()?;
     let wanted = SocketAddr::new(config.address, config.port);
     let bind = |source| StudioError::Bind { address: wanted.to_string(), source };
@@ -93,7 +117,7 @@ pub fn serve(
     let guard = Guard::new(address)?;
     let url = guard.url();
     let shared = Arc::new(Shared {
-        model: Arc::new(studio.model),
+        models: studio.models.into_iter().map(|named| (named.name, Arc::new(named.model))).collect(),
         generator: studio.generator,
         preprocess: studio.preprocess,
         rigs: studio.rigs,

@@ -3,7 +3,7 @@ use super::outbox::{CloseAtEnd, Outbox};
 use crate::StudioError;
 use crate::protocol::{
     Command, FrameFlags, FrameHeader, FromPage, KIND_LINK, KIND_SCENE, KIND_STATE, Level, json_message,
-    notice_message, terrain_message,
+    notice_message, patch_message, terrain_message,
 };
 use crate::skeleton_json::{joints_json, shapes_json};
 use crate::world::{SceneRequest, World, WorldLimits, offered_gaits};
@@ -87,9 +87,11 @@ impl Drop for Obituary {
 }
 
 fn run(shared: &Shared, name: &str, outbox: &Outbox, requests: &Receiver<Request>) {
-    let scene = SceneRequest::first(&shared.model, &shared.generator, &shared.terrain, shared.seed);
-    let limits = WorldLimits { recording_s: shared.config.recording_s, rewind_s: shared.config.rewind_s };
-    let world = match World::new(Arc::clone(&shared.model), &shared.generator, scene, limits) {
+    let first = shared.model(None).and_then(|model| {
+        let scene = SceneRequest::first(&model, &shared.generator, &shared.terrain, shared.seed);
+        World::new(model, &shared.generator, scene, limits(shared))
+    });
+    let world = match first {
         Ok(world) => world,
         Err(error) => {
             outbox.message(notice_message(Level::Error, &format!("The world cannot begin: {error}")));
@@ -111,6 +113,10 @@ fn run(shared: &Shared, name: &str, outbox: &Outbox, requests: &Receiver<Request
     };
     clock.begin_scene();
     while clock.turn(requests) {}
+}
+
+fn limits(shared: &Shared) -> WorldLimits {
+    WorldLimits { recording_s: shared.config.recording_s, rewind_s: shared.config.rewind_s }
 }
 
 /// Moves a world on in real time.
@@ -168,6 +174,10 @@ impl Clock<'_> {
             self.tell_state();
             return;
         }
+        for text in self.world.take_refusals() {
+            self.outbox.message(notice_message(Level::Warning, &format!("Not thrown: {text}.")));
+        }
+        self.tell_ground();
         self.show();
         if was_replaying && !self.world.is_replaying() {
             self.tell_state();
@@ -190,6 +200,8 @@ impl Clock<'_> {
                 self.world.steer(steering)
             }
             FromPage::Push(push) => self.world.push(push),
+            FromPage::Throw(throw) => self.world.throw(throw),
+            FromPage::Bump(bump) => self.world.bump(bump),
             FromPage::Command(command) => self.obey(command),
         };
         if let Err(error) = done {
@@ -200,7 +212,13 @@ impl Clock<'_> {
     fn obey(&mut self, command: Command) -> Result<(), StudioError> {
         match command {
             Command::Reset { scene } => {
-                self.world = self.world.begin_again(scene)?;
+                self.world = match scene {
+                    None => self.world.begin_again()?,
+                    Some(scene) => {
+                        let model = self.shared.model(scene.model.as_deref())?;
+                        World::new(model, &self.shared.generator, scene, limits(self.shared))?
+                    }
+                };
                 self.stopped = false;
                 self.paused = false;
                 self.epoch += 1;
@@ -230,6 +248,7 @@ impl Clock<'_> {
                 self.paused = true;
                 self.world.rewind(seconds)?;
                 self.stopped = false;
+                self.tell_ground();
                 self.show();
             }
             Command::Assist { scale } => self.world.set_assist(scale)?,
@@ -244,6 +263,14 @@ impl Clock<'_> {
         }
         self.tell_state();
         Ok(())
+    }
+
+    /// Shows what of the ground has changed.
+    fn tell_ground(&mut self) {
+        if let Some(patch) = self.world.take_changed_ground() {
+            let grid = self.world.generator().terrain().grid();
+            self.outbox.message(patch_message(self.epoch, grid, &patch));
+        }
     }
 
     fn begin_scene(&mut self) {
@@ -282,6 +309,7 @@ impl Clock<'_> {
             "epoch": self.epoch,
             "world": self.name,
             "model": { "name": description.config_name, "data_hash": description.data_hash },
+            "models": self.shared.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
             "frame_rate_hz": FRAME_RATE_HZ,
             "joints": joints_json(skeleton),
             "shapes": shapes_json(skeleton),

@@ -3,10 +3,12 @@
 //! A [`World`] is made from a model and a [`SceneRequest`] and moved on frame by frame; it knows no clock, no thread and no
 //! network, so that the same scene with the same [`Event`]s gives the same frames.
 
+mod ground;
 mod recording_buffer;
 mod scene;
 mod simulation;
 
+pub use ground::{Bump, Patch};
 pub use recording_buffer::RecordingBuffer;
 pub use scene::{Event, SceneRequest, offered_gaits};
 pub use simulation::{World, WorldLimits};

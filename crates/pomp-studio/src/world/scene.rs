@@ -1,8 +1,10 @@
+use super::ground::Bump;
 use crate::StudioError;
-use glam::{Vec2, Vec3};
+use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::Gait;
+use pomp_physics::ThrownBox;
 use pomp_terrain::{HeightMap, PRESET_NAMES, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +13,11 @@ const MOST_EVENTS: usize = 20_000;
 /// Largest seed: what a browser's numbers hold.
 const LARGEST_SEED: u64 = u32::MAX as u64;
 
-/// Side of level ground, metres, and the distance between its heights.
-const FLAT_SIZE_M: f32 = 400.0;
-const FLAT_CELL_M: f32 = 1.0;
+/// Side of level ground, metres, and the distance between its heights: fine enough to draw bumps on.
+const FLAT_SIZE_M: f32 = 200.0;
+const FLAT_CELL_M: f32 = 0.25;
+/// How fast a thrown cube turns, rad/s.
+const TUMBLE_RAD_S: f32 = 3.0;
 /// Side of any other ground, metres: minutes of walking, and still sent in an instant.
 const SIZE_M: f32 = 72.0;
 /// Side of stairs, whose heights lie closer together.
@@ -23,6 +27,9 @@ const STAIRS_SIZE_M: f32 = 44.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SceneRequest {
+    /// Name of the model that moves the character; without one the first of the program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Name of a terrain preset.
     pub terrain: String,
     /// Seed of terrain and noise, up to 2³² − 1.
@@ -52,6 +59,10 @@ pub enum Event {
     Assist(u32, f32),
     /// Frame, steps of the sampler.
     Denoise(u32, usize),
+    /// Frame, side (metres), mass (kg), centre (world, metres), velocity (m/s) of a cube.
+    Throw(u32, f32, f32, [f32; 3], [f32; 3]),
+    /// Frame, x, z, radius and height (metres) of a bump on the ground; a negative height digs.
+    Bump(u32, f32, f32, f32, f32),
 }
 
 impl Event {
@@ -61,7 +72,9 @@ impl Event {
             Self::Steer(frame, ..)
             | Self::Push(frame, ..)
             | Self::Assist(frame, ..)
-            | Self::Denoise(frame, ..) => *frame,
+            | Self::Denoise(frame, ..)
+            | Self::Throw(frame, ..)
+            | Self::Bump(frame, ..) => *frame,
         }
     }
 
@@ -74,6 +87,7 @@ impl SceneRequest {
     /// The scene that a model is shown in first: its own mass, the defaults of the loop.
     pub fn first(model: &Model, config: &GeneratorConfig, terrain: &str, seed: u64) -> Self {
         Self {
+            model: None,
             terrain: terrain.to_owned(),
             seed,
             friction: config.dynamic.friction,
@@ -128,6 +142,10 @@ impl SceneRequest {
                 }
                 Event::Assist(_, scale) => check_assist(scale)?,
                 Event::Denoise(_, steps) => check_steps(steps, model)?,
+                Event::Throw(_, side_m, mass_kg, position, velocity) => {
+                    cube(side_m, mass_kg, position.into(), velocity.into()).validate()?;
+                }
+                Event::Bump(_, x, z, radius_m, height_m) => Bump { x, z, radius_m, height_m }.validate()?,
             }
         }
         Ok(())
@@ -158,6 +176,13 @@ impl SceneRequest {
         }
         Ok(pomp_terrain::generate(&spec, self.seed)?)
     }
+}
+
+/// A cube that flies with a face ahead and tumbles a little.
+pub(super) fn cube(side_m: f32, mass_kg: f32, position: Vec3, velocity: Vec3) -> ThrownBox {
+    let rotation = Quat::from_rotation_y(velocity.x.atan2(velocity.z));
+    let spin = rotation * Vec3::new(TUMBLE_RAD_S, 0.0, 0.0);
+    ThrownBox { size_m: Vec3::splat(side_m), mass_kg, position, rotation, velocity, spin }
 }
 
 /// Gaits that a model can be asked for: those it can start with.
@@ -191,7 +216,7 @@ pub(super) fn check_steps(steps: usize, model: &Model) -> Result<(), StudioError
     Err(StudioError::BadScene { field: "denoising_steps", value: steps.to_string(), range })
 }
 
-fn in_range(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), StudioError> {
+pub(super) fn in_range(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), StudioError> {
     if (low..=high).contains(&value) {
         return Ok(());
     }

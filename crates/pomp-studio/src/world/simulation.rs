@@ -1,7 +1,8 @@
-use super::scene::{check_assist, check_gait, check_steps};
-use super::{Event, RecordingBuffer, SceneRequest};
+use super::ground::Original;
+use super::scene::{check_assist, check_gait, check_steps, cube};
+use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
 use crate::StudioError;
-use crate::protocol::{FrameHeader, PushRequest, frame_message};
+use crate::protocol::{FrameHeader, PushRequest, ThrowRequest, frame_message};
 use glam::{Vec2, Vec3};
 use pomp_generator::{
     FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorSnapshot, LiveControl, SteeredStep, Steering,
@@ -9,7 +10,7 @@ use pomp_generator::{
 use pomp_model::Model;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::{Gait, Recording};
-use pomp_physics::Push;
+use pomp_physics::{BoxState, Push};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +19,8 @@ use std::time::Instant;
 const PUSH_FRAMES: u32 = 6;
 /// Pushes that may act at once.
 const MOST_PUSHES: usize = 16;
+/// Boxes and bumps of the page that may wait for the next frame.
+const MOST_WAITING: usize = 16;
 /// Frames between two snapshots: going back simulates at most these anew.
 const SNAPSHOT_FRAMES: u32 = 30;
 /// Steering and other events that a scene remembers; more make no link any more.
@@ -56,6 +59,8 @@ struct Now {
     pushes: Vec<ActivePush>,
     assist: f32,
     denoising_steps: usize,
+    /// Bumps pressed so far.
+    bumps: usize,
 }
 
 /// A character in its world.
@@ -65,10 +70,19 @@ pub struct World {
     config: GeneratorConfig,
     limits: WorldLimits,
     generator: Generator,
+    original: Original,
     now: Now,
+    /// Bumps of the frame that begins.
+    fresh_bumps: Vec<Bump>,
+    /// What of the ground the page does not know yet.
+    changed: Option<Patch>,
+    /// Why something asked for was not done.
+    refusals: Vec<String>,
     /// What the page asks for; taken over at the next frame.
     asked: Steering,
     asked_pushes: Vec<PushRequest>,
+    asked_throws: Vec<ThrowRequest>,
+    asked_bumps: Vec<Bump>,
     asked_assist: Option<f32>,
     asked_steps: Option<usize>,
     log: Vec<Event>,
@@ -82,6 +96,7 @@ pub struct World {
 /// The last frame, as it is shown again while the clock stands.
 struct Shown {
     step: SteeredStep,
+    boxes: Vec<BoxState>,
     center_of_mass: Vec3,
     gates: Vec<f32>,
     path: [(Vec2, f32); FUTURE_KEYS],
@@ -113,8 +128,15 @@ impl World {
             pushes: Vec::new(),
             assist: scene.assist,
             denoising_steps: scene.denoising_steps,
+            bumps: 0,
         };
         Ok(Self {
+            original: Original::of(generator.terrain()),
+            fresh_bumps: Vec::new(),
+            changed: None,
+            refusals: Vec::new(),
+            asked_throws: Vec::new(),
+            asked_bumps: Vec::new(),
             asked: Steering::STILL,
             asked_pushes: Vec::new(),
             asked_assist: None,
@@ -134,13 +156,12 @@ impl World {
         })
     }
 
-    /// The same scene from its beginning, without its events; or another one.
+    /// The same scene from its beginning, without its events.
     ///
     /// # Errors
     /// As [`Self::new`]; this world is unharmed then.
-    pub fn begin_again(&self, scene: Option<SceneRequest>) -> Result<Self, StudioError> {
-        let scene = scene.unwrap_or_else(|| self.scene.clone());
-        Self::new(Arc::clone(&self.model), &self.config, scene, self.limits)
+    pub fn begin_again(&self) -> Result<Self, StudioError> {
+        Self::new(Arc::clone(&self.model), &self.config, self.scene.clone(), self.limits)
     }
 
     /// The scene as it began.
@@ -223,6 +244,40 @@ impl World {
         Ok(())
     }
 
+    /// Throws a cube in the next frame; [`Self::take_refusals`] tells why it did not fly.
+    ///
+    /// # Errors
+    /// A cube out of range, or too many at once.
+    pub fn throw(&mut self, throw: ThrowRequest) -> Result<(), StudioError> {
+        cube(throw.side_m, throw.mass_kg, throw.position, throw.velocity).validate()?;
+        has_room("boxes at once", self.asked_throws.len())?;
+        self.replay.clear();
+        self.asked_throws.push(throw);
+        Ok(())
+    }
+
+    /// Presses a bump on the ground, or out of it, in the next frame.
+    ///
+    /// # Errors
+    /// A bump out of range, or too many at once.
+    pub fn bump(&mut self, bump: Bump) -> Result<(), StudioError> {
+        bump.validate()?;
+        has_room("bumps at once", self.asked_bumps.len())?;
+        self.replay.clear();
+        self.asked_bumps.push(bump);
+        Ok(())
+    }
+
+    /// What of the ground has changed since this was last asked.
+    pub fn take_changed_ground(&mut self) -> Option<Patch> {
+        self.changed.take()
+    }
+
+    /// Why something asked for was not done, since this was last asked.
+    pub fn take_refusals(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.refusals)
+    }
+
     /// Scales the root assist from the next frame on.
     ///
     /// # Errors
@@ -252,15 +307,37 @@ impl World {
         if self.frame().is_multiple_of(SNAPSHOT_FRAMES) {
             self.keep();
         }
-        for event in &events {
-            self.apply(*event)?;
+        let mut done = Vec::with_capacity(events.len());
+        for event in events {
+            match self.apply(event) {
+                Ok(()) => done.push(event),
+                Err(StudioError::Generator(error)) if matches!(event, Event::Throw(..)) => {
+                    self.refusals.push(error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if self.log.len() + events.len() <= MOST_LOGGED {
-            self.log.extend(events);
+        self.press_bumps()?;
+        if self.log.len() + done.len() <= MOST_LOGGED {
+            self.log.extend(done);
         } else {
             self.log_is_whole = false;
         }
         self.simulate()
+    }
+
+    /// Presses the bumps of this frame all at once: each ground is a new collider.
+    fn press_bumps(&mut self) -> Result<(), StudioError> {
+        let bumps = std::mem::take(&mut self.fresh_bumps);
+        if bumps.is_empty() {
+            return Ok(());
+        }
+        self.now.bumps += bumps.len();
+        if let Some((terrain, patch)) = self.original.bumped(self.generator.terrain(), &bumps)? {
+            self.generator.set_terrain(terrain)?;
+            self.changed = Some(patch);
+        }
+        Ok(())
     }
 
     /// What begins now: of a link's events while there are any, then what the page has asked for.
@@ -285,6 +362,13 @@ impl World {
             let (impulse, point) = (push.impulse_ns.to_array(), push.point_local.to_array());
             Event::Push(frame, push.body, impulse, point)
         }));
+        let throws = self.asked_throws.drain(..);
+        events.extend(throws.map(|throw| {
+            let (position, velocity) = (throw.position.to_array(), throw.velocity.to_array());
+            Event::Throw(frame, throw.side_m, throw.mass_kg, position, velocity)
+        }));
+        let bumps = self.asked_bumps.drain(..);
+        events.extend(bumps.map(|bump| Event::Bump(frame, bump.x, bump.z, bump.radius_m, bump.height_m)));
         events.extend(self.asked_assist.take().map(|scale| Event::Assist(frame, scale)));
         events.extend(self.asked_steps.take().map(|steps| Event::Denoise(frame, steps)));
         events
@@ -308,6 +392,12 @@ impl World {
                 self.generator.set_assist_scale(scale);
             }
             Event::Denoise(_, steps) => self.take_steps(steps)?,
+            Event::Throw(_, side_m, mass_kg, position, velocity) => {
+                self.generator.throw(&cube(side_m, mass_kg, position.into(), velocity.into()))?;
+            }
+            Event::Bump(_, x, z, radius_m, height_m) => {
+                self.fresh_bumps.push(Bump { x, z, radius_m, height_m });
+            }
         }
         Ok(())
     }
@@ -345,6 +435,7 @@ impl World {
         self.now.pushes.retain(|push| push.frames_left > 0);
         self.recording.push(step.output.clone(), step_ms * 1e3);
         self.last = Some(Shown {
+            boxes: self.generator.boxes(),
             center_of_mass: self.generator.center_of_mass(),
             gates: self.generator.expert_gates().to_vec(),
             path: self.generator.predicted_path().expect("a frame that is done has a prediction"),
@@ -379,6 +470,7 @@ impl World {
         let Some(at) = self.snapshots.iter().rposition(before) else { return Ok(()) };
         self.snapshots.truncate(at + 1);
         let kept = self.snapshots[at].clone();
+        let bumps = self.now.bumps;
         let from = kept.generator.frames() as u32;
         self.generator.restore(&kept.generator)?;
         self.take_steps(kept.now.denoising_steps)?;
@@ -392,10 +484,16 @@ impl World {
             for event in again.iter().filter(|event| event.frame() == frame) {
                 self.apply(*event)?;
             }
+            self.press_bumps()?;
             self.simulate()?;
         }
+        let grid = self.generator.terrain().grid();
+        let whole = Patch { rows: 0..grid.heights.frames(), columns: 0..grid.heights.columns() };
+        self.changed = (self.now.bumps != bumps).then_some(whole);
         self.asked = self.now.steering;
         self.asked_pushes.clear();
+        self.asked_throws.clear();
+        self.asked_bumps.clear();
         (self.asked_assist, self.asked_steps) = (None, None);
         Ok(())
     }
@@ -430,6 +528,16 @@ impl World {
         header.flags.replaying = self.is_replaying();
         header.flags.recovered = shown.step.output.simulated.recovered.is_some();
         let SteeredStep { output, plan } = &shown.step;
-        Some(frame_message(&header, output, plan, shown.center_of_mass, &shown.gates, &shown.path))
+        let boxes = &shown.boxes;
+        Some(frame_message(&header, output, plan, shown.center_of_mass, &shown.gates, &shown.path, boxes))
     }
+}
+
+/// Whether one more may wait beside `waiting` others.
+fn has_room(field: &'static str, waiting: usize) -> Result<(), StudioError> {
+    if waiting < MOST_WAITING {
+        return Ok(());
+    }
+    let (value, range) = ((waiting + 1).to_string(), format!("1 to {MOST_WAITING}"));
+    Err(StudioError::BadScene { field, value, range })
 }

@@ -10,7 +10,7 @@ use pomp_model::Model;
 use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::protocol::{KIND_FRAME, KIND_NOTICE, KIND_SCENE, KIND_TERRAIN};
-use pomp_studio::{Library, Started, Studio, StudioConfig, serve};
+use pomp_studio::{Library, NamedModel, Started, Studio, StudioConfig, serve};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::net::SocketAddr;
@@ -20,8 +20,12 @@ use std::time::{Duration, Instant};
 
 fn started(config: StudioConfig) -> Started {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
-    let studio = Studio {
+    let load = |name: &str| NamedModel {
+        name: name.to_owned(),
         model: Model::load(&folder, &Default::default()).unwrap(),
+    };
+    let studio = Studio {
+        models: vec![load("compact"), load("other")],
         generator: GeneratorConfig::default(),
         preprocess: PreprocessConfig::default(),
         rigs: RigLibrary::builtin(),

@@ -1,11 +1,12 @@
 // The live world: frames in, steering out.
 import { Connection } from "./connection";
+import { Brush } from "./input/brush";
 import { Pointer } from "./input/pointer";
 import { Steering } from "./input/steering";
 import { between } from "./interpolate";
 import { sceneOfAddress } from "./link";
 import type { Plots } from "./panels/plots";
-import { type FromServer, type LiveFrame, pushMessage, type SceneInfo, steerMessage, type Vec3, type WorldState } from "./protocol";
+import { bumpMessage, type FromServer, type LiveFrame, pushMessage, type SceneInfo, steerMessage, type Vec3, type WorldState } from "./protocol";
 import { SceneForm } from "./scene_form";
 import { element, say, sayError, typing } from "./ui";
 import type { Shown } from "./view/overlays";
@@ -21,6 +22,7 @@ export class Live {
   private readonly connection: Connection;
   private readonly steering = new Steering();
   private readonly pointer: Pointer;
+  private readonly brush: Brush;
   private readonly form: SceneForm;
   private scene: SceneInfo | undefined;
   private state: WorldState | undefined;
@@ -50,8 +52,9 @@ export class Live {
       opened: () => (element("lost").hidden = true),
       lost: (seconds) => this.lost(seconds),
     });
-    this.form = new SceneForm(this.connection, () => this.view.stage.yaw);
-    this.pointer = new Pointer(view, canvas, {
+    this.form = new SceneForm(this.connection, view);
+    this.brush = new Brush(view, (x, z, radius, height) => this.connection.send(bumpMessage(x, z, radius, height)));
+    this.pointer = new Pointer(view, canvas, this.brush, {
       canPush: () => this.active && this.last !== undefined,
       aiming: (on) => this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
       push: (joint, impulse, point) => this.push(joint, impulse, point),
@@ -82,6 +85,7 @@ export class Live {
   setActive(active: boolean): void {
     this.active = active;
     this.sleep(!active);
+    if (!active) this.brush.choose(undefined);
     if (active && this.scene) {
       this.plots.setPerson(personOf(this.scene), this.scene.gait_names);
       this.view.setPerson(personOf(this.scene));
@@ -96,6 +100,7 @@ export class Live {
     };
     command("pause", () => this.togglePause());
     command("step", () => this.connection.command({ do: "step" }));
+    command("throw", () => this.form.throwBox(this.last));
     command("reset", () => this.connection.command({ do: "reset" }));
     command("rewind-1", () => this.connection.command({ do: "rewind", seconds: 1 }));
     command("rewind-10", () => this.connection.command({ do: "rewind", seconds: 10 }));
@@ -112,6 +117,7 @@ export class Live {
       else if (event.code === "KeyR") this.connection.command({ do: "reset" });
       else if (event.code === "KeyZ") this.connection.command({ do: "rewind", seconds: 1 });
       else if (event.code === "KeyP") this.form.push("away");
+      else if (event.code === "KeyB") this.form.throwBox(this.last);
     });
   }
 
@@ -135,6 +141,11 @@ export class Live {
           this.view.setTerrain(message.terrain);
           this.view.stage.jump();
         }
+        break;
+      case "patch":
+        if (message.epoch !== this.scene?.epoch) break;
+        if (this.active) this.view.patchTerrain(message.patch);
+        else this.form.patch(message.patch);
         break;
       case "frame":
         this.take(message.frame);
@@ -238,6 +249,7 @@ export class Live {
     }
     this.view.render(seconds, frame);
     this.pointer.draw();
+    this.brush.draw();
     this.plots.draw(this.latency);
   }
 
@@ -285,7 +297,7 @@ export class Live {
     const clock = `${seconds.toFixed(1)} s`;
     const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
     if (status.textContent !== text) status.textContent = text;
-    Object.assign(status.dataset, { x: x.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen) });
+    Object.assign(status.dataset, { x: x.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen), boxes: String(frame.boxes?.length ?? 0), ground: this.view.ground.drawn.toFixed(3) });
   }
 }
 

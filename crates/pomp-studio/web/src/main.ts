@@ -14,6 +14,7 @@ const KEYS: [string, string][] = [
   ["Shift", "jog"],
   ["drag on the body", "aim a push; let go to push, Escape to leave it"],
   ["P", "push the chosen body away from the viewer"],
+  ["B", "throw a box at the chosen body"],
   ["drag elsewhere, wheel", "look around, come nearer"],
   ["Enter", "pause, go on"],
   [".", "one frame"],

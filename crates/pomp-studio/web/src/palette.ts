@@ -17,6 +17,7 @@ export interface Palette {
   wanted: Color;
   center: Color;
   support: Color;
+  crate: Color;
   sun: number;
   ambient: number;
 }
@@ -39,6 +40,7 @@ export const light: Palette = {
   wanted: c(0x8a6fae),
   center: c(0x8a3ffc),
   support: c(0x009e73),
+  crate: c(0xc79a5b),
   sun: 1.9,
   ambient: 1.35,
 };
@@ -58,6 +60,7 @@ export const dark: Palette = {
   wanted: c(0xb79be0),
   center: c(0xc9a6ff),
   support: c(0x2fd3a2),
+  crate: c(0xb98d52),
   sun: 1.7,
   ambient: 0.9,
 };

@@ -17,9 +17,12 @@ export type SceneEvent =
   | { steer: [number, number, number, string] }
   | { push: [number, number, Vec3, Vec3] }
   | { assist: [number, number] }
-  | { denoise: [number, number] };
+  | { denoise: [number, number] }
+  | { throw: [number, number, number, Vec3, Vec3] }
+  | { bump: [number, number, number, number, number] };
 
 export interface SceneRequest {
+  model?: string;
   terrain: string;
   seed: number;
   friction: number;
@@ -36,6 +39,7 @@ export interface SceneInfo {
   epoch: number;
   world: string;
   model: { name: string; data_hash: string };
+  models: string[];
   frame_rate_hz: number;
   joints: JointInfo[];
   shapes: Shape[];
@@ -82,6 +86,21 @@ export interface TerrainGrid {
   heights: Float32Array;
 }
 
+export interface TerrainPatch {
+  row: number;
+  column: number;
+  rows: number;
+  columns: number;
+  heights: Float32Array;
+}
+
+export interface ThrownBox {
+  number: number;
+  size: Float32Array;
+  position: Float32Array;
+  rotation: Float32Array;
+}
+
 /** One frame of a world or of a clip; what is not known is absent. */
 export interface Frame {
   frame: number;
@@ -97,6 +116,7 @@ export interface Frame {
   gates?: Float32Array;
   predictedPath?: Float32Array;
   wantedPath?: Float32Array;
+  boxes?: ThrownBox[];
 }
 
 export interface LiveFrame extends Frame {
@@ -115,6 +135,7 @@ const FRAME_HEADER_BYTES = 24;
 export type FromServer =
   | { kind: "scene"; scene: SceneInfo }
   | { kind: "terrain"; epoch: number; terrain: TerrainGrid }
+  | { kind: "patch"; epoch: number; patch: TerrainPatch }
   | { kind: "frame"; frame: LiveFrame }
   | { kind: "notice"; notice: Notice }
   | { kind: "state"; state: WorldState }
@@ -135,13 +156,16 @@ export function parse(bytes: ArrayBuffer, scene: SceneInfo | undefined): FromSer
     case 2:
       return parseTerrain(bytes, view);
     case 3:
-      return scene ? { kind: "frame", frame: parseFrame(bytes, view, scene) } : undefined;
+      // A frame of an older scene may have other sizes.
+      return scene && view.getUint32(4, true) === scene.epoch ? { kind: "frame", frame: parseFrame(bytes, view, scene) } : undefined;
     case 4:
       return { kind: "notice", notice: json(bytes) };
     case 5:
       return { kind: "state", state: json(bytes) };
     case 6:
       return { kind: "link", scene: json<{ scene: SceneRequest }>(bytes).scene };
+    case 7:
+      return parsePatch(bytes, view);
     default:
       throw new Error(`the server sent a message of kind ${view.getUint8(0)}; reload the page`);
   }
@@ -154,6 +178,12 @@ function parseTerrain(bytes: ArrayBuffer, view: DataView): FromServer {
   const cell = view.getFloat32(24, true);
   const heights = new Float32Array(bytes, 28, rows * columns);
   return { kind: "terrain", epoch: view.getUint32(4, true), terrain: { rows, columns, origin, cell, heights } };
+}
+
+function parsePatch(bytes: ArrayBuffer, view: DataView): FromServer {
+  const [row, column, rows, columns] = [8, 12, 16, 20].map((at) => view.getUint32(at, true)) as [number, number, number, number];
+  const heights = new Float32Array(bytes, 24, rows * columns);
+  return { kind: "patch", epoch: view.getUint32(4, true), patch: { row, column, rows, columns, heights } };
 }
 
 function parseFrame(bytes: ArrayBuffer, view: DataView, scene: SceneInfo): LiveFrame {
@@ -189,6 +219,7 @@ function parseFrame(bytes: ArrayBuffer, view: DataView, scene: SceneInfo): LiveF
     gates: take(scene.experts),
     predictedPath: take(3 * scene.path_keys),
     wantedPath: take(2 * scene.path_keys),
+    boxes: Array.from({ length: view.getUint8(2) }, () => ({ number: take(1)[0]!, size: take(3), position: take(3), rotation: take(4) })),
   };
 }
 
@@ -207,6 +238,21 @@ export function pushMessage(body: number, impulse: Vec3, point: Vec3): ArrayBuff
   view.setUint8(0, 2);
   view.setUint8(1, body);
   [...impulse, ...point].forEach((value, i) => view.setFloat32(2 + 4 * i, value, true));
+  return view.buffer as ArrayBuffer;
+}
+
+export function throwMessage(side: number, mass: number, position: Vec3, velocity: Vec3): ArrayBuffer {
+  return numbersMessage(4, [side, mass, ...position, ...velocity]);
+}
+
+export function bumpMessage(x: number, z: number, radius: number, height: number): ArrayBuffer {
+  return numbersMessage(5, [x, z, radius, height]);
+}
+
+function numbersMessage(kind: number, numbers: number[]): ArrayBuffer {
+  const view = new DataView(new ArrayBuffer(1 + 4 * numbers.length));
+  view.setUint8(0, kind);
+  numbers.forEach((value, i) => view.setFloat32(1 + 4 * i, value, true));
   return view.buffer as ArrayBuffer;
 }
 

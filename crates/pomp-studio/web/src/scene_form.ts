@@ -1,14 +1,21 @@
 // The panel of the scene: what the world is made of, pushes by hand, and what can be taken away.
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
-import { pushMessage, type SceneInfo, type SceneRequest, type TerrainGrid, type Vec3, type WorldState } from "./protocol";
+import { type LiveFrame, pushMessage, type SceneInfo, type SceneRequest, type TerrainGrid, type TerrainPatch, throwMessage, type Vec3, type WorldState } from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
+import type { WorldView } from "./view/world_view";
+
+/** Edge of a thrown cube for its mass: that of a packed crate, kg/m³, within what the simulator takes. */
+const CRATE_DENSITY = 220;
+/** A box flies so long, seconds, at most; its speed follows from the way. */
+const LONGEST_FLIGHT_S = 0.8;
 
 type Way = "left" | "right" | "away" | "near";
 
 export class SceneForm {
   terrain: TerrainGrid | undefined;
   private scene: SceneInfo | undefined;
+  private readonly model = element<HTMLSelectElement>("model");
   private readonly terrainField = element<HTMLSelectElement>("terrain");
   private readonly seed = element<HTMLInputElement>("seed");
   private readonly friction = element<HTMLInputElement>("friction");
@@ -17,12 +24,14 @@ export class SceneForm {
   private readonly denoise = element<HTMLInputElement>("denoise");
   private readonly pushSize = element<HTMLInputElement>("push-size");
   private readonly pushBody = element<HTMLSelectElement>("push-body");
+  private readonly boxMass = element<HTMLInputElement>("box-mass");
+  private readonly boxSpeed = element<HTMLInputElement>("box-speed");
 
   constructor(
     private readonly connection: Connection,
-    private readonly viewYaw: () => number,
+    private readonly view: WorldView,
   ) {
-    for (const field of [this.terrainField, this.seed, this.friction, this.mass]) field.onchange = () => this.begin();
+    for (const field of [this.model, this.terrainField, this.seed, this.friction, this.mass]) field.onchange = () => this.begin();
     element("dice").onclick = () => {
       this.seed.value = String(Math.floor(Math.random() * 1e6));
       this.begin();
@@ -35,7 +44,7 @@ export class SceneForm {
       this.label();
       connection.command({ do: "denoise", steps: Number(this.denoise.value) });
     };
-    for (const field of [this.friction, this.mass, this.pushSize]) field.oninput = () => this.label();
+    for (const field of [this.friction, this.mass, this.pushSize, this.boxMass, this.boxSpeed]) field.oninput = () => this.label();
     for (const button of all("[data-push]")) button.onclick = () => this.push(button.dataset.push as Way);
     for (const button of all("[data-take]")) button.onclick = () => void this.take(button.dataset.take!);
     element("link").onclick = () => connection.command({ do: "link" });
@@ -46,6 +55,9 @@ export class SceneForm {
     const { scene } = info;
     this.terrainField.replaceChildren(...info.terrains.map((name) => new Option(name, name, false, name === scene.terrain)));
     this.terrainField.value = scene.terrain;
+    this.model.replaceChildren(...info.models.map((name) => new Option(name, name)));
+    this.model.value = scene.model ?? info.models[0]!;
+    element("model-row").hidden = info.models.length < 2;
     this.seed.value = String(scene.seed);
     this.friction.value = String(scene.friction);
     this.mass.value = String(scene.mass_kg);
@@ -74,12 +86,16 @@ export class SceneForm {
     tell(this.assist, `${Math.round(Number(this.assist.value) * 100)} %`);
     tell(this.denoise, `${this.denoise.value} step${this.denoise.value === "1" ? "" : "s"}`);
     tell(this.pushSize, `${this.pushSize.value} N·s`);
+    tell(this.boxMass, `${this.boxMass.value} kg`);
+    tell(this.boxSpeed, `${this.boxSpeed.value} m/s`);
   }
 
   private begin(): void {
     if (!this.scene) return;
     const seed = Math.min(Math.max(Math.round(Number(this.seed.value) || 0), 0), 2 ** 32 - 1);
+    const model = this.model.value === this.scene.models[0] ? {} : { model: this.model.value };
     const scene: SceneRequest = {
+      ...model,
       terrain: this.terrainField.value,
       seed,
       friction: Number(this.friction.value),
@@ -94,10 +110,37 @@ export class SceneForm {
   push(way: Way): void {
     const body = this.scene?.bodies.indexOf(this.pushBody.value) ?? -1;
     if (body < 0) return;
-    const yaw = this.viewYaw();
+    const yaw = this.view.stage.yaw;
     const [sin, cos, size] = [Math.sin(yaw), Math.cos(yaw), Number(this.pushSize.value)];
     const ways: Record<Way, Vec3> = { away: [sin, 0, cos], near: [-sin, 0, -cos], left: [cos, 0, -sin], right: [-cos, 0, sin] };
     this.connection.send(pushMessage(body, ways[way].map((v) => v * size) as Vec3, [0, 0, 0]));
+  }
+
+  /** Throws a box from beside the eye at the chosen body; it is aimed high enough to get there. */
+  throwBox(frame: LiveFrame | undefined): void {
+    const joint = this.scene?.joints.findIndex((candidate) => candidate.name === this.pushBody.value) ?? -1;
+    if (!frame || joint < 0) return;
+    const mass = Number(this.boxMass.value);
+    const side = Math.min(Math.max(Math.cbrt(mass / CRATE_DENSITY), 0.08), 0.9);
+    const eye = this.view.stage.camera.position;
+    const target = [0, 1, 2].map((k) => frame.positions[3 * joint + k]!) as Vec3;
+    const yaw = this.view.stage.yaw;
+    // Below the picture's middle and a little to the right: the box is seen to fly, and hides nothing.
+    const from: Vec3 = [eye.x - 0.35 * Math.cos(yaw), Math.max(eye.y - 0.3, this.view.ground.height(eye.x, eye.z) + side), eye.z + 0.35 * Math.sin(yaw)];
+    const way = target.map((value, k) => value - from[k]!) as Vec3;
+    const flight = Math.min(Math.hypot(...way) / Number(this.boxSpeed.value), LONGEST_FLIGHT_S);
+    const velocity = way.map((value) => value / flight) as Vec3;
+    velocity[1] += 0.5 * 9.81 * flight;
+    this.connection.send(throwMessage(side, mass, from, velocity));
+  }
+
+  /** Changed heights that nobody looks at just now. */
+  patch(patch: TerrainPatch): void {
+    const grid = this.terrain;
+    if (!grid) return;
+    for (let i = 0; i < patch.rows; i++) {
+      grid.heights.set(patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns), (patch.row + i) * grid.columns + patch.column);
+    }
   }
 
   private async take(file: string): Promise<void> {

@@ -137,6 +137,37 @@ await check("a push with the mouse moves it, and going back takes the push back"
   await frameAfter(page, Number(back.frame) + 5);
 });
 
+await check("a thrown box flies, is drawn and lands", async () => {
+  await page.selectOption("#push-body", "Spine2");
+  await page.click("#throw");
+  await page.waitForFunction(() => Number(document.getElementById("status").dataset.boxes) === 1);
+  const before = await status(page);
+  await frameAfter(page, Number(before.frame) + 14);
+  await page.screenshot({ path: join(out, "box.png") });
+  await frameAfter(page, Number(before.frame) + 90);
+  await page.keyboard.press("b");
+  await page.waitForFunction(() => Number(document.getElementById("status").dataset.boxes) === 2);
+  await page.screenshot({ path: join(out, "boxes.png") });
+});
+
+await check("the brush raises the ground, and going back levels it", async () => {
+  await page.click('[data-brush="raise"]');
+  const heights = () => page.evaluate(() => Number(document.getElementById("status").dataset.ground));
+  holds((await heights()) === 0, "the ground was level");
+  await page.mouse.move(760, 600);
+  await page.mouse.down();
+  await page.mouse.move(790, 590, { steps: 3 });
+  await page.waitForFunction(() => Number(document.getElementById("status").dataset.ground) > 0.08);
+  await page.screenshot({ path: join(out, "brush.png") });
+  await page.mouse.up();
+  await page.keyboard.press("Escape");
+  const before = await status(page);
+  await page.click("#rewind-10");
+  await page.waitForFunction((frame) => Number(document.getElementById("status").dataset.frame) < frame, Number(before.frame));
+  await page.waitForFunction(() => Number(document.getElementById("status").dataset.ground) === 0);
+  await page.click("#pause");
+});
+
 await check("another ground begins a new scene", async () => {
   const before = await status(page);
   await page.selectOption("#terrain", "hills");

@@ -1,13 +1,17 @@
 use crate::cli::StudioArguments;
 use crate::{config_file, default_model, motion_file};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_preprocess::PreprocessConfig;
-use pomp_studio::{Library, Studio, StudioConfig, serve};
+use pomp_studio::{Library, NamedModel, Studio, StudioConfig, serve};
 use pomp_terrain::PRESET_NAMES;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// Name of the model that comes with the program.
+const EMBEDDED: &str = "embedded";
 
 pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     let mut config: StudioConfig = match &arguments.config {
@@ -28,23 +32,23 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
         bail!("--terrain \"{}\": the terrains are {}", arguments.terrain, PRESET_NAMES.join(", "));
     }
     let device = Device::flex();
-    let (mut model, mut library) = (None, Library::default());
+    let (mut models, mut library) = (Models::default(), Library::default());
+    for path in &arguments.model {
+        models.add(path, &device)?;
+    }
     for path in &arguments.shown {
-        if path.join("model.json").is_file() {
-            if model.is_some() {
-                bail!("{}: one model at a time moves the character; leave one out", path.display());
-            }
-            model = Some(Model::load(path, &device)?);
-        } else {
+        let within = if is_model(path) { vec![path.clone()] } else { models_within(path)? };
+        if within.is_empty() {
             library.add(path)?;
         }
+        for model in within {
+            models.add(&model, &device)?;
+        }
     }
-    let model = match model {
-        Some(model) => model,
-        None => default_model::load(&device)?,
-    };
+    let mut models = models.0;
+    models.push(NamedModel { name: EMBEDDED.to_owned(), model: default_model::load(&device)? });
     let studio = Studio {
-        model,
+        models,
         generator,
         preprocess: PreprocessConfig::default(),
         rigs: motion_file::rigs(&arguments.rig)?,
@@ -60,4 +64,38 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
         println!("Ctrl-C ends it.");
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_model(path: &Path) -> bool {
+    path.join("model.json").is_file()
+}
+
+/// The models in a folder that is none itself, by name.
+fn models_within(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(path).with_context(|| path.display().to_string())?;
+    let paths: std::io::Result<Vec<PathBuf>> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut models = paths.with_context(|| path.display().to_string())?;
+    models.retain(|path| is_model(path));
+    models.sort();
+    Ok(models)
+}
+
+/// Models under names of their own.
+#[derive(Default)]
+struct Models(Vec<NamedModel>);
+
+impl Models {
+    fn add(&mut self, path: &Path, device: &Device) -> Result<()> {
+        let model = Model::load(path, device)?;
+        let plain = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let plain = plain.unwrap_or_else(|| path.display().to_string());
+        let taken = |name: &String| name == EMBEDDED || self.0.iter().any(|named| named.name == *name);
+        let numbered = (2..).map(|number| format!("{plain} {number}"));
+        let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain);
+        self.0.push(NamedModel { name, model });
+        Ok(())
+    }
 }

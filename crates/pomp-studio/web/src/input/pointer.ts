@@ -3,6 +3,7 @@ import { Plane, Vector3 } from "three";
 import type { Vec3 } from "../protocol";
 import { element } from "../ui";
 import type { WorldView } from "../view/world_view";
+import type { Brush } from "./brush";
 
 /** Impulse per metre of drag, N·s, and the largest. */
 const NS_PER_M = 160;
@@ -32,6 +33,7 @@ export class Pointer {
   constructor(
     private readonly view: WorldView,
     private readonly canvas: HTMLCanvasElement,
+    private readonly brush: Brush,
     private readonly actions: PointerActions,
   ) {
     canvas.addEventListener("pointerdown", (event) => this.down(event));
@@ -54,8 +56,10 @@ export class Pointer {
     this.at = [event.clientX, event.clientY];
     if (this.fingers.size > 1) {
       this.stopAiming();
+      this.brush.up();
       return;
     }
+    if (event.button === 0 && this.actions.canPush() && this.brush.down(...this.at)) return;
     const hit = event.button === 0 && this.actions.canPush() ? this.view.figure?.hit(this.view.stage.ray(...this.at)) : undefined;
     if (hit && this.view.figure) {
       this.aim = { joint: hit.joint, local: this.view.figure.toLocal(hit.joint, hit.point), impulse: new Vector3() };
@@ -67,6 +71,7 @@ export class Pointer {
 
   private move(event: PointerEvent): void {
     const before = this.fingers.get(event.pointerId);
+    this.brush.move(event.clientX, event.clientY);
     if (!before) {
       const over = this.actions.canPush() && this.view.figure?.hit(this.view.stage.ray(event.clientX, event.clientY));
       this.canvas.classList.toggle("over-body", Boolean(over));
@@ -82,7 +87,7 @@ export class Pointer {
     if (this.fingers.size > 1) {
       const now = spread();
       if (wide > 0 && now > 0) this.view.stage.zoom(wide / now);
-    } else if (!this.aim) {
+    } else if (!this.aim && !(this.brush.way && event.buttons === 1)) {
       this.view.stage.orbit(event.clientX - before[0], event.clientY - before[1]);
       this.actions.turned();
     }
@@ -91,6 +96,7 @@ export class Pointer {
   private up(event: PointerEvent): void {
     this.fingers.delete(event.pointerId);
     this.canvas.classList.remove("turning");
+    this.brush.up();
     const aim = this.aim;
     this.stopAiming();
     if (aim && aim.impulse.length() > 3) {
@@ -101,6 +107,7 @@ export class Pointer {
   private cancel(event: PointerEvent): void {
     this.fingers.delete(event.pointerId);
     this.canvas.classList.remove("turning");
+    this.brush.up();
     this.stopAiming();
   }
 

@@ -9,7 +9,7 @@ import {
   type Scene,
   type WebGLProgramParametersWithUniforms,
 } from "three";
-import type { TerrainGrid } from "../protocol";
+import type { TerrainGrid, TerrainPatch } from "../protocol";
 
 /** Distance up to which every height is drawn, and up to which anything is, metres. */
 const FINE_M = 9;
@@ -25,6 +25,8 @@ export class Ground {
   private grid: TerrainGrid | undefined;
   private chunkCells = 32;
   private stride = 4;
+  /** Highest point of the last part that was drawn anew, metres. */
+  drawn = 0;
 
   constructor(scene: Scene) {
     scene.add(this.group);
@@ -67,8 +69,32 @@ export class Ground {
     }
     this.chunks.clear();
     this.grid = grid;
+    this.drawn = 0;
     this.chunkCells = Math.max(32, Math.round(6 / grid.cell / 8) * 8);
     this.stride = grid.cell < 0.2 ? 4 : 1;
+  }
+
+  /** Takes changed heights over and builds what they touch anew. */
+  patch(patch: TerrainPatch): void {
+    const grid = this.grid;
+    if (!grid || patch.row + patch.rows > grid.rows || patch.column + patch.columns > grid.columns) return;
+    for (let i = 0; i < patch.rows; i++) {
+      const row = patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns);
+      grid.heights.set(row, (patch.row + i) * grid.columns + patch.column);
+    }
+    this.drawn = patch.heights.reduce((highest, height) => Math.max(highest, height), 0);
+    // Normals reach a height further than the patch.
+    const touches = (first: number, changed: number, count: number): boolean => first <= changed + count && first + this.chunkCells >= changed - 1;
+    for (const [key, mesh] of this.chunks) {
+      const [row, column, stride] = key.split(",").map(Number) as [number, number, number];
+      const [firstRow, firstColumn] = [row * this.chunkCells, column * this.chunkCells];
+      if (!touches(firstRow, patch.row, patch.rows) || !touches(firstColumn, patch.column, patch.columns)) continue;
+      const again = this.build(grid, firstRow, firstColumn, stride);
+      this.group.remove(mesh);
+      mesh.geometry.dispose();
+      this.group.add(again);
+      this.chunks.set(key, again);
+    }
   }
 
   /** Height at a place, as the server interpolates it. */

@@ -1,7 +1,8 @@
 // One character on its ground, with everything drawn around it.
 import { Vector3 } from "three";
 import type { Palette } from "../palette";
-import type { Frame, JointInfo, Shape, TerrainGrid } from "../protocol";
+import type { Frame, JointInfo, Shape, TerrainGrid, TerrainPatch } from "../protocol";
+import { Boxes } from "./boxes";
 import { Figure } from "./figure";
 import { Ground } from "./ground";
 import { Overlays, type Shown } from "./overlays";
@@ -17,6 +18,7 @@ export interface Person {
 
 export class WorldView {
   readonly ground: Ground;
+  private readonly boxes: Boxes;
   figure: Figure | undefined;
   private ghost: Figure | undefined;
   private overlays: Overlays | undefined;
@@ -24,6 +26,7 @@ export class WorldView {
 
   constructor(readonly stage: Stage) {
     this.ground = new Ground(stage.scene);
+    this.boxes = new Boxes(stage.scene);
   }
 
   setPerson(person: Person): void {
@@ -42,6 +45,10 @@ export class WorldView {
     this.overlays?.clearFootprints();
   }
 
+  patchTerrain(patch: TerrainPatch): void {
+    this.ground.patch(patch);
+  }
+
   clearFootprints(): void {
     this.overlays?.clearFootprints();
   }
@@ -50,6 +57,7 @@ export class WorldView {
     this.palette = palette;
     this.stage.setColors(palette);
     this.ground.setColors(palette.ground, palette.grid);
+    this.boxes.setColors(palette);
     this.figure?.setColors(palette);
     this.ghost?.setColors(palette, palette.ghost);
     this.overlays?.setColors(palette);
@@ -62,6 +70,7 @@ export class WorldView {
       this.ghost.group.visible = shown.ghost && frame.targetRotations !== undefined;
       if (this.ghost.group.visible) this.ghost.pose(frame.targetPositions!, frame.targetRotations!);
     }
+    this.boxes.show(frame.boxes ?? []);
     if (fresh) this.overlays?.update(frame, shown);
   }
 

@@ -1,0 +1,24 @@
+//! What is around a character and may change while it moves: the ground, and boxes that fly.
+
+use super::Character;
+use crate::{Dynamics, GeneratorError};
+use pomp_physics::ThrownBox;
+use pomp_terrain::HeightMap;
+use std::sync::Arc;
+
+impl Character {
+    /// Throws a box; `frame` names the place in an error.
+    pub(crate) fn throw(&mut self, thrown: &ThrownBox, frame: usize) -> Result<u32, GeneratorError> {
+        match self.dynamics {
+            Dynamics::Simulated => Ok(self.dynamic.throw(thrown)?),
+            Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),
+        }
+    }
+
+    /// Exchanges the ground under the character.
+    pub(crate) fn set_terrain(&mut self, terrain: HeightMap) -> Result<(), GeneratorError> {
+        self.dynamic.set_terrain(terrain.grid())?;
+        self.terrain = Arc::new(terrain);
+        Ok(())
+    }
+}
