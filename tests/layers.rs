@@ -67,6 +67,7 @@ const TABLE: [Row; 20] = [
             "pomp-formats",
             "pomp-physics",
             "pomp-kinematic",
+            "pomp-render",
             "pomp-model",
             "pomp-preprocess",
             "pomp-generator",

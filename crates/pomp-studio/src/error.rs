@@ -66,6 +66,9 @@ pub enum StudioError {
     /// There is no model to move the character.
     #[error("there is no model to move the character; name one")]
     NoModel,
+    /// More happened in a scene than is remembered.
+    #[error("too much has happened in this scene to repeat it; reset, and keep it shorter")]
+    TooMuchHappened,
     /// There is nothing recorded yet.
     #[error("nothing is recorded yet; let the character move first")]
     NothingRecorded,
@@ -78,6 +81,9 @@ pub enum StudioError {
     /// The loop refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
+    /// A picture cannot be drawn.
+    #[error(transparent)]
+    Render(#[from] pomp_render::RenderError),
     /// The simulator refused.
     #[error(transparent)]
     Physics(#[from] pomp_physics::PhysicsError),

@@ -10,6 +10,7 @@
 //! that the page can.
 
 pub mod bundle;
+mod clip_card;
 mod clip_package;
 mod config;
 mod error;

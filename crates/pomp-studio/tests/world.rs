@@ -7,7 +7,7 @@ use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_studio::protocol::{FrameHeader, PushRequest, ThrowRequest};
-use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits};
+use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits, repeated};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -187,6 +187,11 @@ fn boxes_and_bumps_are_part_of_a_link_and_of_what_is_taken_back() {
     run(&mut second, 70);
     assert_eq!(shown(&first), shown(&second));
     assert_eq!(first.generator().terrain(), second.generator().terrain());
+    let scene_so_far = first.scene_with_events().unwrap();
+    let again = repeated(Arc::clone(&MODEL), &GeneratorConfig::default(), scene_so_far.clone(), 70).unwrap();
+    assert_eq!(again.positions, first.recording().unwrap().positions, "the same model repeats it to the bit");
+    let endless = repeated(Arc::clone(&MODEL), &GeneratorConfig::default(), scene_so_far, 100_000);
+    assert!(endless.unwrap_err().to_string().contains("keep it shorter"));
     let mut calm = world(scene());
     run(&mut calm, 70);
     let pushed = (pelvis(&first) - pelvis(&calm)).length();

@@ -309,6 +309,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rejects_commands_that_are_no_utf8_or_nested_without_end() {
+        for bytes in [&b"\xff\xfe"[..], b"{\"do\":\"\xc3\x28\"}", b"{\"do\":\"\xed\xa0\x80\"}"] {
+            assert!(FromPage::parse(&[&[COMMAND], bytes].concat()).is_err(), "{bytes:?}");
+        }
+        let deep = format!(r#"{{"do":"reset","scene":{}"#, "[".repeat(500_000));
+        assert!(FromPage::parse(&command(&deep)).is_err());
+    }
+
     proptest! {
         #[test]
         fn no_bytes_are_read_as_something_that_is_not_finite(bytes in prop::collection::vec(any::<u8>(), 0..64)) {

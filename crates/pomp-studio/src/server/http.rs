@@ -1,5 +1,6 @@
 //! As much of HTTP/1.1 (RFC 9112) as one page needs: one request per connection, bodies of a stated length.
 
+use super::timed::Timed;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
@@ -7,9 +8,26 @@ use std::time::Duration;
 /// Largest head of a request, bytes, and most headers in it.
 const LARGEST_HEAD: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
+/// How long a visitor may take between two bytes.
+const SLOWEST: Duration = Duration::from_secs(20);
+/// How long a head may take in all, and how long a body or an answer besides what its size takes at the slowest pace.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+const BODY_TIME: Duration = Duration::from_secs(60);
+const SLOWEST_BYTES_PER_S: f64 = 64e3;
 /// How long, and for how many bytes, a visitor is heard out after the answer.
 const LINGER: Duration = Duration::from_millis(500);
+const LONGEST_LINGER: Duration = Duration::from_secs(5);
 const LARGEST_LINGER: usize = 4 << 20;
+
+/// The time that a visitor has for its head.
+pub(super) fn for_head(stream: &TcpStream) -> Timed<'_> {
+    Timed::new(stream, HEAD_TIME, SLOWEST)
+}
+
+/// The time that a visitor has for `bytes`.
+pub(super) fn for_bytes(stream: &TcpStream, bytes: usize) -> Timed<'_> {
+    Timed::new(stream, BODY_TIME + Duration::from_secs_f64(bytes as f64 / SLOWEST_BYTES_PER_S), SLOWEST)
+}
 
 /// The head of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,10 +129,15 @@ impl Request {
         if self.header("transfer-encoding").is_some() {
             return Ok(Err(Refusal::new(501, "bodies in chunks are not read; state the length")));
         }
-        let Some(length) = self.header("content-length") else {
-            return Ok(Err(Refusal::new(411, "the request does not state its length")));
+        let stated: Vec<&str> = self.all("content-length").collect();
+        let length = match stated[..] {
+            [] => return Ok(Err(Refusal::new(411, "the request does not state its length"))),
+            [length] => length,
+            _ => return Ok(Err(Refusal::new(400, "the request states its length more than once"))),
         };
-        let Ok(length) = length.parse::<usize>() else {
+        // A sign is no digit, though a number may have one.
+        let digits = length.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(length) = length.parse::<usize>().ok().filter(|_| digits) else {
             return Ok(Err(Refusal::new(400, "the request's length is no number")));
         };
         if length > most {
@@ -161,7 +184,8 @@ impl Response {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(
-            "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n",
+            "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+             Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n",
         );
         head.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
         stream.write_all(head.as_bytes())?;
@@ -172,18 +196,18 @@ impl Response {
 
 /// Answers and ends the connection. What the visitor still sends is read for a moment: closing at once would lose the answer
 /// on its way.
-pub(super) fn hang_up(mut stream: &TcpStream, response: &Response) {
+pub(super) fn hang_up(stream: &TcpStream, response: &Response) {
     let ended = response
-        .write(&mut stream)
-        .and_then(|()| stream.shutdown(Shutdown::Write))
-        .and_then(|()| stream.set_read_timeout(Some(LINGER)));
+        .write(&mut for_bytes(stream, response.body.len()))
+        .and_then(|()| stream.shutdown(Shutdown::Write));
     if ended.is_err() {
         // The visitor has gone before the answer.
         return;
     }
     let mut left = LARGEST_LINGER;
     let mut chunk = [0; 16 << 10];
-    while let Ok(read @ 1..) = stream.read(&mut chunk) {
+    let mut heard = Timed::new(stream, LONGEST_LINGER, LINGER);
+    while let Ok(read @ 1..) = heard.read(&mut chunk) {
         left = left.saturating_sub(read);
         if left == 0 {
             return;
@@ -280,6 +304,9 @@ mod tests {
         };
         assert_eq!(status(""), 411);
         assert_eq!(status("Content-Length: -1\r\n"), 400);
+        assert_eq!(status("Content-Length: +5\r\n"), 400);
+        assert_eq!(status("Content-Length: 5\r\nContent-Length: 6\r\n"), 400);
+        assert_eq!(status("Content-Length: 99999999999999999999999999\r\n"), 400);
         assert_eq!(status("Content-Length: 101\r\n"), 413);
         assert_eq!(status("Transfer-Encoding: chunked\r\n"), 501);
         let mut request =

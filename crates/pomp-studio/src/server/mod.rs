@@ -3,15 +3,18 @@
 //! A handful of visitors on one machine need no more than a thread for each connection, and with one a slow or silent visitor
 //! holds up nobody else.
 
+mod cards;
 mod guard;
 mod http;
 mod outbox;
 mod page_socket;
 mod routes;
+mod timed;
 mod websocket;
 mod world_thread;
 
 use crate::{Library, StudioConfig, StudioError, bundle};
+use cards::Cards;
 use guard::Guard;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
@@ -28,6 +31,8 @@ use world_thread::WorldHandle;
 const OTHER_CONNECTIONS: usize = 64;
 /// Uploads and library clips that are read at once; each takes a core and several times its size.
 const READERS: usize = 2;
+/// Cards of the library that are made at once.
+const CARD_MAKERS: usize = 1;
 /// Pause after a connection that could not be taken, so that a lack of something does not become a busy loop.
 const AFTER_REFUSAL: Duration = Duration::from_millis(50);
 
@@ -81,6 +86,8 @@ struct Shared {
     /// Worlds by the name that their page knows.
     worlds: Mutex<HashMap<String, WorldHandle>>,
     readers: Arc<AtomicUsize>,
+    card_makers: Arc<AtomicUsize>,
+    cards: Cards,
 }
 
 impl Shared {
@@ -129,6 +136,8 @@ pub fn serve(
         page,
         worlds: Mutex::new(HashMap::new()),
         readers: Arc::new(AtomicUsize::new(0)),
+        card_makers: Arc::new(AtomicUsize::new(0)),
+        cards: Cards::default(),
     });
     started(&Started { address, url });
     let open = Arc::new(AtomicUsize::new(0));

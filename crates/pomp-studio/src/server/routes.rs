@@ -1,18 +1,21 @@
-use super::http::{Refusal, Request, Response, hang_up};
-use super::{Place, READERS, Shared, page_socket};
+use super::http::{Refusal, Request, Response, for_bytes, for_head, hang_up};
+use super::world_thread::WorldHandle;
+use super::{CARD_MAKERS, Place, READERS, Shared, page_socket};
+use crate::clip_card::clip_card;
 use crate::open_clip::open_upload;
-use crate::{ClipPackage, StudioError, open_clip, standalone_html};
+use crate::world::{SceneRequest, repeated};
+use crate::{ClipPackage, LibraryEntry, StudioError, open_clip, standalone_html};
 use pomp_formats::bvh::bvh_text;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{BvhWriteOptions, write_recording};
 use pomp_motion::Recording;
+use pomp_render::{RenderOptions, render_gif};
 use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long a visitor may take between two bytes.
-const SLOWEST: Duration = Duration::from_secs(20);
+/// Longest animation of a world, seconds.
+const LONGEST_GIF_S: f32 = 20.0;
 
 impl From<StudioError> for Refusal {
     fn from(error: StudioError) -> Self {
@@ -21,10 +24,9 @@ impl From<StudioError> for Refusal {
 }
 
 /// Reads one request and answers it.
-pub(super) fn answer(shared: &Arc<Shared>, mut stream: TcpStream) {
-    let timeouts = stream.set_read_timeout(Some(SLOWEST)).and(stream.set_write_timeout(Some(SLOWEST)));
+pub(super) fn answer(shared: &Arc<Shared>, stream: TcpStream) {
     // Visitors who have gone or say nothing need no answer.
-    let (Ok(()), Ok(Some(request))) = (timeouts, Request::read(&mut stream)) else { return };
+    let Ok(Some(request)) = Request::read(&mut for_head(&stream)) else { return };
     let mut request = match request {
         Ok(request) => request,
         Err(refusal) => return hang_up(&stream, &refusal.into()),
@@ -43,23 +45,32 @@ pub(super) fn answer(shared: &Arc<Shared>, mut stream: TcpStream) {
         return page_socket::attend(shared, request, stream);
     }
     // A fault of the program at one visitor's file is that visitor's bad luck, not the server's end.
-    let response = catch_unwind(AssertUnwindSafe(|| respond(shared, &mut request, &mut stream)))
+    let response = catch_unwind(AssertUnwindSafe(|| respond(shared, &mut request, &stream)))
         .unwrap_or_else(|_| Err(Refusal::new(500, "the program has failed at this; please report it")));
     hang_up(&stream, &response.unwrap_or_else(Response::from));
 }
 
-fn respond(shared: &Shared, request: &mut Request, stream: &mut TcpStream) -> Result<Response, Refusal> {
+fn respond(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<Response, Refusal> {
     let path = request.path.clone();
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     match (request.method.as_str(), parts.as_slice()) {
         ("GET", [""]) => Ok(page(shared, request)),
         ("GET", ["library"]) => Ok(Response::new("application/json", shared.library.to_json().to_string())),
         ("GET", ["library", number]) => library_clip(shared, number),
+        ("GET", ["library", number, "card"]) => library_card(shared, number),
+        ("GET", ["worlds", name, "clip"]) => packed(&world(shared, name)?.recording()?),
+        ("GET", ["worlds", name, "motion.gif"]) => animation(shared, request, name),
+        ("GET", ["worlds", name, "with"]) => with_other_model(shared, request, name),
         ("GET", ["worlds", name, file]) => recording(shared, name, file),
         ("POST", ["clip"]) => upload(shared, request, stream),
-        (_, [""] | ["library" | "clip" | "socket"] | ["library", _] | ["worlds", _, _]) => {
-            Err(Refusal::new(405, "that cannot be done with this page"))
-        }
+        (
+            _,
+            [""]
+            | ["library" | "clip" | "socket"]
+            | ["library", _]
+            | ["library", _, "card"]
+            | ["worlds", _, _],
+        ) => Err(Refusal::new(405, "that cannot be done with this page")),
         _ => Err(Refusal::new(404, "there is no such page here")),
     }
 }
@@ -83,27 +94,84 @@ fn packed(recording: &Recording) -> Result<Response, Refusal> {
     Ok(Response::new("application/octet-stream", ClipPackage::of(recording)?.into_bytes()))
 }
 
-fn upload(shared: &Shared, request: &mut Request, stream: &mut TcpStream) -> Result<Response, Refusal> {
+fn upload(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<Response, Refusal> {
     let name = request.field("name").ok_or_else(|| Refusal::new(400, "the upload names no file"))?;
     let _turn = turn(shared)?;
+    let most = shared.config.max_upload_bytes();
     let body = request
-        .body(stream, shared.config.max_upload_bytes())
+        .body(&mut for_bytes(stream, most), most)
         .map_err(|error| Refusal::new(400, format!("{name} did not arrive whole: {error}")))??;
     packed(&open_upload(&name, &body, &shared.preprocess, &shared.rigs)?)
 }
 
 fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
-    let entry = number.parse::<usize>().ok().and_then(|number| shared.library.entries().get(number));
-    let entry = entry.ok_or_else(|| Refusal::new(404, "there is no such clip in the library"))?;
+    let (_, entry) = library_entry(shared, number)?;
     let _turn = turn(shared)?;
     packed(&open_clip(&entry.path, &shared.preprocess, &shared.rigs)?)
 }
 
-fn recording(shared: &Shared, name: &str, file: &str) -> Result<Response, Refusal> {
+fn library_entry<'a>(shared: &'a Shared, number: &str) -> Result<(usize, &'a LibraryEntry), Refusal> {
+    let found = number.parse::<usize>().ok().and_then(|n| Some((n, shared.library.entries().get(n)?)));
+    found.ok_or_else(|| Refusal::new(404, "there is no such clip in the library"))
+}
+
+/// What the list shows of a clip; made once.
+fn library_card(shared: &Shared, number: &str) -> Result<Response, Refusal> {
+    let (number, entry) = library_entry(shared, number)?;
+    let known = shared.cards.get(number);
+    let card = match known {
+        Some(card) => card,
+        None => {
+            let busy = || Refusal::new(503, "another card is being made; try again in a moment");
+            let _turn = Place::take(&shared.card_makers, CARD_MAKERS).ok_or_else(busy)?;
+            let recording = open_clip(&entry.path, &shared.preprocess, &shared.rigs);
+            let card = match recording.and_then(|recording| clip_card(&recording)) {
+                Ok(card) => card,
+                // Said on the card: a list must not stop at a clip that cannot be read.
+                Err(error) => serde_json::json!({ "error": error.to_string() }),
+            };
+            shared.cards.put(number, card.to_string())
+        }
+    };
+    Ok(Response::new("application/json", card.as_str()))
+}
+
+fn world(shared: &Shared, name: &str) -> Result<WorldHandle, Refusal> {
     let world = shared.worlds.lock().expect("nothing panics while it holds this lock").get(name).cloned();
-    let world = world.ok_or_else(|| {
+    world.ok_or_else(|| {
         Refusal::new(404, "that world has ended; its page is closed or has lost its connection")
-    })?;
+    })
+}
+
+/// The last seconds of a world, drawn by the server.
+fn animation(shared: &Shared, request: &Request, name: &str) -> Result<Response, Refusal> {
+    let seconds = request.field("seconds").and_then(|text| text.parse::<f32>().ok()).unwrap_or(10.0);
+    if !(0.2..=LONGEST_GIF_S).contains(&seconds) {
+        return Err(Refusal::new(400, format!("an animation lasts 0.2 to {LONGEST_GIF_S} seconds")));
+    }
+    let recording = world(shared, name)?.recording()?;
+    let _turn = turn(shared)?;
+    let frames = recording.frames();
+    let first = frames.saturating_sub((seconds * recording.frame_rate_hz).round() as usize);
+    let options = RenderOptions { frames: Some(first..frames), fps: 20.0, ..RenderOptions::default() };
+    let mut bytes = Vec::new();
+    render_gif(&recording, &options, &mut bytes).map_err(StudioError::from)?;
+    let response = Response::new("image/gif", bytes);
+    Ok(response.with("Content-Disposition", "attachment; filename=\"motion.gif\""))
+}
+
+/// The scene of a world with all that was done in it, moved by another model.
+fn with_other_model(shared: &Shared, request: &Request, name: &str) -> Result<Response, Refusal> {
+    let model = request.field("model").ok_or_else(|| Refusal::new(400, "the request names no model"))?;
+    let other = shared.model(Some(&model))?;
+    let (scene, frames) = world(shared, name)?.scene()?;
+    let scene = SceneRequest { model: Some(model), ..scene };
+    let _turn = turn(shared)?;
+    packed(&repeated(other, &shared.generator, scene, frames)?)
+}
+
+fn recording(shared: &Shared, name: &str, file: &str) -> Result<Response, Refusal> {
+    let world = world(shared, name)?;
     let kind = match file {
         "motion.bvh" => "text/plain; charset=utf-8",
         "motion.glb" => "model/gltf-binary",

@@ -26,6 +26,7 @@ const STATE_EVERY: Duration = Duration::from_millis(500);
 enum Request {
     Page(FromPage),
     Record(SyncSender<Result<Recording, StudioError>>),
+    Scene(SyncSender<Option<(SceneRequest, u32)>>),
 }
 
 /// A world on its thread; the thread ends when every handle is gone.
@@ -53,6 +54,16 @@ impl WorldHandle {
             return Err(StudioError::NothingRecorded);
         }
         answer.recv().unwrap_or(Err(StudioError::NothingRecorded))
+    }
+
+    /// The scene with all that was done in it, and how many frames it has lasted.
+    pub fn scene(&self) -> Result<(SceneRequest, u32), StudioError> {
+        let (sender, answer) = sync_channel(1);
+        if self.requests.try_send(Request::Scene(sender)).is_err() {
+            return Err(StudioError::NothingRecorded);
+        }
+        let told = answer.recv().map_err(|_| StudioError::NothingRecorded)?;
+        told.ok_or(StudioError::TooMuchHappened)
     }
 }
 
@@ -146,6 +157,10 @@ impl Clock<'_> {
             Ok(Request::Record(answer)) => {
                 // Nobody waits for it any more when this fails.
                 let _gone = answer.send(self.world.recording());
+            }
+            Ok(Request::Scene(answer)) => {
+                let scene = self.world.scene_with_events();
+                let _gone = answer.send(scene.map(|scene| (scene, self.world.frame())));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return false,

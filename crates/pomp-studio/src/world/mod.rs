@@ -5,10 +5,12 @@
 
 mod ground;
 mod recording_buffer;
+mod repeat;
 mod scene;
 mod simulation;
 
 pub use ground::{Bump, Patch};
 pub use recording_buffer::RecordingBuffer;
+pub use repeat::repeated;
 pub use scene::{Event, SceneRequest, offered_gaits};
 pub use simulation::{World, WorldLimits};

@@ -19,6 +19,10 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 fn started(config: StudioConfig) -> Started {
+    started_with(config, Library::default())
+}
+
+fn started_with(config: StudioConfig, library: Library) -> Started {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
     let load = |name: &str| NamedModel {
         name: name.to_owned(),
@@ -29,7 +33,7 @@ fn started(config: StudioConfig) -> Started {
         generator: GeneratorConfig::default(),
         preprocess: PreprocessConfig::default(),
         rigs: RigLibrary::builtin(),
-        library: Library::default(),
+        library,
         terrain: "flat".to_owned(),
         seed: 1,
     };
@@ -133,6 +137,69 @@ fn a_page_gets_its_world_and_steers_it_and_takes_the_motion_away() {
 }
 
 #[test]
+fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clips");
+    let clip = std::fs::read_dir(clips).unwrap().map(|item| item.unwrap().path());
+    let clip = clip.filter(|path| path.extension().is_some_and(|e| e == "bvh")).min().unwrap();
+    std::fs::copy(&clip, folder.path().join("a.bvh")).unwrap();
+    std::fs::write(folder.path().join("b.bvh"), "HIERARCHY nonsense").unwrap();
+    let mut library = Library::default();
+    library.add(folder.path()).unwrap();
+    let Started { address, .. } = started_with(StudioConfig::default(), library);
+    let host = format!("Host: {address}\r\n");
+    let card = |number: &str| {
+        let (status, text) = get(address, &format!("/library/{number}/card"), &host);
+        let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body).to_owned();
+        (status, serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default())
+    };
+    let (status, first) = card("0");
+    println!("{} s, {}, {} ground", first["seconds"], first["gaits"], first["ground"]);
+    assert_eq!(status, 200);
+    assert!(first["picture"].as_str().unwrap().starts_with("data:image/png;base64,"));
+    assert!(!first["gaits"].as_array().unwrap().is_empty());
+    assert_eq!(card("0").1, first);
+    let (status, broken) = card("1");
+    assert_eq!(status, 200);
+    assert!(broken["error"].as_str().unwrap().contains("b.bvh"), "{broken}");
+    assert_eq!((card("2").0, card("x").0, card("-1").0), (404, 404, 404));
+}
+
+#[test]
+fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
+    let Started { address, .. } = started(StudioConfig::default());
+    let mut page = Page::open(address);
+    let scene = json(&page.next_of(KIND_SCENE));
+    assert_eq!(scene["models"], serde_json::json!(["compact", "other"]));
+    let mut push = vec![2, 11];
+    push.extend([60f32, 0.0, 0.0, 0.0, 0.0, 0.0].iter().flat_map(|v| v.to_le_bytes()));
+    assert!(page.send(&push));
+    while integer(&page.next_of(KIND_FRAME), 8) < 50 {}
+    assert!(page.command(r#"{"do":"pause"}"#));
+    std::thread::sleep(Duration::from_millis(300));
+    let world = scene["world"].as_str().unwrap();
+    let host = format!("Host: {address}\r\n");
+    let ask = |what: &str| get(address, &format!("/worlds/{world}/{what}"), &host);
+    let body = |text: &str| text.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let (status, gif) = ask("motion.gif?seconds=0.5");
+    assert_eq!(status, 200);
+    assert!(body(&gif).starts_with("GIF89a"));
+    for seconds in ["0", "-1", "NaN", "1e9"] {
+        assert_eq!(ask(&format!("motion.gif?seconds={seconds}")).0, 400, "{seconds}");
+    }
+    let (status, own) = ask("clip");
+    let (again, repeated) = ask("with?model=other");
+    assert_eq!((status, again), (200, 200));
+    assert!(body(&own).starts_with("POMPCLIP") && body(&repeated).starts_with("POMPCLIP"));
+    let (status, text) = ask("with?model=../../etc");
+    assert_eq!(status, 422);
+    assert!(text.contains("compact, other"), "{text}");
+    assert_eq!(ask("with").0, 400);
+    assert!(page.command(r#"{"do":"reset","scene":{"model":"other","terrain":"flat","seed":0,"friction":0.9,"mass_kg":75,"assist":1,"denoising_steps":4}}"#));
+    assert_eq!(json(&page.next_of(KIND_SCENE))["scene"]["model"], "other");
+}
+
+#[test]
 fn a_page_that_reads_nothing_does_not_hold_up_another_and_the_limit_is_told() {
     let Started { address, .. } = started(StudioConfig { max_worlds: 2, ..StudioConfig::default() });
     let silent = Page::open(address);
@@ -184,7 +251,17 @@ fn no_message_brings_the_server_down() {
     ])
     .prop_map(|text| [&[3], text.as_bytes()].concat());
     let pushes = prop::collection::vec(any::<u8>(), 25).prop_map(|tail| [vec![2], tail].concat());
-    let messages = prop::collection::vec((prop_oneof![bytes, commands, pushes], any::<bool>()), 1..30);
+    let near = prop::collection::vec(-3f32..3.0, 8);
+    let throws = near.prop_map(|mut numbers| {
+        (numbers[0], numbers[1]) = (0.3, 5.0);
+        [vec![4], numbers.iter().flat_map(|v| v.to_le_bytes()).collect()].concat()
+    });
+    let bumps = prop::collection::vec(-1f32..1.0, 2).prop_map(|place| {
+        let numbers = [place[0], place[1], 1.0, 0.05 * place[0]];
+        [vec![5], numbers.iter().flat_map(|v| v.to_le_bytes()).collect()].concat()
+    });
+    let any_message = prop_oneof![bytes, commands, pushes, throws, bumps];
+    let messages = prop::collection::vec((any_message, any::<bool>()), 1..30);
     let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
     let run = TestRunner::new(config).run(&messages, |messages| {
         let mut page = Page::open(address);

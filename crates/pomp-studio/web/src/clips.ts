@@ -1,5 +1,6 @@
 // Clips, recordings and rollouts: opened, played, and laid side by side.
 import { Clip } from "./clip";
+import { Library, type LibraryEntry } from "./library";
 import { between } from "./interpolate";
 import type { Palette } from "./palette";
 import type { Plots } from "./panels/plots";
@@ -13,13 +14,6 @@ import type { WorldView } from "./view/world_view";
 /** Distance between two clips that are shown side by side, metres. */
 const APART_M = 1.1;
 
-interface LibraryEntry {
-  number: number;
-  name: string;
-  folder: string;
-  kind: string;
-  bytes: number;
-}
 
 export class Clips {
   private readonly timeline: Timeline;
@@ -31,7 +25,7 @@ export class Clips {
   private playing = false;
   private drawn = -1;
   private palette: Palette | undefined;
-  private library: LibraryEntry[] = [];
+  private readonly library = new Library((entry) => void this.load(entry.name, fetch(`/library/${entry.number}`)));
   active = false;
 
   constructor(
@@ -78,8 +72,6 @@ export class Clips {
       document.body.classList.remove("dragging");
       void this.read([...(event.dataTransfer?.files ?? [])]);
     });
-    const filter = element<HTMLInputElement>("filter");
-    filter.oninput = () => this.list(filter.value);
   }
 
   /** Has the server read files, one after the other. */
@@ -111,39 +103,23 @@ export class Clips {
     this.play(true);
   }
 
+  /** Shows two clips side by side, in place of what was shown. */
+  compare([a, b]: [Clip, Clip]): void {
+    [this.a, this.b] = [a, b];
+    this.opened();
+    this.show();
+    this.at = 0;
+    this.play(true);
+  }
+
   /** Lists what the program was started with; whether there is anything. */
   async offer(): Promise<boolean> {
     const answer = await fetch("/library");
     if (!answer.ok) throw new Error(await answer.text());
     const { entries, more } = (await answer.json()) as { entries: LibraryEntry[]; more: boolean };
-    this.library = entries;
-    element("filter").hidden = entries.length < 8;
-    this.list("", more);
+    this.library.take(entries, more);
     if (entries[0]) await this.load(entries[0].name, fetch(`/library/${entries[0].number}`));
     return entries.length > 0;
-  }
-
-  private list(filter: string, more = false): void {
-    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = this.library.filter((entry) => words.every((word) => `${entry.folder}/${entry.name}.${entry.kind}`.toLowerCase().includes(word)));
-    const items = fits.slice(0, 300).map((entry) => {
-      const item = document.createElement("li");
-      const button = document.createElement("button");
-      button.textContent = entry.name;
-      button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB`;
-      const small = document.createElement("small");
-      small.textContent = ` ${entry.folder} ${entry.kind}`;
-      button.append(small);
-      button.onclick = () => void this.load(entry.name, fetch(`/library/${entry.number}`));
-      item.append(button);
-      return item;
-    });
-    if (fits.length > 300 || more) {
-      const item = document.createElement("li");
-      item.textContent = fits.length > 300 ? `and ${fits.length - 300} more; filter to see them` : "The folder holds more clips than are listed.";
-      items.push(item);
-    }
-    element("library").replaceChildren(...items);
   }
 
   setColors(palette: Palette): void {
@@ -154,6 +130,7 @@ export class Clips {
 
   setActive(active: boolean): void {
     this.active = active;
+    this.library.setActive(active);
     if (active) this.show();
     else {
       this.figureB?.dispose();

@@ -1,4 +1,5 @@
 // The live world: frames in, steering out.
+import type { Clip } from "./clip";
 import { Connection } from "./connection";
 import { Brush } from "./input/brush";
 import { Pointer } from "./input/pointer";
@@ -46,13 +47,14 @@ export class Live {
     private readonly plots: Plots,
     private readonly shown: Shown,
     canvas: HTMLCanvasElement,
+    compare: (pair: [Clip, Clip]) => void,
   ) {
     this.connection = new Connection({
       received: (message) => this.received(message),
       opened: () => (element("lost").hidden = true),
       lost: (seconds) => this.lost(seconds),
     });
-    this.form = new SceneForm(this.connection, view);
+    this.form = new SceneForm(this.connection, view, compare);
     this.brush = new Brush(view, (x, z, radius, height) => this.connection.send(bumpMessage(x, z, radius, height)));
     this.pointer = new Pointer(view, canvas, this.brush, {
       canPush: () => this.active && this.last !== undefined,

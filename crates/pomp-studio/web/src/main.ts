@@ -6,6 +6,7 @@ import { dark, light, type Palette } from "./palette";
 import { Plots } from "./panels/plots";
 import { all, element, save, say, sayError } from "./ui";
 import type { Shown } from "./view/overlays";
+import { Video } from "./video";
 import { Stage } from "./view/stage";
 import { WorldView } from "./view/world_view";
 
@@ -42,8 +43,9 @@ function start(): void {
     shown[what] = box.checked;
     box.onchange = () => (shown[what] = box.checked);
   }
-  const live = new Live(view, plots, shown, canvas);
   const clips = new Clips(view, plots, shown, () => tab("clips"));
+  const live = new Live(view, plots, shown, canvas, (pair) => clips.compare(pair));
+  new Video(canvas);
   const tab = (which: "live" | "clips"): void => {
     if (clips.active === (which === "clips")) return;
     document.body.classList.toggle("clips", which === "clips");

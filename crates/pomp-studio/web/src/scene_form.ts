@@ -1,4 +1,5 @@
 // The panel of the scene: what the world is made of, pushes by hand, and what can be taken away.
+import { Clip } from "./clip";
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
 import { type LiveFrame, pushMessage, type SceneInfo, type SceneRequest, type TerrainGrid, type TerrainPatch, throwMessage, type Vec3, type WorldState } from "./protocol";
@@ -30,6 +31,7 @@ export class SceneForm {
   constructor(
     private readonly connection: Connection,
     private readonly view: WorldView,
+    private readonly compare: (pair: [Clip, Clip]) => void,
   ) {
     for (const field of [this.model, this.terrainField, this.seed, this.friction, this.mass]) field.onchange = () => this.begin();
     element("dice").onclick = () => {
@@ -47,6 +49,8 @@ export class SceneForm {
     for (const field of [this.friction, this.mass, this.pushSize, this.boxMass, this.boxSpeed]) field.oninput = () => this.label();
     for (const button of all("[data-push]")) button.onclick = () => this.push(button.dataset.push as Way);
     for (const button of all("[data-take]")) button.onclick = () => void this.take(button.dataset.take!);
+    element("gif").onclick = () => void this.gif();
+    element("compare").onclick = () => void this.sideBySide();
     element("link").onclick = () => connection.command({ do: "link" });
   }
 
@@ -58,6 +62,9 @@ export class SceneForm {
     this.model.replaceChildren(...info.models.map((name) => new Option(name, name)));
     this.model.value = scene.model ?? info.models[0]!;
     element("model-row").hidden = info.models.length < 2;
+    const others = info.models.filter((name) => name !== this.model.value);
+    element<HTMLSelectElement>("compare-model").replaceChildren(...others.map((name) => new Option(name, name)));
+    element("compare-row").hidden = others.length === 0;
     this.seed.value = String(scene.seed);
     this.friction.value = String(scene.friction);
     this.mass.value = String(scene.mass_kg);
@@ -152,6 +159,48 @@ export class SceneForm {
     } catch (error) {
       sayError(error);
     }
+  }
+
+  /** The last seconds as a picture that moves, drawn by the server. */
+  private async gif(): Promise<void> {
+    if (!this.scene) return;
+    const button = element<HTMLButtonElement>("gif");
+    button.disabled = true;
+    button.textContent = "drawing …";
+    try {
+      const answer = await fetch(`/worlds/${this.scene.world}/motion.gif?seconds=10`);
+      if (!answer.ok) throw new Error(await answer.text());
+      save("motion.gif", await answer.blob());
+    } catch (error) {
+      sayError(error);
+    }
+    button.disabled = false;
+    button.textContent = "GIF";
+  }
+
+  /** Has another model move the same scene, and lays both motions side by side. */
+  private async sideBySide(): Promise<void> {
+    if (!this.scene) return;
+    const button = element<HTMLButtonElement>("compare");
+    const other = element<HTMLSelectElement>("compare-model").value;
+    const named = async (path: string, name: string): Promise<Clip> => {
+      const answer = await fetch(`/worlds/${this.scene!.world}/${path}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      const clip = new Clip(await answer.arrayBuffer());
+      clip.about.name = name;
+      return clip;
+    };
+    button.disabled = true;
+    button.textContent = "simulating …";
+    try {
+      const repeated = await named(`with?model=${encodeURIComponent(other)}`, other);
+      const own = await named("clip", this.model.value);
+      this.compare([own, repeated]);
+    } catch (error) {
+      sayError(error);
+    }
+    button.disabled = false;
+    button.textContent = "Compare with";
   }
 
   async copyLink(scene: SceneRequest): Promise<void> {

@@ -186,6 +186,18 @@ await check("what is taken away is whole", async () => {
   }
 });
 
+await check("a video and an animation are taken of it", async () => {
+  await page.click("#video");
+  await page.waitForFunction(() => /Stop, [2-9]/.test(document.getElementById("video").textContent));
+  const [video] = await Promise.all([page.waitForEvent("download"), page.click("#video")]);
+  await video.saveAs(join(out, "pomp.webm"));
+  holds(readFileSync(join(out, "pomp.webm")).subarray(0, 4).toString("hex") === "1a45dfa3", "the video is no WebM");
+  holds(statSync(join(out, "pomp.webm")).size > 5000, "the video is small");
+  const [gif] = await Promise.all([page.waitForEvent("download", { timeout: 180_000 }), page.click("#gif")]);
+  await gif.saveAs(join(out, "motion.gif"));
+  holds(readFileSync(join(out, "motion.gif")).subarray(0, 6).toString() === "GIF89a", "the animation is no GIF");
+});
+
 await check("a link replays the scene", async () => {
   await page.click("#link");
   await page.waitForFunction(() => location.hash.startsWith("#scene="));
@@ -212,6 +224,33 @@ await check("a dropped clip plays, and a broken one is refused on the page", asy
   await page.waitForFunction(() => document.querySelectorAll(".clip").length === 2);
   await page.waitForTimeout(1500);
   await page.screenshot({ path: join(out, "clips.png") });
+});
+
+await check("the library shows pictures and filters, and another model repeats the scene", async () => {
+  const shelf = await studio(join(repository, "data/clips"), "--model", join(repository, "data/models/compact"));
+  const other = await open(shelf.url);
+  await other.waitForSelector(".clip");
+  await other.waitForFunction(() => document.querySelectorAll("#library img").length >= 6, undefined, { timeout: 120_000 });
+  const all = await other.evaluate(() => document.querySelectorAll("#library li").length);
+  await other.selectOption("#filter-gait", "jog");
+  const jogging = await other.evaluate(() => document.querySelectorAll("#library li").length);
+  holds(jogging > 0 && jogging < all, `${jogging} of ${all} clips jog`);
+  await other.screenshot({ path: join(out, "library.png") });
+  await other.click("#tab-live");
+  await frameAfter(other, 30);
+  holds((await other.inputValue("#model")) === "compact", "the named model moves the character");
+  await other.keyboard.press("p");
+  await frameAfter(other, 60);
+  await other.click("#compare");
+  await other.waitForFunction(() => document.querySelectorAll(".clip").length === 2 && document.body.classList.contains("clips"), undefined, { timeout: 120_000 });
+  holds((await other.textContent("#loaded")).includes("embedded"), "the other model has repeated it");
+  await other.click("#tab-live");
+  const before = await status(other);
+  await other.selectOption("#model", "embedded");
+  await other.waitForFunction((epoch) => Number(document.getElementById("status").dataset.epoch) > epoch, Number(before.epoch));
+  await frameAfter(other, 10);
+  await other.context().close();
+  shelf.end();
 });
 
 await check("dark, and on a phone", async () => {

@@ -3,12 +3,14 @@ import type { Frame } from "../protocol";
 import { element } from "../ui";
 import { bodiesOf, footLoad } from "../view/bodies";
 import type { Person } from "../view/world_view";
+import { Manifold } from "./manifold";
 import { drawBars, drawPhases, TimePlot } from "./plot";
 
 export class Plots {
   private readonly load = new TimePlot(element("plot-load"), [{ label: "left", color: "var(--left)" }, { label: "right", color: "var(--right)" }], 1.5, "BW");
   private readonly assist = new TimePlot(element("plot-assist"), [{ label: "assist", color: "var(--assist)" }], 0.3, "BW");
   private readonly time = new TimePlot(element("plot-time"), [{ label: "frame", color: "var(--accent)" }], 20, "ms", { value: 1000 / 60, label: "16.7 ms" }, 50);
+  private readonly manifold = new Manifold(element("plot-manifold"));
   private bodies: ReturnType<typeof bodiesOf> = [];
   private person: Person | undefined;
   private gaitNames: string[] = [];
@@ -26,12 +28,14 @@ export class Plots {
 
   clear(): void {
     for (const plot of [this.load, this.assist, this.time]) plot.clear();
+    this.manifold.clear();
     this.last = undefined;
     this.times = [];
   }
 
   drop(frames: number): void {
     for (const plot of [this.load, this.assist, this.time]) plot.drop(frames);
+    this.manifold.drop(frames);
   }
 
   push(frame: Frame, stepMs?: number): void {
@@ -40,6 +44,7 @@ export class Plots {
     this.last = frame;
     this.load.push(footLoad(this.bodies, frame, "left", weight, rate), footLoad(this.bodies, frame, "right", weight, rate));
     this.assist.push(frame.assistForce ? Math.hypot(...frame.assistForce) / weight : 0);
+    if (frame.phase) this.manifold.push(frame.phase);
     if (stepMs !== undefined) {
       this.time.push(stepMs);
       this.times.push(stepMs);
@@ -56,6 +61,12 @@ export class Plots {
     const force = frame.assistForce ? Math.hypot(...frame.assistForce) / this.person.weight : 0;
     element("value-assist").textContent = `${force.toFixed(2)} BW`;
     if (frame.phase) drawPhases(element("plot-phase"), frame.phase, this.phaseScale);
+    element("section-manifold").hidden = frame.phase === undefined;
+    if (frame.phase) {
+      this.manifold.draw();
+      const seen = this.manifold.seen;
+      element("value-manifold").textContent = seen === undefined ? "" : `${Math.round(seen * 100)} % of the last 10 s`;
+    }
     if (frame.gait) {
       const best = frame.gait.indexOf(Math.max(...frame.gait));
       element("value-gait").textContent = this.gaitNames[best]?.replace("_", " ") ?? "";
