@@ -1,4 +1,5 @@
 use crate::StudioError;
+use crate::plate_curves::PlateCurves;
 use crate::skeleton_json::{joints_json, shapes_json};
 use glam::{Quat, Vec3};
 use pomp_motion::{FrameTable, Gait, Recording, TerrainGrid};
@@ -25,6 +26,14 @@ impl ClipPackage {
     /// # Errors
     /// A recording that contradicts itself.
     pub fn of(recording: &Recording) -> Result<Self, StudioError> {
+        Self::with_plates(recording, None)
+    }
+
+    /// Packs a recording with what force plates measured.
+    pub(crate) fn with_plates(
+        recording: &Recording,
+        plates: Option<&PlateCurves>,
+    ) -> Result<Self, StudioError> {
         recording.validate()?;
         let mut arrays = Arrays::default();
         arrays.vectors("positions", &recording.positions);
@@ -80,6 +89,9 @@ impl ClipPackage {
                 "cell_m": near.cell_m,
             });
             arrays.numbers("terrain_height", near.heights.values().iter().copied());
+        }
+        if let Some(plates) = plates {
+            arrays.numbers("plates", plates.rows.iter().flatten().copied());
         }
         about["arrays"] = Value::Object(arrays.table);
         let mut json = about.to_string().into_bytes();

@@ -16,6 +16,7 @@ mod config;
 mod error;
 mod library;
 mod open_clip;
+mod plate_curves;
 pub mod protocol;
 mod server;
 mod skeleton_json;

@@ -3,6 +3,7 @@ use super::world_thread::WorldHandle;
 use super::{CARD_MAKERS, Place, READERS, Shared, page_socket};
 use crate::clip_card::clip_card;
 use crate::open_clip::open_upload;
+use crate::plate_curves::PlateCurves;
 use crate::world::{SceneRequest, repeated};
 use crate::{ClipPackage, LibraryEntry, StudioError, open_clip, standalone_html};
 use pomp_formats::bvh::bvh_text;
@@ -107,7 +108,10 @@ fn upload(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<
 fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
     let (_, entry) = library_entry(shared, number)?;
     let _turn = turn(shared)?;
-    packed(&open_clip(&entry.path, &shared.preprocess, &shared.rigs)?)
+    let recording = open_clip(&entry.path, &shared.preprocess, &shared.rigs)?;
+    let plates = PlateCurves::beside(&entry.path, &shared.preprocess, &shared.rigs)?;
+    let package = ClipPackage::with_plates(&recording, plates.as_ref())?;
+    Ok(Response::new("application/octet-stream", package.into_bytes()))
 }
 
 fn library_entry<'a>(shared: &'a Shared, number: &str) -> Result<(usize, &'a LibraryEntry), Refusal> {

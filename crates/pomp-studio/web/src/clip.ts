@@ -88,6 +88,8 @@ export class Clip {
     }
     if (assistForce) frame.assistForce = assistForce;
     if (gait) frame.gait = gait;
+    const plates = this.about.arrays.plates;
+    if (plates && 4 * i + 4 <= plates[1]) frame.plates = this.floats.subarray(plates[0] + 4 * i, plates[0] + 4 * i + 4);
     if (phase) frame.phase = phase;
     this.addPaths(frame, i);
     return frame;

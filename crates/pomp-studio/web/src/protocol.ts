@@ -117,6 +117,8 @@ export interface Frame {
   predictedPath?: Float32Array;
   wantedPath?: Float32Array;
   boxes?: ThrownBox[];
+  /** Vertical force per foot, body weights: plates left and right, predicted left and right. */
+  plates?: Float32Array;
 }
 
 export interface LiveFrame extends Frame {

@@ -3,6 +3,8 @@
 export interface Line {
   label: string;
   color: string;
+  /** Drawn in dashes. */
+  dashed?: boolean;
 }
 
 /** Resolves `var(--x)` for a canvas, which knows no style sheets. */
@@ -73,7 +75,10 @@ export class TimePlot {
     const { g, width, height } = ready;
     let top = this.least;
     for (let line = 0; line < this.lines.length; line++) {
-      for (let i = 0; i < this.filled; i++) top = Math.max(top, this.at(line, i) * 1.08);
+      for (let i = 0; i < this.filled; i++) {
+        const value = this.at(line, i);
+        if (Number.isFinite(value)) top = Math.max(top, value * 1.08);
+      }
     }
     top = Math.min(top, this.most);
     const y = (value: number): number => height - 3 - (Math.max(value, 0) / top) * (height - 8);
@@ -100,16 +105,23 @@ export class TimePlot {
     }
     g.lineWidth = 1.6;
     g.lineJoin = "round";
-    this.lines.forEach(({ color }, line) => {
+    this.lines.forEach(({ color, dashed }, line) => {
       g.strokeStyle = resolved(color, this.canvas);
+      g.setLineDash(dashed ? [3, 2] : []);
       g.beginPath();
+      // Where there is no value there is no line.
+      let drawing = false;
       for (let i = 0; i < this.filled; i++) {
         const x = width - ((this.filled - i) / this.length) * width;
-        if (i === 0) g.moveTo(x, y(this.at(line, i)));
-        else g.lineTo(x, y(this.at(line, i)));
+        const value = this.at(line, i);
+        if (!Number.isFinite(value)) drawing = false;
+        else if (drawing) g.lineTo(x, y(value));
+        else g.moveTo(x, y(value));
+        drawing = Number.isFinite(value);
       }
       g.stroke();
     });
+    g.setLineDash([]);
     this.label(g, width, top, step, y);
   }
 
