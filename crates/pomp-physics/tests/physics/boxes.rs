@@ -22,7 +22,7 @@ fn at_chest(speed: f32) -> ThrownBox {
 
 fn standing(config: &DynamicConfig) -> DynamicModule {
     let mut module = module_with(config, &flat());
-    module.reset(&stand(), &PoseVelocity::zero(22)).unwrap();
+    module.reset(&stand(), &PoseVelocity::zero(22)).expect("a finite pose");
     module
 }
 
@@ -152,9 +152,9 @@ fn boxes_are_taken_away_when_they_are_old_or_far_and_the_world_stays_whole() {
     for frame in 0..frames {
         module.step(&stand(), &stand(), &[]).unwrap();
         let there: Vec<u32> = module.boxes().iter().map(|b| b.number).collect();
-        for number in 0..2 {
-            if !there.contains(&(number as u32)) && gone[number].is_none() {
-                gone[number] = Some(frame);
+        for (number, gone) in (0..).zip(&mut gone) {
+            if !there.contains(&number) && gone.is_none() {
+                *gone = Some(frame);
             }
         }
     }
