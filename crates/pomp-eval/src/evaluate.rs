@@ -19,7 +19,7 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     smoothness::measure(&motion, &mut metrics);
     command::measure(&motion, recording, &mut metrics)?;
     forces::measure(recording, &mut metrics)?;
-    let falls = falls::measure(&motion, terrain, &mut metrics);
+    let falls = falls::measure(&motion, recording, terrain, &mut metrics);
     pushes::measure(&motion, recording, terrain, &falls, &mut metrics)?;
     Ok(metrics)
 }

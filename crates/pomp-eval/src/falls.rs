@@ -1,8 +1,9 @@
 //! Falls and recoveries.
 
 use crate::Metrics;
+use crate::statistics::mean;
 use crate::track::Motion;
-use pomp_motion::humanoid;
+use pomp_motion::{Gait, Recording, humanoid};
 use pomp_terrain::HeightMap;
 
 /// Pelvis height, as a share of standing, below which the character counts as down.
@@ -22,8 +23,18 @@ struct Run {
 }
 
 /// Frames in which each fall begins.
-pub(crate) fn measure(motion: &Motion, terrain: &HeightMap, metrics: &mut Metrics) -> Vec<usize> {
-    let down: Vec<bool> = (0..motion.frames()).map(|frame| is_down(motion, terrain, frame)).collect();
+pub(crate) fn measure(
+    motion: &Motion,
+    recording: &Recording,
+    terrain: &HeightMap,
+    metrics: &mut Metrics,
+) -> Vec<usize> {
+    let mut down: Vec<bool> = (0..motion.frames()).map(|frame| is_down(motion, terrain, frame)).collect();
+    // Half up is not up: who is labelled as lying or getting up after a fall is still down.
+    for frame in 1..down.len() {
+        let gait = recording.gait.get(frame).map(Gait::dominant);
+        down[frame] |= down[frame - 1] && matches!(gait, Some(Gait::Lie | Gait::GetUp));
+    }
     let falls = falls(&down, motion.rate_hz);
     let fallen: usize = falls.iter().map(|run| run.end - run.start).sum();
     let upright = (motion.frames() - fallen) as f64 / motion.rate_hz;
@@ -32,15 +43,20 @@ pub(crate) fn measure(motion: &Motion, terrain: &HeightMap, metrics: &mut Metric
     metrics.falls_per_minute = (upright > 0.0).then(|| falls.len() as f64 * 60.0 / upright);
     metrics.first_fall_s = falls.first().map(|run| run.start as f64 / motion.rate_hz);
     metrics.falls = Some(falls.len() as f64);
-    let recovered = falls
+    let recovered: Vec<f64> = falls
         .iter()
         .enumerate()
         .filter(|(i, run)| {
             let until = falls.get(i + 1).map_or(motion.frames(), |next| next.start);
             (until - run.end) as f64 >= RECOVERED_S * motion.rate_hz
         })
-        .count();
-    metrics.falls_recovered = Some(recovered as f64);
+        .map(|(_, run)| (run.end - run.start) as f64 / motion.rate_hz)
+        .collect();
+    metrics.falls_recovered = Some(recovered.len() as f64);
+    metrics.down_s = mean(&recovered);
+    let rising = recording.gait.iter().filter(|gait| Gait::dominant(gait) == Gait::GetUp).count();
+    metrics.get_up_s =
+        (rising > 0 && !falls.is_empty()).then(|| rising as f64 / motion.rate_hz / falls.len() as f64);
     falls.iter().map(|run| run.start).collect()
 }
 

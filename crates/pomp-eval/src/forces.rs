@@ -3,7 +3,7 @@
 use crate::statistics::{mean, peak};
 use crate::{EvalError, Metrics};
 use glam::Vec3;
-use pomp_motion::Recording;
+use pomp_motion::{Gait, Recording};
 
 /// Gravity that body weight refers to, m/s².
 const GRAVITY: f64 = 9.81;
@@ -39,6 +39,16 @@ pub(crate) fn measure(recording: &Recording, metrics: &mut Metrics) -> Result<()
     metrics.assist_torque_peak_nm = peak(&torques);
     let carried: f64 = simulation.assist_force.iter().map(|f| f64::from(f.y)).sum();
     metrics.assist_vertical_share = Some(carried / (frames * weight));
+
+    let rising = |values: &[f64]| -> Vec<f64> {
+        let pairs = values.iter().zip(&recording.gait);
+        pairs.filter(|(_, gait)| Gait::dominant(gait) == Gait::GetUp).map(|(value, _)| *value).collect()
+    };
+    let lifted: Vec<f64> = simulation.assist_force.iter().map(|f| f64::from(f.y)).collect();
+    metrics.get_up_assist_mean_bw = mean(&rising(&forces)).map(|f| f / weight);
+    metrics.get_up_assist_peak_bw = peak(&rising(&forces)).map(|f| f / weight);
+    metrics.get_up_assist_vertical_bw = mean(&rising(&lifted)).map(|f| f / weight);
+    metrics.get_up_assist_torque_nm = mean(&rising(&torques));
 
     let vertical: Vec<f64> = (0..recording.frames())
         .map(|frame| simulation.sim_contact_impulse[frame].iter().map(|j| f64::from(j.y)).sum())

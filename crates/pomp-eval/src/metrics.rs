@@ -127,7 +127,8 @@ metrics! {
     duty_factor_right: "", AsData;
 
     /// Time not fallen, s. Fallen is: pelvis lower than 55 % of its standing height over the ground, or the line from
-    /// pelvis to neck tilted more than 60°, for more than 0.3 s without a break.
+    /// pelvis to neck tilted more than 60°, for more than 0.3 s without a break, and on from there while the gait
+    /// labels say lying or getting up.
     upright_s: "s", Higher;
     /// Time until the first fall, s; absent when there is none.
     first_fall_s: "s", Higher;
@@ -135,6 +136,18 @@ metrics! {
     falls: "", Lower;
     /// Falls that are followed by at least 0.5 s upright.
     falls_recovered: "", Higher;
+    /// Time from the beginning of a fall until it is up again, mean over the recovered, s.
+    down_s: "s", Lower;
+    /// Time labelled as getting up, over the number of falls, s: attempts that failed count too.
+    get_up_s: "s", AsData;
+    /// Mean force of the root assist in the frames labelled as getting up, over body weight.
+    get_up_assist_mean_bw: "BW", Lower;
+    /// Largest force of the root assist in those frames, over body weight.
+    get_up_assist_peak_bw: "BW", Lower;
+    /// Share of body weight that the assist lifts in those frames, mean.
+    get_up_assist_vertical_bw: "BW", Lower;
+    /// Mean torque of the root assist in those frames, N·m.
+    get_up_assist_torque_nm: "N·m", Lower;
 
     /// Share of the time that is upright, %.
     upright_percent: "%", Higher;

@@ -5,7 +5,7 @@
 use glam::{Quat, Vec3};
 use pomp_eval::{Comparison, EvalError, Metrics, Summary, Track, evaluate};
 use pomp_motion::{
-    Clip, FrameTable, GenerationTrack, GlobalPose, Pose, Recording, SimulationTrack, Skeleton, humanoid,
+    Clip, FrameTable, Gait, GenerationTrack, GlobalPose, Pose, Recording, SimulationTrack, Skeleton, humanoid,
 };
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -198,6 +198,26 @@ fn a_fall_is_counted_timed_and_recovered() {
     near(lying.falls_recovered, 0.0, 0.0);
     near(lying.upright_s, 1.0, 1e-6);
     assert_eq!(character(&statue(240)).first_fall_s, None);
+}
+
+#[test]
+fn half_up_is_not_up_and_getting_up_is_timed() {
+    // Down from 1 to 1.5 s, then upright again, but labelled as getting up until 2.5 s.
+    let mut recording = posed(240, |t, pose| {
+        if (1.0..1.5).contains(&t) {
+            pose.root_position.y = 0.2;
+            pose.local_rotations[0] = Quat::from_rotation_x(-1.5);
+        }
+    });
+    near(character(&recording).upright_s, 3.5, 1e-6);
+    for (frame, gait) in recording.gait.iter_mut().enumerate() {
+        *gait = if (90..150).contains(&frame) { Gait::GetUp.one_hot() } else { Gait::Stand.one_hot() };
+    }
+    let metrics = character(&recording);
+    near(metrics.upright_s, 2.5, 1e-6);
+    near(metrics.falls_recovered, 1.0, 0.0);
+    near(metrics.down_s, 1.5, 1e-6);
+    near(metrics.get_up_s, 1.0, 1e-6);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod surroundings;
 pub(crate) use snapshot::CharacterSnapshot;
 
 use crate::footing::{Footing, PredictedFeet};
+use crate::get_up::Help;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
@@ -36,6 +37,8 @@ pub struct Character {
     from: Pose,
     target_pose: Pose,
     at_start: bool,
+    /// Nobody's root motion leads the target: it lies or gets up, and targets are set in the world.
+    let_go: bool,
 }
 
 impl Character {
@@ -66,6 +69,7 @@ impl Character {
             from: pose.clone(),
             target_pose: pose,
             at_start: true,
+            let_go: false,
         })
     }
 
@@ -99,10 +103,53 @@ impl Character {
         &self.dynamic
     }
 
-    /// Lets go: no root assist, joints at `strength` of their gains.
-    pub fn go_limp(&mut self, strength: f32) {
-        self.dynamic.set_assist_scale(0.0);
-        self.dynamic.set_strength_scale(strength);
+    /// The target at the end of the frame under way.
+    pub(crate) fn target_pose(&self) -> &Pose {
+        &self.target_pose
+    }
+
+    /// Mean speed of the joints that the module is shown, m/s: the body's own while it is let go.
+    pub(crate) fn mean_joint_speed_m_s(&self) -> f32 {
+        let speeds = self.state.velocities_root.iter().map(|velocity| velocity.length());
+        speeds.sum::<f32>() / self.state.velocities_root.len() as f32
+    }
+
+    /// From now on targets come by [`Self::lead`], and the target's root follows nobody.
+    pub(crate) fn let_go(&mut self) {
+        self.let_go = true;
+    }
+
+    /// Root motion leads on again, from `frame`, where the target stands.
+    pub(crate) fn hand_back(&mut self, frame: RootFrame) {
+        self.let_go = false;
+        self.target_frame = frame;
+        if let Some(footing) = &mut self.footing {
+            footing.forget();
+        }
+    }
+
+    /// Sets the next target in the world.
+    pub(crate) fn lead(&mut self, pose: Pose) {
+        self.target_pose = pose;
+    }
+
+    /// Sets the present target in the world, so that the next one is reached from there.
+    pub(crate) fn place_target(&mut self, pose: Pose) {
+        self.from.clone_from(&pose);
+        self.target_pose = pose;
+    }
+
+    /// Leaves only `share` of the next target; the rest is `other`.
+    pub(crate) fn mix_target(&mut self, other: &Pose, share: f32) {
+        if share < 1.0 {
+            self.target_pose = other.lerp(&self.target_pose, share);
+        }
+    }
+
+    /// Sets what drives and assist give; `assist_share` scales the assist besides.
+    pub(crate) fn set_help(&mut self, help: Help, assist_share: f32) {
+        self.dynamic.set_assist_scale(help.assist * assist_share);
+        self.dynamic.set_strength_scale(help.strength);
     }
 
     /// Sets the next target from a prediction.
@@ -151,6 +198,12 @@ impl Character {
         let mut body =
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
         body.yaw_rate = CharacterState::yaw_rate_between(&self.state.frame, &body.frame, FRAME_S);
+        if self.let_go {
+            self.state = body.clone();
+            self.target_frame = body.frame;
+            self.from.clone_from(&self.target_pose);
+            return body;
+        }
         let mut state = body.clone();
         if self.pose_feedback < 1.0 {
             self.keep_part_of_target(&mut state);

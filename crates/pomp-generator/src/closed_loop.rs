@@ -7,8 +7,9 @@ pub use live::SteeredStep;
 pub use snapshot::GeneratorSnapshot;
 
 use crate::character::Character;
-use crate::control::{ControlCursor, ControlPlan, ControlSample};
+use crate::control::{ControlCursor, ControlPlan, ControlSample, Rejoin};
 use crate::fall::FallDetector;
+use crate::get_up::{Leader, Recovery};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
@@ -32,13 +33,13 @@ pub struct StepOutput {
     pub simulated: Frame,
     /// The target that the kinematic module set.
     pub target: GlobalPose,
-    /// Gait weights that it predicted; `lie` once fallen.
+    /// Gait weights that it predicted; `lie` and `get_up` after a fall.
     pub gait: [f32; Gait::COUNT],
     /// Phase code of the frame, 2C.
     pub phase_code: Vec<f32>,
     /// What was asked for.
     pub control: ControlSample,
-    /// Whether the character lies where it fell.
+    /// Whether the character has fallen: it lies or is getting up, and follows no command.
     pub fallen: bool,
 }
 
@@ -60,7 +61,11 @@ pub struct Generator {
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
     down_frames: usize,
-    fallen: bool,
+    recovery: Recovery,
+    /// Leads back to the plan after getting up.
+    rejoin: Option<Rejoin>,
+    /// Share of the root assist that the user leaves.
+    assist_share: f32,
     frame: usize,
     x: Vec<f32>,
     normalised_x: Vec<f32>,
@@ -118,7 +123,6 @@ impl Generator {
             y: vec![0.0; layout.y_len()],
             layout,
             phase_reader,
-            character,
             noise: CoherentNoise::new(seed, inference.draws(), FRAME_S, config.noise_memory_s),
             inference,
             history: History::new(start.history),
@@ -126,7 +130,10 @@ impl Generator {
             prediction: None,
             cursor: ControlCursor::default(),
             down_frames: 0,
-            fallen: false,
+            recovery: Recovery::new(config.get_up, character.body().body_height_m(), config.fallen_strength),
+            character,
+            rejoin: None,
+            assist_share: 1.0,
             frame: 0,
         })
     }
@@ -162,9 +169,16 @@ impl Generator {
     /// A push that is refused, or a network whose output is not finite.
     pub fn step(&mut self, plan: &ControlPlan, pushes: &[Push]) -> Result<StepOutput, GeneratorError> {
         let control = plan.at(self.cursor.frame());
-        if !self.fallen {
-            self.set_target(plan)?;
+        match self.recovery.lead(&mut self.character) {
+            Leader::Module => self.set_target(plan)?,
+            Leader::ModuleAnew(frame) => {
+                self.begin_anew(frame, plan);
+                self.set_target(plan)?;
+            }
+            Leader::Recovery => {}
         }
+        self.recovery.fade(&mut self.character);
+        self.character.set_help(self.recovery.help(), self.assist_share);
         let simulated = self.character.simulate(pushes, self.frame)?;
         self.take_over(&simulated)?;
         self.cursor.advance(plan, ground_position(&self.character.state().frame));
@@ -174,26 +188,30 @@ impl Generator {
         self.down_frames = if down { self.down_frames + 1 } else { 0 };
         // A blow that the simulator could not follow has felled it, in whatever pose it was caught.
         let struck = simulated.recovered.is_some() && !pushes.is_empty();
-        if !self.fallen && (struck || self.down_frames as f32 * FRAME_S > self.config.fall_after_s) {
-            self.fallen = true;
-            self.character.go_limp(self.config.fallen_strength);
+        let fell = !self.recovery.is_down() && self.down_frames as f32 * FRAME_S > self.config.fall_after_s;
+        if struck || fell {
+            self.recovery.fall(&mut self.character);
         }
-        let gait = match &self.prediction {
-            Some(prediction) if !self.fallen => prediction.gait,
-            _ => Gait::Lie.one_hot(),
-        };
+        let predicted = self.prediction.as_ref().map_or(self.history.at(0).key.gait, |output| output.gait);
+        let gait = self.recovery.gait().map_or(predicted, Gait::one_hot);
         Ok(StepOutput {
             target: self.character.target(),
             simulated,
             gait,
             phase_code: self.history.at(0).phase_codes.clone(),
             control,
-            fallen: self.fallen,
+            fallen: self.recovery.is_down(),
         })
     }
 
     /// The kinematic module: x from the simulated state, y sampled, the next target pose.
     fn set_target(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
+        let (plan_frame, root) = (self.cursor.frame(), ground_position(&self.character.state().frame));
+        let led = self.rejoin.as_mut().and_then(|rejoin| rejoin.plan(plan, plan_frame, root));
+        if led.is_none() {
+            self.rejoin = None;
+        }
+        let (plan, plan_frame) = led.as_ref().map_or((plan, plan_frame), |led| (led, 0.0));
         let blend =
             Blend { position_bias: self.config.position_bias, direction_bias: self.config.direction_bias };
         let keys = window_keys(
@@ -201,7 +219,7 @@ impl Generator {
             self.character.target_frame(),
             self.prediction.as_ref(),
             plan,
-            self.cursor.frame(),
+            plan_frame,
             blend,
         );
         let codes = self.window_codes();
@@ -226,6 +244,24 @@ impl Generator {
         self.character.aim(&output);
         self.prediction = Some(output);
         Ok(())
+    }
+
+    /// The kinematic module begins again, for a character that stands in `frame`. The past that it is given is that of a walk
+    /// when `plan` moves: who is to walk and remembers standing whirls round.
+    fn begin_anew(&mut self, frame: RootFrame, plan: &ControlPlan) {
+        let now = plan.at(self.cursor.frame());
+        let starts = &self.description.starts;
+        let wanted =
+            if now.gait == Gait::Stand { [Gait::Stand, Gait::Walk] } else { [Gait::Walk, Gait::Stand] };
+        let start = wanted.iter().find_map(|gait| starts.get(gait.name())).or_else(|| starts.values().next());
+        let start = start.expect("a generator is made from one of the model's starts");
+        let start = read_start(&self.layout, start, frame);
+        self.phase_reader.restart(&start.state);
+        self.history = History::new(start.history);
+        self.future_codes = start.future_phase_codes;
+        self.prediction = None;
+        let bounds = self.character.terrain().bounds();
+        self.rejoin = Some(Rejoin::new(&frame, now.speed_mps, bounds, FRAME_RATE_HZ));
     }
 
     /// Takes the simulated state over into history, phases and the root that the next target starts from.
@@ -267,9 +303,9 @@ impl Generator {
         Ok(code)
     }
 
-    /// Whether the character lies where it fell.
+    /// Whether the character has fallen and does not stand again yet.
     pub fn has_fallen(&self) -> bool {
-        self.fallen
+        self.recovery.is_down()
     }
 
     /// Pelvis height of standing, metres.

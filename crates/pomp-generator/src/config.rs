@@ -1,4 +1,5 @@
 use crate::GeneratorError;
+use crate::get_up::GetUpConfig;
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::DynamicConfig;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,8 @@ pub struct GeneratorConfig {
     pub fall_after_s: f32,
     /// Strength of the joints while fallen, fraction of the gains, above 0 to 1. Default 0.05.
     pub fallen_strength: f32,
+    /// What it does then.
+    pub get_up: GetUpConfig,
     /// The ragdoll.
     pub dynamic: DynamicConfig,
 }
@@ -88,6 +91,7 @@ impl Default for GeneratorConfig {
             fall_height: 0.5,
             fall_after_s: 0.3,
             fallen_strength: 0.05,
+            get_up: GetUpConfig::default(),
             dynamic: DynamicConfig::default(),
         }
     }
@@ -116,6 +120,7 @@ impl GeneratorConfig {
         in_range("fall_height", self.fall_height, 0.0, 1.0, "0 to 1")?;
         in_range("fall_after_s", self.fall_after_s, 0.0, 5.0, "0 to 5")?;
         in_range("fallen_strength", self.fallen_strength, 0.001, 1.0, "0.001 to 1")?;
+        self.get_up.validate()?;
         self.dynamic.validate()?;
         Ok(())
     }

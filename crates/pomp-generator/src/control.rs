@@ -2,8 +2,10 @@
 //! faster than the character follows.
 
 mod live;
+mod rejoin;
 
 pub use live::{LiveControl, Steering};
+pub(crate) use rejoin::Rejoin;
 
 use crate::GeneratorError;
 use glam::Vec2;

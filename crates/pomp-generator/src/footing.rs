@@ -102,6 +102,11 @@ impl Footing {
         Self { body_height_m, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
     }
 
+    /// Forgets where the feet stood.
+    pub fn forget(&mut self) {
+        *self = Self::new(self.body_height_m, self.clearance_m);
+    }
+
     /// Sets the feet of `target`, `dt_s` after the last one. `gait` tells whether a foot is on the ground at all.
     pub fn set(
         &mut self,

@@ -17,6 +17,7 @@ pub mod control;
 mod error;
 mod fall;
 mod footing;
+mod get_up;
 mod phase_feedback;
 mod recipe;
 mod rollout;
@@ -28,6 +29,7 @@ pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, 
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
 pub use error::GeneratorError;
+pub use get_up::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, record};
 

@@ -47,6 +47,14 @@ impl PhaseReader {
         })
     }
 
+    /// Forgets what it has read: the past is the start's velocities again, held.
+    pub fn restart(&mut self, start: &CharacterState) {
+        for row in &mut self.past {
+            row.copy_from_slice(&start.velocities_root);
+        }
+        self.simulated_frames = 0;
+    }
+
     /// Appends a simulated frame.
     pub fn push(&mut self, state: &CharacterState) {
         let mut row = self.past.pop_front().expect("the past is never empty");

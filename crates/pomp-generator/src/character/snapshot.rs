@@ -20,6 +20,7 @@ pub(crate) struct CharacterSnapshot {
     from: Pose,
     target_pose: Pose,
     at_start: bool,
+    let_go: bool,
 }
 
 impl Character {
@@ -38,6 +39,7 @@ impl Character {
             from,
             target_pose,
             at_start,
+            let_go,
         } = self;
         CharacterSnapshot {
             terrain: Arc::clone(terrain),
@@ -48,6 +50,7 @@ impl Character {
             from: from.clone(),
             target_pose: target_pose.clone(),
             at_start: *at_start,
+            let_go: *let_go,
         }
     }
 
@@ -61,11 +64,7 @@ impl Character {
         self.from = snapshot.from.clone();
         self.target_pose = snapshot.target_pose.clone();
         self.at_start = snapshot.at_start;
+        self.let_go = snapshot.let_go;
         Ok(())
-    }
-
-    /// Scales the root assist, 0 to 1.
-    pub(crate) fn set_assist_scale(&mut self, scale: f32) {
-        self.dynamic.set_assist_scale(scale);
     }
 }

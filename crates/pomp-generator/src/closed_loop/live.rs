@@ -53,14 +53,12 @@ impl Generator {
         Ok(())
     }
 
-    /// Scales the root assist of a character that stands, 0 to 1; one that has fallen gets none.
+    /// Scales the root assist from the next frame on, 0 to 1; one that lies gets none.
     pub fn set_assist_scale(&mut self, scale: f32) {
-        if !self.fallen {
-            self.character.set_assist_scale(scale);
-        }
+        self.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };
     }
 
-    /// Share of the configured root assist in force.
+    /// Share of the configured root assist in force in the last frame.
     pub fn assist_scale(&self) -> f32 {
         self.character.body().assist_scale()
     }

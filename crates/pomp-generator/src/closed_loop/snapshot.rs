@@ -3,7 +3,8 @@
 use super::Generator;
 use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
-use crate::control::ControlCursor;
+use crate::control::{ControlCursor, Rejoin};
+use crate::get_up::Recovery;
 use crate::phase_feedback::PhaseReader;
 use crate::trajectory::History;
 use glam::Vec3;
@@ -22,7 +23,9 @@ pub struct GeneratorSnapshot {
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
     down_frames: usize,
-    fallen: bool,
+    recovery: Recovery,
+    rejoin: Option<Rejoin>,
+    assist_share: f32,
     frame: usize,
 }
 
@@ -59,7 +62,9 @@ impl Generator {
             prediction,
             cursor,
             down_frames,
-            fallen,
+            recovery,
+            rejoin,
+            assist_share,
             frame,
             x: _,
             normalised_x: _,
@@ -75,7 +80,9 @@ impl Generator {
             prediction: prediction.clone(),
             cursor: *cursor,
             down_frames: *down_frames,
-            fallen: *fallen,
+            recovery: recovery.clone(),
+            rejoin: *rejoin,
+            assist_share: *assist_share,
             frame: *frame,
         }
     }
@@ -95,7 +102,9 @@ impl Generator {
         self.prediction = kept.prediction;
         self.cursor = kept.cursor;
         self.down_frames = kept.down_frames;
-        self.fallen = kept.fallen;
+        self.recovery = kept.recovery;
+        self.rejoin = kept.rejoin;
+        self.assist_share = kept.assist_share;
         self.frame = kept.frame;
         Ok(())
     }

@@ -29,6 +29,8 @@ impl Steering {
 const ACCELERATION_MPS2: f32 = 1.5;
 /// Fastest turn of the heading, rad/s. Faster commands than this are beyond what the mocap shows, and trip the model.
 const TURN_RATE_RAD_S: f32 = 1.6;
+/// Share of its speed that it keeps in the sharpest turn.
+const TURNING_SHARE: f32 = 0.35;
 /// Largest distance between the command and the character, metres: a command does not run away from a body that a push
 /// has stopped.
 const LEASH_M: f32 = 0.25;
@@ -48,12 +50,31 @@ pub struct LiveControl {
     speed_mps: f32,
     bounds: Bounds,
     frame_rate_hz: f32,
+    turn_rate_rad_s: f32,
+    /// Share of the speed that is kept in the sharpest turn.
+    turning_share: f32,
 }
 
 impl LiveControl {
     /// A command that stands at the origin and faces +Z, on ground of `bounds`, at `speed_mps`.
     pub fn new(bounds: Bounds, speed_mps: f32, frame_rate_hz: f32) -> Self {
-        Self { position: Vec2::ZERO, yaw: 0.0, speed_mps, bounds, frame_rate_hz }
+        Self {
+            position: Vec2::ZERO,
+            yaw: 0.0,
+            speed_mps,
+            bounds,
+            frame_rate_hz,
+            turn_rate_rad_s: TURN_RATE_RAD_S,
+            turning_share: TURNING_SHARE,
+        }
+    }
+
+    /// A command that is at `position`, faces `yaw` and goes on in wide arcs: it turns at `turn_rate_rad_s` and does not
+    /// slow down for it.
+    pub(super) fn in_arcs(mut self, position: Vec2, yaw: f32, turn_rate_rad_s: f32) -> Self {
+        (self.position, self.yaw) = (position, yaw);
+        (self.turn_rate_rad_s, self.turning_share) = (turn_rate_rad_s, 1.0);
+        self
     }
 
     /// Moves the command on by one frame for a character at `root`, and looks a second ahead as if `steering` stayed.
@@ -79,9 +100,10 @@ impl LiveControl {
         let mut wanted = pace_mps(steering.gait) * share;
         if share > 0.05 {
             let error = wrap_angle(steering.direction.x.atan2(steering.direction.y) - self.yaw);
-            self.yaw = wrap_angle(self.yaw + error.clamp(-TURN_RATE_RAD_S * dt, TURN_RATE_RAD_S * dt));
+            self.yaw =
+                wrap_angle(self.yaw + error.clamp(-self.turn_rate_rad_s * dt, self.turn_rate_rad_s * dt));
             // Sharp turns are taken slowly.
-            wanted *= error.cos().max(0.35);
+            wanted *= error.cos().max(self.turning_share);
         }
         self.speed_mps += (wanted - self.speed_mps).clamp(-ACCELERATION_MPS2 * dt, ACCELERATION_MPS2 * dt);
         let next = self.position + Vec2::from(self.yaw.sin_cos()) * (self.speed_mps * dt);
@@ -108,7 +130,7 @@ impl LiveControl {
 }
 
 /// Full speed of a gait, m/s.
-fn pace_mps(gait: Gait) -> f32 {
+pub(super) fn pace_mps(gait: Gait) -> f32 {
     match gait {
         Gait::Walk | Gait::Jump => 1.2,
         Gait::Jog => 2.4,

@@ -1,0 +1,131 @@
+//! Laws of falling, lying and getting up.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use glam::Vec3;
+use pomp_generator::{
+    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, GetUpConfig, Preset, StepOutput,
+};
+use pomp_model::Model;
+use pomp_motion::{Gait, humanoid};
+use pomp_physics::Push;
+use pomp_terrain::HeightMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+static MODEL: LazyLock<Model> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
+    Model::load(&folder, &Default::default()).unwrap()
+});
+
+const PUSHED_AT: usize = 60;
+const BODY_WEIGHT_N: f32 = 75.0 * 9.81;
+
+fn generator(config: &GeneratorConfig) -> Generator {
+    Generator::new(&MODEL, HeightMap::flat(40.0, 0.5).unwrap(), config, Gait::Walk, 5).unwrap()
+}
+
+fn plan() -> ControlPlan {
+    ControlPlan::preset(Preset::Walk, 30.0, FRAME_RATE_HZ)
+}
+
+/// A walk that is felled by `impulse_ns` on the chest after a second.
+fn felled(generator: &mut Generator, impulse_ns: Vec3, frames: usize) -> Vec<StepOutput> {
+    let plan = plan();
+    (0..frames)
+        .map(|_| {
+            let push = Push { body: humanoid::SPINE2.0, impulse_ns, point: None };
+            let pushes = if generator.frames() == PUSHED_AT { vec![push] } else { Vec::new() };
+            generator.step(&plan, &pushes).unwrap()
+        })
+        .collect()
+}
+
+fn gait(output: &StepOutput) -> Gait {
+    Gait::dominant(&output.gait)
+}
+
+#[test]
+fn a_felled_character_lies_gets_up_and_walks_on() {
+    for impulse in [Vec3::Z * 300.0, Vec3::NEG_Z * 300.0, Vec3::X * 300.0] {
+        let config = GeneratorConfig::default();
+        let mut generator = generator(&config);
+        let frames = felled(&mut generator, impulse, 900);
+        let fell = frames.iter().position(|frame| frame.fallen).expect("300 N s fell it");
+        let rises = frames.iter().position(|frame| gait(frame) == Gait::GetUp).expect("it gets up");
+        let up = rises + frames[rises..].iter().position(|frame| !frame.fallen).expect("it stands again");
+        assert!(
+            frames[fell..rises].iter().all(|frame| gait(frame) == Gait::Lie),
+            "it lies before it gets up"
+        );
+        assert!(
+            frames[fell + 1..rises].iter().all(|frame| frame.simulated.assist_force == Vec3::ZERO),
+            "who lies is not helped"
+        );
+        let standing = generator.standing_height_m();
+        let pelvis = |frame: &StepOutput| frame.simulated.pose.positions[0];
+        assert!(pelvis(&frames[up]).y > 0.85 * standing, "it stands when the module takes over");
+        let help = |frame: &StepOutput| frame.simulated.assist_force / BODY_WEIGHT_N;
+        let bound = config.dynamic.assist.horizontal_limit_bw;
+        for frame in &frames[rises..up] {
+            let force = help(frame);
+            assert!(force.with_y(0.0).length() < 1.02 * bound, "{force} is beyond the assist's cap");
+            assert!(
+                force.y.abs() < 1.02 * bound * config.dynamic.assist.vertical_share,
+                "{force} lifts too much"
+            );
+            let speeds = frame.simulated.velocities.iter().map(|velocity| velocity.length());
+            assert!(speeds.fold(0.0, f32::max) < 6.0, "nothing shoots up");
+        }
+        let lifted: f32 = frames[rises..up].iter().map(|frame| help(frame).y).sum();
+        let (seconds, lifted) = ((up - rises) as f32 / 60.0, lifted / (up - rises) as f32);
+        let last = frames.last().unwrap();
+        let walked = (pelvis(last) - pelvis(&frames[up])).with_y(0.0).length();
+        println!(
+            "push {impulse}: up in {seconds:.1} s, {lifted:.2} body weights lifted, then walks {walked:.1} m"
+        );
+        assert!(!last.fallen && walked > 1.0, "it walks on");
+        assert!(frames.iter().all(|frame| frame.simulated.recovered.is_none()), "the simulator holds");
+    }
+}
+
+#[test]
+fn a_snapshot_of_one_who_lies_gets_up_or_has_just_stood_up_continues_bit_for_bit() {
+    const BETWEEN: usize = 20;
+    const AFTER: usize = 40;
+    let mut generator = generator(&GeneratorConfig::default());
+    let (mut kept, mut frames) = (Vec::new(), Vec::new());
+    for _ in 0..30 {
+        kept.push(generator.save());
+        frames.extend(felled(&mut generator, Vec3::Z * 300.0, BETWEEN));
+    }
+    let lies = frames.iter().position(|frame| frame.fallen).unwrap();
+    let rises = frames.iter().position(|frame| gait(frame) == Gait::GetUp).unwrap();
+    let up = rises + frames[rises..].iter().position(|frame| !frame.fallen).unwrap();
+    let mut other = self::generator(&GeneratorConfig::default());
+    for (at, what) in [(lies, "lying"), (rises + 60, "getting up"), (up, "standing up")] {
+        let from = at.next_multiple_of(BETWEEN);
+        other.restore(&kept[from / BETWEEN]).unwrap();
+        for (frame, expected) in frames.iter().enumerate().skip(from).take(AFTER) {
+            let again = felled(&mut other, Vec3::ZERO, 1).remove(0);
+            assert!(again.simulated.pose == expected.simulated.pose, "from {what} on frame {frame} differs");
+        }
+    }
+}
+
+#[test]
+fn one_who_may_not_get_up_lies_where_it_fell() {
+    let get_up = GetUpConfig { enabled: false, ..GetUpConfig::default() };
+    let mut generator = generator(&GeneratorConfig { get_up, ..GeneratorConfig::default() });
+    let frames = felled(&mut generator, Vec3::Z * 300.0, 600);
+    assert!(frames.last().is_some_and(|frame| gait(frame) == Gait::Lie));
+    let moved = frames[540].simulated.pose.positions[0].distance(frames[599].simulated.pose.positions[0]);
+    assert!(moved < 0.02, "a second of lying moves it by {moved} m");
+}
+
+#[test]
+fn rejects_a_pace_of_nothing() {
+    let get_up = GetUpConfig { pace: 0.0, ..GetUpConfig::default() };
+    let error = GeneratorConfig { get_up, ..GeneratorConfig::default() }.validate().unwrap_err();
+    assert!(matches!(error, GeneratorError::BadConfig { field: "get_up.pace", .. }), "{error}");
+}
