@@ -17,6 +17,8 @@ const CONFIRMED_S: f32 = 0.15;
 /// Level ground that misses the stances by more than this (median) gives way to a plane or to rolling ground that does
 /// better, metres. At 1 cm the level floors of four of 139 recorded clips became hills.
 const POOR_FIT_M: f32 = 0.015;
+/// A plane steeper than this, rise over run, that fits poorly and on which feet do not tilt is none: a box beside a floor.
+const STEEP: f32 = 0.1;
 /// Fewest stances that make a plane: three always lie on one.
 const LEAST_FOR_PLANE: usize = 4;
 /// Fewest stances that make rolling ground, and parts in which they are left out by turns to test it.
@@ -104,7 +106,7 @@ impl Ground {
     ///
     /// Level where all but a small share of the planted time lies within the tolerance of the median and no
     /// confirmed stance lies a step off it; an inclined plane by the same rule, where level ground fails it or
-    /// where a plane explains most of a poor fit; neither where gently rolling ground explains what is left. Otherwise stepped where feet stand level although the ground between
+    /// where a plane explains most of a poor fit, unless it is steep, fits poorly and feet stand level on it; neither where gently rolling ground explains what is left. Otherwise stepped where feet stand level although the ground between
     /// them rises, and smooth where they tilt with it.
     pub fn of_stances(stances: &[&Stance], config: &TerrainFitConfig) -> Self {
         let level = weighted_median(stances.iter().map(|s| (s.height(), weight(s))).collect());
@@ -117,7 +119,11 @@ impl Ground {
         if level_carries && !inclined_explains && !level_rolls {
             return Self::flat(level);
         }
-        let inclined_carries = stances.len() >= LEAST_FOR_PLANE && inclined.carries(stances, config);
+        let is_box = inclined.gradient.length() > STEEP
+            && inclined.misfit_of_ends(stances) > POOR_FIT_M
+            && stands_level(stances, |place| inclined.at(place));
+        let inclined_carries =
+            stances.len() >= LEAST_FOR_PLANE && inclined.carries(stances, config) && !is_box;
         if (inclined_explains || !level_carries) && inclined_carries && !rolls(stances, &inclined, config) {
             return Self { kind: GroundKind::Plane, plane: inclined, ..Self::flat(level) };
         }
@@ -133,7 +139,7 @@ impl Ground {
             stances.iter().flat_map(|s| s.points().map(|(p, h)| (p, h, weight(s)))).collect();
         let centres = merged(&contacts);
         let surface = fitted(&centres, config.smoothing);
-        let stepped = stands_level_on_rising_ground(stances, &trend);
+        let stepped = stands_level(stances, |place| trend.at(place));
         let treads = if stepped { treads(stances, &trend) } else { Vec::new() };
         let kind = if stepped { GroundKind::Steps } else { GroundKind::Smooth };
         Self { kind, level, plane: level_plane, centres, surface, treads }
@@ -228,6 +234,16 @@ impl Plane {
     fn misfit(&self, stances: &[&Stance]) -> f32 {
         weighted_median(
             stances.iter().map(|s| ((s.height() - self.at(s.centre())).abs(), weight(s))).collect(),
+        )
+    }
+
+    /// Weighted median distance of heels and toes, where they touch: feet that do not tilt with it stand out.
+    fn misfit_of_ends(&self, stances: &[&Stance]) -> f32 {
+        weighted_median(
+            stances
+                .iter()
+                .flat_map(|s| s.points().map(|(place, height)| ((height - self.at(place)).abs(), weight(s))))
+                .collect(),
         )
     }
 
@@ -344,14 +360,14 @@ fn ascent(surface: &RadialBasis, place: Vec2) -> Option<Vec2> {
     (gradient.length() > 0.1).then(|| gradient.normalize())
 }
 
-/// Whether feet tilt by less than half of what the trend of the ground under them asks for.
+/// Whether feet tilt by less than half of what rising ground under them, a height for every place, asks for.
 ///
-/// Least squares of the feet's own rise from heel to toe on the rise of the trend between the same places.
-fn stands_level_on_rising_ground(stances: &[&Stance], trend: &RadialBasis) -> bool {
+/// Least squares of the feet's own rise from heel to toe on the rise of the ground between the same places.
+fn stands_level(stances: &[&Stance], ground: impl Fn(Vec2) -> f32) -> bool {
     let (mut both, mut squares) = (0.0f32, 0.0f32);
     for stance in stances {
         let (Some(heel), Some(toe)) = (stance.heel_height, stance.toe_height) else { continue };
-        let expected = trend.at(stance.toe) - trend.at(stance.heel);
+        let expected = ground(stance.toe) - ground(stance.heel);
         both += weight(stance) * expected * (toe - heel);
         squares += weight(stance) * expected * expected;
     }

@@ -231,6 +231,34 @@ fn a_box_stepped_on_for_a_moment_is_not_flattened_away() {
 }
 
 #[test]
+fn a_box_stepped_off_is_no_slope() {
+    // Standing on a box, then on the floor before it: any two places lie on a plane, but level feet do not tilt with it.
+    let ground = |_: f32, z: f32| if z < 0.5 { 0.3 } else { 0.0 };
+    let (mut plants, mut start_s) = (Vec::new(), 0.0);
+    for z in [0.0, 1.0] {
+        for (k, x) in [0.1, -0.1, 0.12, -0.12].into_iter().enumerate() {
+            plants.push(Plant {
+                foot: k % 2,
+                start_s,
+                end_s: start_s + 0.6,
+                x,
+                z: z + 0.02 * (k / 2) as f32,
+            });
+            start_s += if k % 2 == 0 { 0.1 } else { 0.9 };
+        }
+    }
+    let fit = fitted(&clip(&plants, &ground, 0.0), 0);
+    println!(
+        "{:?}, {} degrees, planted {} m",
+        fit.report.ground, fit.report.incline_deg, fit.report.planted_p95_m
+    );
+    assert_eq!(fit.report.ground, GroundKind::Steps);
+    for (z, height) in [(0.0, 0.3), (0.14, 0.3), (1.0, 0.0), (1.14, 0.0)] {
+        assert!((fit.map.height(0.1, z) - height).abs() < 0.02, "at {z}: {}", fit.map.height(0.1, z));
+    }
+}
+
+#[test]
 fn a_jump_clears_the_gap_that_it_was_made_over() {
     // Two steps, a jump of 1.4 m with both feet, two steps, beside a trench from z = 1.0 to 1.9.
     let mut plants = walk(3, -0.6, 0.5);
