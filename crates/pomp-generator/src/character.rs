@@ -9,8 +9,10 @@ mod surroundings;
 
 pub(crate) use snapshot::CharacterSnapshot;
 
+use crate::carry::{Carry, Ground};
 use crate::footing::{Footing, PredictedFeet};
 use crate::get_up::Help;
+use crate::walking_surface::WalkingSurface;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
@@ -26,9 +28,11 @@ const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
 pub struct Character {
     skeleton: Skeleton,
     terrain: Arc<HeightMap>,
+    surface: Arc<WalkingSurface>,
     dynamics: Dynamics,
     dynamic: DynamicModule,
     footing: Option<Footing>,
+    carry: Carry,
     root_follow: f32,
     pose_feedback: f32,
     state: CharacterState,
@@ -36,6 +40,8 @@ pub struct Character {
     /// The target at the start of the frame under way, and at its end.
     from: Pose,
     target_pose: Pose,
+    /// The target on the ground that the kinematic module is shown, before it is carried to the ground.
+    shown_pose: Pose,
     at_start: bool,
     /// Nobody's root motion leads the target: it lies or gets up, and targets are set in the world.
     let_go: bool,
@@ -58,6 +64,8 @@ impl Character {
         let pose = start.to_pose();
         Ok(Self {
             skeleton: skeleton.clone(),
+            surface: Arc::new(WalkingSurface::over(&terrain)),
+            carry: Carry::new(dynamic.body_height_m()),
             terrain: Arc::new(terrain),
             dynamics: config.dynamics,
             dynamic,
@@ -67,6 +75,7 @@ impl Character {
             target_frame: start.frame,
             state: start,
             from: pose.clone(),
+            shown_pose: pose.clone(),
             target_pose: pose,
             at_start: true,
             let_go: false,
@@ -91,6 +100,17 @@ impl Character {
     /// The ground.
     pub fn terrain(&self) -> &HeightMap {
         &self.terrain
+    }
+
+    /// Height of the ground as the kinematic module is to be shown it, world metres: trenches bridged, risers smoothed,
+    /// nothing steeper than what it walks well on.
+    pub(crate) fn shown_ground(&self, x: f32, z: f32) -> f32 {
+        self.surface.shown(ground_position(&self.state.frame), x, z)
+    }
+
+    /// Share of its pace at which the character goes on in `direction` (of length 1) over the ground ahead.
+    pub(crate) fn ease(&self, direction: Vec2) -> f32 {
+        self.surface.ease(ground_position(&self.state.frame), direction)
     }
 
     /// The skeleton.
@@ -126,16 +146,20 @@ impl Character {
         if let Some(footing) = &mut self.footing {
             footing.forget();
         }
+        self.carry = Carry::new(self.dynamic.body_height_m());
+        self.shown_pose.clone_from(&self.target_pose);
     }
 
     /// Sets the next target in the world.
     pub(crate) fn lead(&mut self, pose: Pose) {
+        self.shown_pose.clone_from(&pose);
         self.target_pose = pose;
     }
 
     /// Sets the present target in the world, so that the next one is reached from there.
     pub(crate) fn place_target(&mut self, pose: Pose) {
         self.from.clone_from(&pose);
+        self.shown_pose.clone_from(&pose);
         self.target_pose = pose;
     }
 
@@ -143,6 +167,7 @@ impl Character {
     pub(crate) fn mix_target(&mut self, other: &Pose, share: f32) {
         if share < 1.0 {
             self.target_pose = other.lerp(&self.target_pose, share);
+            self.shown_pose = other.lerp(&self.shown_pose, share);
         }
     }
 
@@ -155,7 +180,8 @@ impl Character {
     /// Sets the next target from a prediction.
     pub fn aim(&mut self, output: &OutputFrame) {
         let mut next = output.next_frame(&self.target_frame, FRAME_S);
-        next.origin.y = self.terrain.smoothed_height(next.origin.x, next.origin.z);
+        next.origin.y = self.surface.height(next.origin.x, next.origin.z);
+        let moved = ground_position(&next) - ground_position(&self.target_frame);
         self.target_frame = next;
         let mut pose = output.state_in(next).to_pose();
         if let Some(footing) = &mut self.footing {
@@ -167,9 +193,22 @@ impl Character {
                     velocity.x.hypot(velocity.z)
                 }),
             };
-            footing.set(&self.skeleton, &mut pose, &predicted, &output.gait, &self.terrain, FRAME_S);
+            let ground = Ground {
+                terrain: &self.terrain,
+                surface: &self.surface,
+                root: &next,
+                travel: moved / FRAME_S,
+            };
+            let shown = |x: f32, z: f32| ground.shown(x, z);
+            footing.set(&self.skeleton, &mut pose, &predicted, &output.gait, &shown, FRAME_S);
+            let before = self.skeleton.forward_kinematics(&self.shown_pose);
+            let body = (!self.at_start && self.dynamics == Dynamics::Simulated).then(|| self.dynamic.pose());
+            self.target_pose =
+                self.carry.pose(&self.skeleton, &pose, &before, body.as_ref(), &ground, FRAME_S);
+        } else {
+            self.target_pose.clone_from(&pose);
         }
-        self.target_pose = pose;
+        self.shown_pose = pose;
     }
 
     /// Simulates one frame towards the target.
@@ -194,7 +233,7 @@ impl Character {
     /// Returns the state of the body itself, of which `pose_feedback` may show only a part.
     pub fn take_over(&mut self, simulated: &Frame) -> CharacterState {
         let hips = simulated.pose.positions[0];
-        let ground = self.terrain.smoothed_height(hips.x, hips.z);
+        let ground = self.surface.height(hips.x, hips.z);
         let mut body =
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
         body.yaw_rate = CharacterState::yaw_rate_between(&self.state.frame, &body.frame, FRAME_S);
@@ -213,29 +252,35 @@ impl Character {
         let target = self.target_frame;
         let position = ground_position(&target).lerp(ground_position(&body.frame), self.root_follow);
         self.target_frame = RootFrame {
-            origin: Vec3::new(position.x, self.terrain.smoothed_height(position.x, position.y), position.y),
+            origin: Vec3::new(position.x, self.surface.height(position.x, position.y), position.y),
             yaw: wrap_angle(target.yaw + wrap_angle(body.frame.yaw - target.yaw) * self.root_follow),
         };
         // The target pose moves with its root, so that the next frame's drive starts where the root is now.
-        self.target_pose.root_position += self.target_frame.origin - target.origin;
         let turn = from_yaw(wrap_angle(self.target_frame.yaw - target.yaw));
-        self.target_pose.local_rotations[0] = (turn * self.target_pose.local_rotations[0]).normalize();
+        for pose in [&mut self.target_pose, &mut self.shown_pose] {
+            pose.root_position += self.target_frame.origin - target.origin;
+            pose.local_rotations[0] = (turn * pose.local_rotations[0]).normalize();
+        }
         self.from.clone_from(&self.target_pose);
         body
     }
 
     /// Moves a simulated state back towards the last target by what the pose feedback leaves out; its place and heading
-    /// on the ground stay.
+    /// on the ground stay. What is fed back stands on the ground that the kinematic module is shown: its own pose there,
+    /// and a part of how the body misses the target.
     fn keep_part_of_target(&self, state: &mut CharacterState) {
         let feedback = self.pose_feedback;
-        let target = &self.target_pose;
-        let tilt = self.target_frame.rotation_to_root(target.local_rotations[0]);
-        state.rotations_local[0] = tilt.slerp(state.rotations_local[0], feedback);
-        for (simulated, target) in state.rotations_local.iter_mut().zip(&target.local_rotations).skip(1) {
-            *simulated = target.slerp(*simulated, feedback);
+        let (target, shown) = (&self.target_pose, &self.shown_pose);
+        let to_root = |rotation| self.target_frame.rotation_to_root(rotation);
+        for (joint, simulated) in state.rotations_local.iter_mut().enumerate() {
+            let (mut aimed, mut shown) = (target.local_rotations[joint], shown.local_rotations[joint]);
+            if joint == 0 {
+                (aimed, shown) = (to_root(aimed), to_root(shown));
+            }
+            *simulated = shown.slerp((shown * aimed.inverse() * *simulated).normalize(), feedback);
         }
-        let height = target.root_position.y - self.target_frame.origin.y;
-        state.positions_root[0].y = height + (state.positions_root[0].y - height) * feedback;
+        let missed = state.positions_root[0].y - (target.root_position.y - self.target_frame.origin.y);
+        state.positions_root[0].y = shown.root_position.y - self.target_frame.origin.y + missed * feedback;
         let world = self.skeleton.forward_kinematics(&state.to_pose());
         // Velocities of what is fed back: the last fed state's joints, in the world, to these.
         for (joint, position) in world.positions.iter().enumerate() {

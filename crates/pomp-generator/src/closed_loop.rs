@@ -181,7 +181,7 @@ impl Generator {
         self.character.set_help(self.recovery.help(), self.assist_share);
         let simulated = self.character.simulate(pushes, self.frame)?;
         self.take_over(&simulated)?;
-        self.cursor.advance(plan, ground_position(&self.character.state().frame));
+        self.cursor.advance(plan, ground_position(&self.character.state().frame), self.ease(plan));
         self.frame += 1;
 
         let down = self.falls.is_down(&simulated.pose, self.character.state().frame.origin.y);
@@ -204,9 +204,16 @@ impl Generator {
         })
     }
 
+    /// Share of the plan's pace that the ground ahead allows.
+    fn ease(&self, plan: &ControlPlan) -> f32 {
+        let now = plan.at(self.cursor.frame());
+        self.character.ease(Vec2::from(now.yaw.sin_cos()))
+    }
+
     /// The kinematic module: x from the simulated state, y sampled, the next target pose.
     fn set_target(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
         let (plan_frame, root) = (self.cursor.frame(), ground_position(&self.character.state().frame));
+        let ease = self.ease(plan);
         let led = self.rejoin.as_mut().and_then(|rejoin| rejoin.plan(plan, plan_frame, root));
         if led.is_none() {
             self.rejoin = None;
@@ -220,6 +227,7 @@ impl Generator {
             self.prediction.as_ref(),
             plan,
             plan_frame,
+            ease,
             blend,
         );
         let codes = self.window_codes();
@@ -230,8 +238,8 @@ impl Generator {
             contact_impulse: &self.contact_impulse,
             weight_impulse_ns: self.weight_impulse_ns,
         };
-        let terrain = self.character.terrain();
-        self.layout.write_x(&input, |x, z| terrain.height(x, z), &mut self.x);
+        let character = &self.character;
+        self.layout.write_x(&input, |x, z| character.shown_ground(x, z), &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
         self.inference.sample(&self.normalised_x, &mut self.y, &mut self.noise)?;

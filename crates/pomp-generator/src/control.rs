@@ -359,14 +359,14 @@ impl ControlCursor {
         self.frame
     }
 
-    /// Moves on by one frame for a character at `root`.
-    pub fn advance(&mut self, plan: &ControlPlan, root: Vec2) {
+    /// Moves on by one frame for a character at `root`, at the share `ease` of the plan's pace.
+    pub fn advance(&mut self, plan: &ControlPlan, root: Vec2, ease: f32) {
         let now = plan.at(self.frame);
         let forward = Vec2::from(now.yaw.sin_cos());
         let lag = (now.position - root).dot(forward);
         let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(0.0, 1.0);
         // A plan that stands has nothing to wait for.
-        let pace = if now.speed_mps < 0.05 { 1.0 } else { pace };
+        let pace = if now.speed_mps < 0.05 { 1.0 } else { pace * ease };
         self.frame += pace;
     }
 }
@@ -413,7 +413,7 @@ mod tests {
         let plan = ControlPlan::preset(Preset::Walk, 60.0, 60.0);
         let mut cursor = ControlCursor::default();
         for _ in 0..1200 {
-            cursor.advance(&plan, Vec2::ZERO);
+            cursor.advance(&plan, Vec2::ZERO, 1.0);
         }
         let waiting = plan.at(cursor.frame()).position.y;
         assert!((0.2..=WAIT_FULLY_M + 0.05).contains(&waiting), "{waiting}");
@@ -426,7 +426,7 @@ mod tests {
             let mut cursor = ControlCursor::default();
             for _ in 0..600 {
                 let place = plan.at(cursor.frame()).position + Vec2::new(0.0, ahead_m);
-                cursor.advance(&plan, place);
+                cursor.advance(&plan, place, 1.0);
             }
             assert_eq!(cursor.frame(), 600.0, "{ahead_m} m ahead");
         }

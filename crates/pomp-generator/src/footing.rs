@@ -6,11 +6,12 @@
 //! them (its rotations add their errors along the leg), a standing foot is set on the ground and held where it
 //! stands until it swings, and a swinging one keeps a stated clearance. All of it fades in and out: a target that jumps is
 //! a blow.
+//!
+//! The ground is the one that the module is shown; [`crate::carry`] takes the pose from there to the ground itself.
 
 use glam::{Quat, Vec2, Vec3};
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, Skeleton, humanoid};
-use pomp_terrain::HeightMap;
 
 /// Length of the toes before the toe joint, fraction of body height: foot length 0.152 H (Drillis and Contini 1966)
 /// less heel and ball.
@@ -114,7 +115,7 @@ impl Footing {
         target: &mut Pose,
         predicted: &PredictedFeet,
         gait: &[f32; Gait::COUNT],
-        terrain: &HeightMap,
+        ground: &impl Fn(f32, f32) -> f32,
         dt_s: f32,
     ) {
         let PredictedFeet { ankles, speeds_mps } = *predicted;
@@ -124,8 +125,7 @@ impl Footing {
             foot.pass(speeds_mps[leg], speeds_mps[1 - leg], dt_s);
         }
         let world = skeleton.forward_kinematics(target);
-        let lowest: [f32; 2] =
-            std::array::from_fn(|leg| self.lowest(&world, LEGS[leg], ankles[leg], terrain));
+        let lowest: [f32; 2] = std::array::from_fn(|leg| self.lowest(&world, LEGS[leg], ankles[leg], ground));
 
         let bearing = self.feet.map(|foot| foot.standing());
         let borne = bearing[0] + bearing[1];
@@ -143,20 +143,26 @@ impl Footing {
             let ball = world.positions[toe.0] + ankles[leg] - world.positions[ankle.0];
             let hold = foot.hold(Vec2::new(ball.x, ball.z));
             let to = ankles[leg] + Vec3::new(hold.x, lift + set_down, hold.y);
-            bend_leg(skeleton, target, &world, [hip, knee, ankle], to);
+            bend_leg(skeleton, target, &world, [hip, knee, ankle], to, Quat::IDENTITY);
         }
         target.root_position.y += self.shift_m;
     }
 
     /// Height above the ground of the lowest of heel, ball and toe tip when the ankle is at `at`.
-    fn lowest(&self, world: &GlobalPose, leg: [JointIndex; 4], at: Vec3, terrain: &HeightMap) -> f32 {
+    fn lowest(
+        &self,
+        world: &GlobalPose,
+        leg: [JointIndex; 4],
+        at: Vec3,
+        ground: &impl Fn(f32, f32) -> f32,
+    ) -> f32 {
         let [_, _, ankle, toe] = leg;
         let shift = at - world.positions[ankle.0];
         let (foot, toes) = (world.rotations[ankle.0], world.rotations[toe.0]);
         let h = self.body_height_m;
         let sole = |joint: Vec3, rotation: Quat, below: f32, ahead: f32| {
             let point = joint + shift + rotation * Vec3::new(0.0, -below * h, ahead * h);
-            point.y - terrain.height(point.x, point.z)
+            point.y - ground(point.x, point.z)
         };
         let heel = sole(world.positions[ankle.0], foot, humanoid::ANKLE_HEIGHT, 0.0);
         let ball = sole(world.positions[toe.0], toes, humanoid::TOE_HEIGHT, 0.0);
@@ -165,18 +171,28 @@ impl Footing {
     }
 }
 
-/// Turns hip and knee so that the ankle comes to `to`; the foot keeps its rotation in the world.
-fn bend_leg(skeleton: &Skeleton, target: &mut Pose, world: &GlobalPose, leg: [JointIndex; 3], to: Vec3) {
+/// Turns hip and knee of `target` so that the ankle comes to `to`; the foot's rotation in the world is that of `world`,
+/// turned by `turn`. `world` is the pose before its root was moved.
+pub(crate) fn bend_leg(
+    skeleton: &Skeleton,
+    target: &mut Pose,
+    world: &GlobalPose,
+    leg: [JointIndex; 3],
+    to: Vec3,
+    turn: Quat,
+) {
     let [hip, knee, ankle] = leg.map(|joint| joint.0);
     let joints = skeleton.joints();
     let shape =
         LimbShape { upper_bone: joints[knee].offset, lower_bone: joints[ankle].offset, bend_local: Vec3::Z };
     let limb = Limb { upper_rotation: world.rotations[hip], lower_rotation: world.rotations[knee] };
-    let bent = reach(world.positions[hip], to, world.positions[knee], limb, &shape);
+    let moved = target.root_position - world.positions[0];
+    let bent = reach(world.positions[hip] + moved, to, world.positions[knee] + moved, limb, &shape);
     let pelvis = world.rotations[humanoid::HIPS.0];
     target.local_rotations[hip] = (pelvis.inverse() * bent.upper_rotation).normalize();
     target.local_rotations[knee] = (bent.upper_rotation.inverse() * bent.lower_rotation).normalize();
-    target.local_rotations[ankle] = (bent.lower_rotation.inverse() * world.rotations[ankle]).normalize();
+    target.local_rotations[ankle] =
+        (bent.lower_rotation.inverse() * (turn * world.rotations[ankle])).normalize();
 }
 
 #[cfg(test)]
@@ -193,8 +209,8 @@ mod tests {
         pose
     }
 
-    fn flat() -> HeightMap {
-        HeightMap::flat(10.0, 1.0).unwrap()
+    fn flat() -> impl Fn(f32, f32) -> f32 {
+        |_, _| 0.0
     }
 
     fn ankles_of(skeleton: &Skeleton, pose: &Pose) -> [Vec3; 2] {

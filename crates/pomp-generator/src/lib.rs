@@ -10,6 +10,7 @@
 //!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
+mod carry;
 mod character;
 mod closed_loop;
 mod config;
@@ -23,6 +24,7 @@ mod recipe;
 mod rollout;
 mod start;
 mod trajectory;
+mod walking_surface;
 
 pub use character::Character;
 pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, StepOutput};

@@ -57,13 +57,16 @@ pub(crate) struct Blend {
 ///
 /// Past and present come from `history`. Future keys mix what the network predicted (`prediction`, relative to
 /// `frame`) with the plan from `plan_frame` on; the plan is moved to the character and pulled back to its own
-/// place over the second, so that a character beside its path is led back to it.
+/// place over the second, so that a character beside its path is led back to it. `ease` is the share of the plan's pace
+/// that the ground allows.
+#[allow(clippy::too_many_arguments, reason = "what was, what is expected and what is wanted")]
 pub(crate) fn window_keys(
     history: &History,
     frame: &RootFrame,
     prediction: Option<&OutputFrame>,
     plan: &ControlPlan,
     plan_frame: f32,
+    ease: f32,
     blend: Blend,
 ) -> [WindowKey; KEYS] {
     let now = history.at(0).key;
@@ -76,7 +79,7 @@ pub(crate) fn window_keys(
             return now;
         }
         let share = (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32;
-        let wanted = plan.at(plan_frame + KEY_OFFSETS[k] as f32);
+        let wanted = plan.at(plan_frame + ease * KEY_OFFSETS[k] as f32);
         let led = now.position
             + (wanted.position - plan_now.position)
             + (plan_now.position - now.position).clamp_length_max(1.0) * share;

@@ -1,5 +1,5 @@
 use crate::height_map::square_cells;
-use crate::{HeightMap, Shape, TerrainError, TerrainSpec};
+use crate::{HeightMap, Shape, StartArea, TerrainError, TerrainSpec};
 use noise::{NoiseFn, Perlin};
 
 /// Slack with which a grid point on a riser or lip counts as beyond it, metres: rounding of `origin + i·cell`
@@ -19,11 +19,9 @@ pub fn generate(spec: &TerrainSpec, seed: u64) -> Result<HeightMap, TerrainError
     let surface = Surface::new(&spec.shape, seed)?;
     let cells = square_cells(spec.size_m, spec.cell_m)?;
     let half = cells as f32 * spec.cell_m * 0.5;
-    let level = if spec.start.enabled { surface.height(0.0, 0.0) } else { 0.0 };
+    // Adding 0 turns −0 into 0: the start area is bytewise level.
     HeightMap::from_fn(cells + 1, cells + 1, [-half, -half], spec.cell_m, |x, z| {
-        let weight = spec.start.weight(x.hypot(z));
-        // Adding 0 turns −0 into 0: the start area is bytewise level.
-        if weight == 0.0 { 0.0 } else { (surface.height(x, z) - level) * weight + 0.0 }
+        surface.height_around(&spec.start, x, z) + 0.0
     })
 }
 
@@ -63,6 +61,28 @@ impl Surface {
             }
             Shape::File { path } => Self::File { map: Box::new(crate::file::load_map(path)?) },
         })
+    }
+
+    /// Height beside and beyond the start area.
+    fn height_around(&self, start: &StartArea, x: f32, z: f32) -> f32 {
+        if !start.enabled {
+            return self.height(x, z);
+        }
+        match self {
+            Self::Slope { gradient } => {
+                let steepness = gradient[0].hypot(gradient[1]);
+                if steepness == 0.0 {
+                    return 0.0;
+                }
+                let along = (gradient[0] * x + gradient[1] * z) / steepness;
+                steepness * start.beyond_m(along.abs()) * along.signum()
+            }
+            Self::Sum { parts } => parts.iter().map(|part| part.height_around(start, x, z)).sum(),
+            _ => match start.weight(x.hypot(z)) {
+                0.0 => 0.0,
+                weight => (self.height(x, z) - self.height(0.0, 0.0)) * weight,
+            },
+        }
     }
 
     fn height(&self, x: f32, z: f32) -> f32 {

@@ -37,6 +37,9 @@ pub struct TerrainSpec {
 ///
 /// Inside `radius_m` the ground is 0. From there to `radius_m` + `blend_m` the shape, less its own height at
 /// the origin, fades in with a smoothstep; beyond, the whole terrain is lower by that height.
+///
+/// A slope begins at the area instead, so that it is nowhere steeper than its angle: level for `radius_m` to
+/// either side along its heading, then steeper over `blend_m` with the same smoothstep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartArea {
@@ -73,6 +76,15 @@ impl StartArea {
             let t = (distance_m - self.radius_m) / self.blend_m;
             t * t * (3.0 - 2.0 * t)
         }
+    }
+}
+
+impl StartArea {
+    /// Distance that a slope has risen along after `distance_m` from the origin: the integral of [`Self::weight`].
+    pub(crate) fn beyond_m(&self, distance_m: f32) -> f32 {
+        let t = ((distance_m - self.radius_m) / self.blend_m.max(1e-6)).clamp(0.0, 1.0);
+        let end_m = self.radius_m + self.blend_m;
+        self.blend_m * t * t * t * (1.0 - 0.5 * t) + (distance_m - end_m).max(0.0)
     }
 }
 

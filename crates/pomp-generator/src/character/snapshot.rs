@@ -2,7 +2,9 @@
 
 use super::Character;
 use crate::GeneratorError;
+use crate::carry::Carry;
 use crate::footing::Footing;
+use crate::walking_surface::WalkingSurface;
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Pose, RootFrame};
 use pomp_physics::WorldSnapshot;
@@ -13,12 +15,15 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct CharacterSnapshot {
     terrain: Arc<HeightMap>,
+    surface: Arc<WalkingSurface>,
     dynamic: WorldSnapshot,
     footing: Option<Footing>,
+    carry: Carry,
     state: CharacterState,
     target_frame: RootFrame,
     from: Pose,
     target_pose: Pose,
+    shown_pose: Pose,
     at_start: bool,
     let_go: bool,
 }
@@ -29,26 +34,32 @@ impl Character {
         let Self {
             skeleton: _,
             terrain,
+            surface,
             dynamics: _,
             dynamic,
             footing,
+            carry,
             root_follow: _,
             pose_feedback: _,
             state,
             target_frame,
             from,
             target_pose,
+            shown_pose,
             at_start,
             let_go,
         } = self;
         CharacterSnapshot {
             terrain: Arc::clone(terrain),
+            surface: Arc::clone(surface),
             dynamic: dynamic.save(),
             footing: *footing,
+            carry: *carry,
             state: state.clone(),
             target_frame: *target_frame,
             from: from.clone(),
             target_pose: target_pose.clone(),
+            shown_pose: shown_pose.clone(),
             at_start: *at_start,
             let_go: *let_go,
         }
@@ -58,11 +69,14 @@ impl Character {
     pub(crate) fn restore(&mut self, snapshot: &CharacterSnapshot) -> Result<(), GeneratorError> {
         self.dynamic.restore(&snapshot.dynamic)?;
         self.terrain = Arc::clone(&snapshot.terrain);
+        self.surface = Arc::clone(&snapshot.surface);
         self.footing = snapshot.footing;
+        self.carry = snapshot.carry;
         self.state = snapshot.state.clone();
         self.target_frame = snapshot.target_frame;
         self.from = snapshot.from.clone();
         self.target_pose = snapshot.target_pose.clone();
+        self.shown_pose = snapshot.shown_pose.clone();
         self.at_start = snapshot.at_start;
         self.let_go = snapshot.let_go;
         Ok(())

@@ -1,0 +1,100 @@
+use super::*;
+use pomp_motion::JointIndex;
+use pomp_terrain::{Shape, StartArea, TerrainSpec, generate};
+
+const DT_S: f32 = 1.0 / 60.0;
+const HEIGHT_M: f32 = 1.75;
+
+fn map(shape: Shape, cell_m: f32) -> HeightMap {
+    let spec = TerrainSpec { size_m: 30.0, cell_m, start: StartArea::NONE, shape };
+    generate(&spec, 1).unwrap()
+}
+
+/// A walk along +z as a kinematic module would have it on the ground that it is shown.
+fn module(skeleton: &Skeleton, ground: &Ground<'_>, frame: usize, speed_mps: f32) -> Pose {
+    let period_s = 1.1;
+    let mut pose = Pose::rest(skeleton);
+    let root = ground.root.origin;
+    pose.root_position = root + Vec3::Y * 0.86;
+    let world = skeleton.forward_kinematics(&pose);
+    for (leg, joints) in LEGS.into_iter().enumerate() {
+        let cycles = frame as f32 * DT_S / period_s + 0.5 * leg as f32;
+        let stride = speed_mps * period_s;
+        let (whole, part) = (cycles.floor(), cycles.fract());
+        // Two thirds of a cycle the foot stands.
+        let t = ((part - 0.65) / 0.35).max(0.0);
+        let swing = t * t * (3.0 - 2.0 * t);
+        let z = stride * (whole + swing - 0.5 * leg as f32 + 0.32);
+        let x = world.positions[joints[2].0].x;
+        let y = ground.shown(x, z) + 0.039 * HEIGHT_M + 0.06 * (std::f32::consts::PI * swing).sin();
+        let [hip, knee, ankle, _]: [JointIndex; 4] = joints;
+        let lean = (ground.shown(x, z + 0.14) - ground.shown(x, z - 0.04)).atan2(0.18);
+        let turn = Quat::from_rotation_x(-lean);
+        bend_leg(skeleton, &mut pose, &world, [hip, knee, ankle], Vec3::new(x, y, z), turn);
+    }
+    pose
+}
+
+/// Walks for some seconds over `terrain` and gives what the module had and what was made of it.
+fn walk(terrain: &HeightMap, speed_mps: f32, seconds: f32) -> Vec<(Pose, Pose)> {
+    let skeleton = Skeleton::humanoid(HEIGHT_M);
+    let surface = WalkingSurface::over(terrain);
+    let mut carry = Carry::new(HEIGHT_M);
+    let mut before: Option<GlobalPose> = None;
+    (0..(seconds / DT_S) as usize)
+        .map(|frame| {
+            let z = speed_mps * frame as f32 * DT_S;
+            let root = RootFrame { origin: Vec3::new(0.0, surface.height(0.0, z), z), yaw: 0.0 };
+            let travel = Vec2::new(0.0, speed_mps);
+            let ground = Ground { terrain, surface: &surface, root: &root, travel };
+            let level = module(&skeleton, &ground, frame, speed_mps);
+            let world = skeleton.forward_kinematics(&level);
+            let last = before.replace(world.clone()).unwrap_or(world);
+            let carried = carry.pose(&skeleton, &level, &last, None, &ground, DT_S);
+            (level, carried)
+        })
+        .collect()
+}
+
+#[test]
+fn on_level_ground_nothing_is_carried() {
+    let level = map(Shape::Flat {}, 0.1);
+    for (shown, carried) in walk(&level, 1.2, 4.0) {
+        assert_eq!(shown, carried);
+    }
+}
+
+#[test]
+fn the_whole_sole_stays_above_stairs_and_gaps_on_its_way_and_rests_on_what_carries_it() {
+    let stairs = |rise_m, run_m| Shape::Stairs { rise_m, run_m, count: 6, landing_m: 2.0, heading_deg: 0.0 };
+    let grounds = [
+        (map(stairs(0.15, 0.3), 0.05), 0.6, 0.15),
+        (map(stairs(0.2, 0.3), 0.05), 0.6, 0.2),
+        (map(Shape::Gaps { width_m: 0.4, depth_m: 0.5, spacing_m: 2.0, heading_deg: 0.0 }, 0.1), 1.2, 0.5),
+    ];
+    let skeleton = Skeleton::humanoid(HEIGHT_M);
+    let sole = Sole { body_height_m: HEIGHT_M };
+    for (terrain, speed_mps, edge_m) in &grounds {
+        let depth = |pose: &Pose| {
+            let world = skeleton.forward_kinematics(pose);
+            LEGS.map(|leg| {
+                let at = world.positions[leg[2].0];
+                -sole.lowest(&world, leg, at, |x, z| terrain.height(x, z))
+            })
+        };
+        let (mut deepest, mut untreated, mut count) = (0.0f32, 0.0f32, 0);
+        let poses = walk(terrain, *speed_mps, 14.0);
+        for (shown, carried) in &poses[30..] {
+            for (a, b) in depth(shown).into_iter().zip(depth(carried)) {
+                untreated = untreated.max(a);
+                deepest = deepest.max(b);
+                count += usize::from(b > 0.02);
+            }
+        }
+        let share = count as f32 / (2 * poses.len()) as f32;
+        println!(
+            "edges of {edge_m} m: {deepest:.3} m deep at worst, {share:.4} of the soles deeper than 2 cm; as shown {untreated:.3} m"
+        );
+        assert!(share < 0.02 && deepest < 0.06, "a sole is in the ground");
+    }
+}
