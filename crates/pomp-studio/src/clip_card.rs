@@ -2,7 +2,7 @@ use crate::StudioError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pomp_motion::{Gait, Recording};
-use pomp_render::{RenderOptions, render_frame};
+use pomp_render::{CameraOptions, RenderOptions, render_frame};
 use serde_json::{Value, json};
 
 /// Size of the picture, pixels.
@@ -35,7 +35,9 @@ pub(crate) fn clip_card(recording: &Recording) -> Result<Value, StudioError> {
             if high - low < LEVEL_M { "level" } else { "uneven" }
         }
     };
-    let options = RenderOptions { width: WIDTH, height: HEIGHT, overlay: false, ..RenderOptions::default() };
+    let camera = CameraOptions { distance_heights: 1.9, ..CameraOptions::default() };
+    let options =
+        RenderOptions { camera, width: WIDTH, height: HEIGHT, overlay: false, ..RenderOptions::default() };
     let picture = render_frame(recording, frames / 2, &options)?.to_png()?;
     Ok(json!({
         "seconds": frames as f32 / recording.frame_rate_hz,

@@ -10,6 +10,7 @@ use pomp_formats::bvh::bvh_text;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{BvhWriteOptions, write_recording};
 use pomp_motion::Recording;
+use pomp_preprocess::{PreprocessError, ProvenanceIndex};
 use pomp_render::{RenderOptions, render_gif};
 use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -108,7 +109,7 @@ fn upload(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<
 fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
     let (_, entry) = library_entry(shared, number)?;
     let _turn = turn(shared)?;
-    let recording = open_clip(&entry.path, &shared.preprocess, &shared.rigs)?;
+    let recording = opened(shared, entry)?;
     let plates = PlateCurves::beside(&entry.path, &shared.preprocess, &shared.rigs)?;
     let package = ClipPackage::with_plates(&recording, plates.as_ref())?;
     Ok(Response::new("application/octet-stream", package.into_bytes()))
@@ -117,6 +118,23 @@ fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
 fn library_entry<'a>(shared: &'a Shared, number: &str) -> Result<(usize, &'a LibraryEntry), Refusal> {
     let found = number.parse::<usize>().ok().and_then(|n| Some((n, shared.library.entries().get(n)?)));
     found.ok_or_else(|| Refusal::new(404, "there is no such clip in the library"))
+}
+
+/// A clip of the library; where the file itself names no source or licence, the manifest of its folder may.
+fn opened(shared: &Shared, entry: &LibraryEntry) -> Result<Recording, StudioError> {
+    let mut recording = open_clip(&entry.path, &shared.preprocess, &shared.rigs)?;
+    if recording.license.is_empty() {
+        let refused = |error: PreprocessError| StudioError::BadClip {
+            name: entry.name.clone(),
+            reason: error.to_string(),
+        };
+        let stated = ProvenanceIndex::default().of(&entry.path).map_err(refused)?;
+        recording.license = stated.license;
+        if recording.source.is_empty() {
+            recording.source = stated.source;
+        }
+    }
+    Ok(recording)
 }
 
 /// What the list shows of a clip; made once.
@@ -128,8 +146,7 @@ fn library_card(shared: &Shared, number: &str) -> Result<Response, Refusal> {
         None => {
             let busy = || Refusal::new(503, "another card is being made; try again in a moment");
             let _turn = Place::take(&shared.card_makers, CARD_MAKERS).ok_or_else(busy)?;
-            let recording = open_clip(&entry.path, &shared.preprocess, &shared.rigs);
-            let card = match recording.and_then(|recording| clip_card(&recording)) {
+            let card = match opened(shared, entry).and_then(|recording| clip_card(&recording)) {
                 Ok(card) => card,
                 // Said on the card: a list must not stop at a clip that cannot be read.
                 Err(error) => serde_json::json!({ "error": error.to_string() }),

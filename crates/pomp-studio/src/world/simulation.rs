@@ -429,10 +429,6 @@ impl World {
         let began = Instant::now();
         let step = self.generator.step_steered(&mut self.now.control, self.now.steering, &pushes)?;
         let step_ms = began.elapsed().as_secs_f32() * 1e3;
-        // A character that has got up may have been given more help than this scene allows.
-        if !self.generator.has_fallen() && self.generator.assist_scale() > self.now.assist {
-            self.generator.set_assist_scale(self.now.assist);
-        }
         for push in &mut self.now.pushes {
             push.frames_left -= 1;
         }

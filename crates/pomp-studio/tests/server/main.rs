@@ -144,6 +144,8 @@ fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
     let clip = clip.filter(|path| path.extension().is_some_and(|e| e == "bvh")).min().unwrap();
     std::fs::copy(&clip, folder.path().join("a.bvh")).unwrap();
     std::fs::write(folder.path().join("b.bvh"), "HIERARCHY nonsense").unwrap();
+    std::fs::write(folder.path().join("manifest.csv"), "path,source,license\na.bvh,a test,CC0-1.0\n")
+        .unwrap();
     let mut library = Library::default();
     library.add(folder.path()).unwrap();
     let Started { address, .. } = started_with(StudioConfig::default(), library);
@@ -158,6 +160,7 @@ fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
     assert_eq!(status, 200);
     assert!(first["picture"].as_str().unwrap().starts_with("data:image/png;base64,"));
     assert!(!first["gaits"].as_array().unwrap().is_empty());
+    assert_eq!(first["license"], "CC0-1.0", "the manifest says it");
     assert_eq!(card("0").1, first);
     let (status, broken) = card("1");
     assert_eq!(status, 200);

@@ -10,8 +10,10 @@ export interface LibraryEntry {
 }
 
 /** What is known of a clip once the server has read it. */
-interface Card {
-  error?: string;
+type Card = { error: string } | Facts;
+
+interface Facts {
+  error?: undefined;
   seconds: number;
   gaits: string[];
   ground: string;
@@ -74,8 +76,8 @@ export class Library {
           await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
           continue;
         }
-        if (!answer.ok) break;
-        this.learn(next, (await answer.json()) as Card);
+        // One clip that brings the program to its knees must not end the list.
+        this.learn(next, answer.ok ? ((await answer.json()) as Card) : { error: await answer.text() });
       } catch {
         break; // The lost connection is said elsewhere.
       }
@@ -105,11 +107,11 @@ export class Library {
 
   /** The choices are what the clips that are known have. */
   private offerChoices(): void {
-    const known = [...this.cards.values()].filter((card) => card.error === undefined);
+    const known = [...this.cards.values()].filter((card): card is Facts => card.error === undefined);
     const choices: [HTMLSelectElement, string, string[]][] = [
-      [this.chosen.gait, "any gait", known.flatMap((card) => card.gaits)],
-      [this.chosen.ground, "any ground", known.map((card) => card.ground)],
-      [this.chosen.license, "any licence", known.map((card) => card.license || UNKNOWN)],
+      [this.chosen.gait, "gait", known.flatMap((card) => card.gaits)],
+      [this.chosen.ground, "ground", known.map((card) => card.ground)],
+      [this.chosen.license, "licence", known.map((card) => card.license || UNKNOWN)],
     ];
     for (const [field, any, values] of choices) {
       const kept = field.value;
@@ -176,7 +178,7 @@ export class Library {
     } else {
       line(`${entry.folder} ${entry.kind}`);
     }
-    button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB${card?.source ? `\n${card.source}` : ""}`;
+    button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB${card && card.error === undefined && card.source ? `\n${card.source}` : ""}`;
     button.append(text);
     button.onclick = () => this.open(entry);
     item.replaceChildren(button);

@@ -217,7 +217,7 @@ export class Live {
       for (const sequence of this.sentAt.keys()) if (sequence <= frame.inputSequence) this.sentAt.delete(sequence);
     }
     if (frame.fallen && !this.fell) {
-      say({ level: "info", text: "It has fallen. Go back with Z and try another push, or begin anew with R." });
+      say({ level: "info", text: "It has fallen, and gets up by itself where it can. Z goes back, R begins anew." });
     }
     this.fell = frame.fallen;
   }
