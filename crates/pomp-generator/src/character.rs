@@ -11,7 +11,8 @@ pub(crate) use snapshot::CharacterSnapshot;
 
 use crate::carry::{Carry, Ground};
 use crate::footing::{Footing, PredictedFeet};
-use crate::get_up::Help;
+use crate::get_up::{Help, standing_pose};
+use crate::upright::straighten;
 use crate::walking_surface::WalkingSurface;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
@@ -179,11 +180,24 @@ impl Character {
 
     /// Sets the next target from a prediction.
     pub fn aim(&mut self, output: &OutputFrame) {
+        self.aim_upright(output, 0.0);
+    }
+
+    /// Sets the next target from a prediction, its trunk a `share` of the way to an upright posture.
+    pub(crate) fn aim_upright(&mut self, output: &OutputFrame, share: f32) {
         let mut next = output.next_frame(&self.target_frame, FRAME_S);
         next.origin.y = self.surface.height(next.origin.x, next.origin.z);
         let moved = ground_position(&next) - ground_position(&self.target_frame);
         self.target_frame = next;
         let mut pose = output.state_in(next).to_pose();
+        if share > 0.0 {
+            let height_m = self.dynamic.body_height_m();
+            let mut upright = standing_pose(&self.skeleton, height_m, &next, &self.terrain);
+            // It stands as high over the surface that it walks on as the pose over the terrain's.
+            upright.root_position.y +=
+                next.origin.y - self.terrain.smoothed_height(next.origin.x, next.origin.z);
+            straighten(&mut pose, &upright, share);
+        }
         if let Some(footing) = &mut self.footing {
             let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT];
             let predicted = PredictedFeet {

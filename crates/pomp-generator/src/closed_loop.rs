@@ -13,6 +13,7 @@ use crate::get_up::{Leader, Recovery};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
+use crate::upright::share_of_upright;
 use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
@@ -249,7 +250,9 @@ impl Generator {
         }
         let output = self.layout.read_y(&self.y);
 
-        self.character.aim(&output);
+        let (yaw, velocity) = (self.character.state().frame.yaw, self.character.state().root_velocity);
+        let share = share_of_upright(self.config.stand_upright_s, plan, plan_frame, yaw, velocity);
+        self.character.aim_upright(&output, share);
         self.prediction = Some(output);
         Ok(())
     }

@@ -53,6 +53,9 @@ pub struct GeneratorConfig {
     /// Clearance of a swinging foot over the ground, metres, 0 to 0.2; 0 leaves the target's feet as they are, standing
     /// ones too. Too little trips over its own toes, too much marches. Default 0.05.
     pub swing_clearance_m: f32,
+    /// Time constant with which one who stands and is to stand is drawn back to an upright posture, seconds, 0 to 60; 0
+    /// is not at all. Too short stands like a statue, too long bows and falls. Default 0.5.
+    pub stand_upright_s: f32,
     /// Exponent on the command's share in future positions; below 1 the command wins early. PFNN uses 0.5. Default 0.35.
     pub position_bias: f32,
     /// Exponent on the command's share in future directions. Default 2, as in PFNN.
@@ -85,6 +88,7 @@ impl Default for GeneratorConfig {
             root_follow: 0.06,
             pose_feedback: 0.5,
             swing_clearance_m: 0.05,
+            stand_upright_s: 0.5,
             position_bias: 0.35,
             direction_bias: 2.0,
             fall_tilt_deg: 65.0,
@@ -114,6 +118,7 @@ impl GeneratorConfig {
         in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
         in_range("pose_feedback", self.pose_feedback, 0.0, 1.0, "0 to 1")?;
         in_range("swing_clearance_m", self.swing_clearance_m, 0.0, 0.2, "0 to 0.2")?;
+        in_range("stand_upright_s", self.stand_upright_s, 0.0, 60.0, "0 to 60")?;
         in_range("position_bias", self.position_bias, 0.05, 20.0, "0.05 to 20")?;
         in_range("direction_bias", self.direction_bias, 0.05, 20.0, "0.05 to 20")?;
         in_range("fall_tilt_deg", self.fall_tilt_deg, 10.0, 180.0, "10 to 180")?;

@@ -14,7 +14,8 @@ pub use config::GetUpConfig;
 use crate::character::Character;
 use glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, yaw_of_direction};
-use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, humanoid};
+use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
+use pomp_terrain::HeightMap;
 use route::{Route, Side};
 
 const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
@@ -187,6 +188,16 @@ impl Recovery {
             }
         }
     }
+}
+
+/// The pose of standing at ease in `frame`, for a body of `height_m`.
+pub(crate) fn standing_pose(
+    skeleton: &Skeleton,
+    height_m: f32,
+    frame: &RootFrame,
+    terrain: &HeightMap,
+) -> Pose {
+    route::standing().pose(skeleton, height_m, frame, terrain)
 }
 
 enum Attempt {

@@ -24,6 +24,7 @@ mod recipe;
 mod rollout;
 mod start;
 mod trajectory;
+mod upright;
 mod walking_surface;
 
 pub use character::Character;

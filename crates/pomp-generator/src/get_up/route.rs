@@ -47,7 +47,7 @@ fn palm(x: f32, z: f32, ahead: f32) -> HandPlace {
     HandPlace { wrist: Vec3::new(x, 0.022, z), planted: 1.0, ahead }
 }
 
-fn standing() -> Posture {
+pub(super) fn standing() -> Posture {
     Posture {
         pelvis: Vec3::new(0.0, STANDING, 0.0),
         pitch: 0.0,
@@ -156,7 +156,7 @@ impl Route {
     /// Over sitting and squatting.
     pub fn supine() -> Self {
         let z = STANCE[0].z;
-        let seat = z - 0.21;
+        let seat = z - 0.26;
         let feet = |pitch_deg: f32| STANCE.map(|at| foot(at.x, at.y + 0.0006 * pitch_deg, at.z, pitch_deg));
         let reaching = |y: f32, z: f32| [free(0.10, y, z), free(-0.10, y, z)];
         let keys = vec![
