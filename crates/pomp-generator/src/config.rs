@@ -1,7 +1,7 @@
 use crate::GeneratorError;
 use crate::get_up::GetUpConfig;
 use pomp_kinematic::SamplerConfig;
-use pomp_physics::DynamicConfig;
+use pomp_physics::{AssistConfig, DynamicConfig};
 use serde::{Deserialize, Serialize};
 
 /// Where the present's phase code comes from (method §5).
@@ -70,7 +70,8 @@ pub struct GeneratorConfig {
     pub fallen_strength: f32,
     /// What it does then.
     pub get_up: GetUpConfig,
-    /// The ragdoll.
+    /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
+    /// needs less than the replay of a clip does.
     pub dynamic: DynamicConfig,
 }
 
@@ -96,7 +97,10 @@ impl Default for GeneratorConfig {
             fall_after_s: 0.3,
             fallen_strength: 0.05,
             get_up: GetUpConfig::default(),
-            dynamic: DynamicConfig::default(),
+            dynamic: DynamicConfig {
+                assist: AssistConfig { horizontal_limit_bw: 0.45, ..DynamicConfig::default().assist },
+                ..DynamicConfig::default()
+            },
         }
     }
 }
