@@ -18,7 +18,7 @@ use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton, humanoid};
+use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -36,6 +36,9 @@ pub struct Character {
     carry: Carry,
     root_follow: f32,
     pose_feedback: f32,
+    pose_feedback_jogging: f32,
+    /// How far the last prediction jogs, 0 to 1.
+    jogging: f32,
     state: CharacterState,
     target_frame: RootFrame,
     /// The target at the start of the frame under way, and at its end.
@@ -73,6 +76,8 @@ impl Character {
             footing,
             root_follow: config.root_follow,
             pose_feedback: config.pose_feedback,
+            pose_feedback_jogging: config.pose_feedback_jogging,
+            jogging: 0.0,
             target_frame: start.frame,
             state: start,
             from: pose.clone(),
@@ -185,6 +190,8 @@ impl Character {
 
     /// Sets the next target from a prediction, its trunk a `share` of the way to an upright posture.
     pub(crate) fn aim_upright(&mut self, output: &OutputFrame, share: f32) {
+        // From a quarter of the gait's weight on: walks carry some per cent of it.
+        self.jogging = ((output.gait[Gait::Jog.index()] - 0.25) / 0.5).clamp(0.0, 1.0);
         let mut next = output.next_frame(&self.target_frame, FRAME_S);
         next.origin.y = self.surface.height(next.origin.x, next.origin.z);
         let moved = ground_position(&next) - ground_position(&self.target_frame);
@@ -258,8 +265,9 @@ impl Character {
             return body;
         }
         let mut state = body.clone();
-        if self.pose_feedback < 1.0 {
-            self.keep_part_of_target(&mut state);
+        let feedback = self.pose_feedback + (self.pose_feedback_jogging - self.pose_feedback) * self.jogging;
+        if feedback < 1.0 {
+            self.keep_part_of_target(&mut state, feedback);
         }
         self.state = state;
 
@@ -279,11 +287,10 @@ impl Character {
         body
     }
 
-    /// Moves a simulated state back towards the last target by what the pose feedback leaves out; its place and heading
+    /// Moves a simulated state back towards the last target by what `feedback` leaves out; its place and heading
     /// on the ground stay. What is fed back stands on the ground that the kinematic module is shown: its own pose there,
     /// and a part of how the body misses the target.
-    fn keep_part_of_target(&self, state: &mut CharacterState) {
-        let feedback = self.pose_feedback;
+    fn keep_part_of_target(&self, state: &mut CharacterState, feedback: f32) {
         let (target, shown) = (&self.target_pose, &self.shown_pose);
         let to_root = |rotation| self.target_frame.rotation_to_root(rotation);
         for (joint, simulated) in state.rotations_local.iter_mut().enumerate() {

@@ -50,6 +50,9 @@ pub struct GeneratorConfig {
     /// target and body by which the drives hold the weight, at the price of noticing disturbances of the
     /// limbs less. Default 0.5: at 1 the compact model falls now and then.
     pub pose_feedback: f32,
+    /// The same where the predicted gait is a jog, 0 … 1. Default 0.2: the body lags most where it flies, and with more the
+    /// compact model falls within seconds.
+    pub pose_feedback_jogging: f32,
     /// Clearance of a swinging foot over the ground, metres, 0 to 0.2; 0 leaves the target's feet as they are, standing
     /// ones too. Too little trips over its own toes, too much marches. Default 0.05.
     pub swing_clearance_m: f32,
@@ -88,6 +91,7 @@ impl Default for GeneratorConfig {
             phase_feedback: PhaseFeedback::Aligned,
             root_follow: 0.06,
             pose_feedback: 0.5,
+            pose_feedback_jogging: 0.2,
             swing_clearance_m: 0.05,
             stand_upright_s: 0.5,
             position_bias: 0.35,
@@ -121,6 +125,7 @@ impl GeneratorConfig {
         in_range("noise_memory_s", self.noise_memory_s, 0.0, 10.0, "0 to 10")?;
         in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
         in_range("pose_feedback", self.pose_feedback, 0.0, 1.0, "0 to 1")?;
+        in_range("pose_feedback_jogging", self.pose_feedback_jogging, 0.0, 1.0, "0 to 1")?;
         in_range("swing_clearance_m", self.swing_clearance_m, 0.0, 0.2, "0 to 0.2")?;
         in_range("stand_upright_s", self.stand_upright_s, 0.0, 60.0, "0 to 60")?;
         in_range("position_bias", self.position_bias, 0.05, 20.0, "0.05 to 20")?;

@@ -90,8 +90,11 @@ impl Rollout {
     ) -> Result<Self, TrainError> {
         let clip = &dataset.clips[self.clip];
         let terrain = clip.terrain.clone();
-        let closed_loop =
-            GeneratorConfig { pose_feedback: settings.pose_feedback, ..GeneratorConfig::default() };
+        let closed_loop = GeneratorConfig {
+            pose_feedback: settings.pose_feedback,
+            pose_feedback_jogging: settings.pose_feedback,
+            ..GeneratorConfig::default()
+        };
         let character = Character::new(&dataset.skeleton, terrain, &closed_loop, self.state.clone())?;
         self.simulated = Some(Simulated {
             character,

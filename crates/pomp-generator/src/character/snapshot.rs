@@ -24,6 +24,7 @@ pub(crate) struct CharacterSnapshot {
     from: Pose,
     target_pose: Pose,
     shown_pose: Pose,
+    jogging: f32,
     at_start: bool,
     let_go: bool,
 }
@@ -41,6 +42,8 @@ impl Character {
             carry,
             root_follow: _,
             pose_feedback: _,
+            pose_feedback_jogging: _,
+            jogging,
             state,
             target_frame,
             from,
@@ -60,6 +63,7 @@ impl Character {
             from: from.clone(),
             target_pose: target_pose.clone(),
             shown_pose: shown_pose.clone(),
+            jogging: *jogging,
             at_start: *at_start,
             let_go: *let_go,
         }
@@ -77,6 +81,7 @@ impl Character {
         self.from = snapshot.from.clone();
         self.target_pose = snapshot.target_pose.clone();
         self.shown_pose = snapshot.shown_pose.clone();
+        self.jogging = snapshot.jogging;
         self.at_start = snapshot.at_start;
         self.let_go = snapshot.let_go;
         Ok(())
