@@ -19,6 +19,7 @@ mod draws;
 mod error;
 pub mod impulses;
 mod journal;
+mod own_ground;
 mod part;
 mod pipeline;
 mod provenance;

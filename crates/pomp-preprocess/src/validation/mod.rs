@@ -13,7 +13,7 @@ pub use error::PlateError;
 pub use plates::{PlateFrame, Plates, Trial, trials};
 
 use crate::impulses::{self, ImpulseEstimate};
-use crate::pipeline::on_own_ground;
+use crate::own_ground::on_own_ground;
 use crate::{PreprocessConfig, PreprocessError, load_clip, replay};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::retarget::RigLibrary;

@@ -1,0 +1,213 @@
+//! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed.
+
+use crate::bumps::{Bumped, bump};
+use crate::impulses::{self, ImpulseReport};
+use crate::journal::GroundRecord;
+use crate::pipeline::{Input, LoadedClip, labelled};
+use crate::replay::{ReplayReport, replay};
+use crate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
+use crate::variant::Variant;
+use crate::warp::warp;
+use crate::{PreprocessConfig, PreprocessError, ReliefKind};
+use pomp_motion::{Clip, Recording, TerrainGrid};
+use std::path::Path;
+
+/// A result in the making.
+pub(crate) struct Made {
+    pub recording: Recording,
+    pub ground: GroundRecord,
+    pub warnings: Vec<String>,
+    pub replay: ReplayReport,
+    pub impulses: ImpulseReport,
+}
+
+/// A clip or its mirror image on the ground that its feet speak of: what its variants are made from.
+pub(crate) struct OwnGround {
+    clip: Clip,
+    /// With contacts, gaits, terrain and replay.
+    recording: Recording,
+    fit: FitReport,
+    replay: ReplayReport,
+    impulses: ImpulseReport,
+}
+
+impl OwnGround {
+    /// Labels, reconstructs, replays.
+    pub fn of(
+        input: &Input,
+        loaded: &LoadedClip,
+        mirrored: bool,
+        config: &PreprocessConfig,
+    ) -> Result<Self, PreprocessError> {
+        let clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
+        let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
+        let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let contact = &recording.foot_contact;
+        let impulses = impulses::store(&clip, contact, &grid, &mut simulation, config, &input.path)?.report;
+        recording.terrain = Some(grid);
+        recording.simulation = Some(simulation);
+        Ok(Self { clip, recording, fit, replay, impulses })
+    }
+
+    /// A result, or why this clip does not have it.
+    pub fn made(
+        &self,
+        input: &Input,
+        name: &str,
+        variant: Variant,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        match variant {
+            Variant::Fitted(0) => Ok(Ok(Made {
+                recording: self.recording.clone(),
+                ground: fitted_ground(&self.fit, "its own ground".to_owned(), config),
+                warnings: self.fit.warnings.clone(),
+                replay: self.replay.clone(),
+                impulses: self.impulses.clone(),
+            })),
+            Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
+            Variant::Warped(kind) => self.on_relief(input, name, kind, config),
+            Variant::Bumped => self.bumped(input, name, config),
+        }
+    }
+
+    fn on_patches(
+        &self,
+        input: &Input,
+        variant: usize,
+        config: &PreprocessConfig,
+    ) -> Result<Made, PreprocessError> {
+        let fit = fit_terrain(&FitInput::of_recording(&self.recording), &config.terrain, variant)
+            .map_err(|source| PreprocessError::Terrain { path: input.path.clone(), source })?;
+        let (recording, replay, impulses) = self.replayed(input, &self.clip, fit.map.into_grid(), config)?;
+        let description =
+            format!("terrain variant {variant} of its own ground, seed {}", config.terrain.seed);
+        Ok(Made {
+            recording,
+            ground: fitted_ground(&fit.report, description, config),
+            warnings: fit.report.warnings,
+            replay,
+            impulses,
+        })
+    }
+
+    fn on_relief(
+        &self,
+        input: &Input,
+        name: &str,
+        kind: ReliefKind,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned()));
+        }
+        let warped =
+            warp(&self.clip, &self.recording, self.fit.level_m, kind, &config.terrain, &config.warp, name)
+                .map_err(|error| PreprocessError::Terrain {
+                    path: input.path.clone(),
+                    source: error.into(),
+                })?;
+        let warped = match warped {
+            Ok(warped) => warped,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let (low, high) = warped.map.min_max();
+        let mut warnings = Vec::new();
+        if warped.planted_p95_m > 0.02 {
+            warnings.push(format!(
+                "warp: planted soles are {:.1} cm (95th percentile) farther from the relief than from the clip's ground",
+                100.0 * warped.planted_p95_m
+            ));
+        }
+        let (recording, replay, impulses) =
+            self.replayed(input, &warped.clip, warped.map.into_grid(), config)?;
+        let ground = GroundRecord {
+            kind: kind.name().to_owned(),
+            description: format!("laid on {}, seed {}", warped.description, config.warp.seed),
+            seed: config.warp.seed,
+            min_max_m: [low, high],
+        };
+        Ok(Ok(Made { recording, ground, warnings, replay, impulses }))
+    }
+
+    fn bumped(
+        &self,
+        input: &Input,
+        name: &str,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        let grid = self.recording.terrain.as_ref().expect("the plain result has its terrain");
+        let track = self.recording.simulation.as_ref().expect("the plain result has its replay");
+        let bumped = bump(
+            &self.clip,
+            &self.recording,
+            track,
+            grid,
+            &config.dynamic,
+            &config.replay,
+            &config.bumps,
+            name,
+        )
+        .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        Ok(bumped.map(|Bumped { mut recording, report }| {
+            recording.terrain = Some(grid.clone());
+            let pushes = recording.generation.as_ref().map_or(0, |generation| generation.pushes.len());
+            let description = format!("pushed {pushes} times, seed {}", config.bumps.seed);
+            let ground =
+                GroundRecord { seed: config.bumps.seed, ..fitted_ground(&self.fit, description, config) };
+            // The clip knows nothing of the pushes: only the simulator has forces that go with this motion.
+            let simulation = recording.simulation.as_ref().expect("a push is simulated");
+            let impulses = ImpulseReport::of_simulation(
+                simulation,
+                config.dynamic.gravity_m_s2,
+                recording.frame_rate_hz,
+            );
+            Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report, impulses }
+        }))
+    }
+
+    /// `clip`, which has the contacts and gaits of this one, replayed on `grid`.
+    fn replayed(
+        &self,
+        input: &Input,
+        clip: &Clip,
+        grid: TerrainGrid,
+        config: &PreprocessConfig,
+    ) -> Result<(Recording, ReplayReport, ImpulseReport), PreprocessError> {
+        let (mut simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let contact = &self.recording.foot_contact;
+        let impulses = impulses::store(clip, contact, &grid, &mut simulation, config, &input.path)?.report;
+        let recording = Recording {
+            foot_contact: self.recording.foot_contact.clone(),
+            gait: self.recording.gait.clone(),
+            terrain: Some(grid),
+            simulation: Some(simulation),
+            ..Recording::of_clip(clip)
+        };
+        Ok((recording, report, impulses))
+    }
+}
+
+/// A clip with contacts and gaits, and the ground that its feet speak of.
+pub(crate) fn on_own_ground(
+    path: &Path,
+    clip: &Clip,
+    config: &PreprocessConfig,
+) -> Result<(Recording, TerrainGrid, FitReport), PreprocessError> {
+    let recording = labelled(clip, config)
+        .map_err(|source| PreprocessError::Motion { path: path.to_path_buf(), source })?;
+    let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
+        .map_err(|source| PreprocessError::Terrain { path: path.to_path_buf(), source })?;
+    Ok((recording, fit.map.into_grid(), fit.report))
+}
+
+fn fitted_ground(fit: &FitReport, description: String, config: &PreprocessConfig) -> GroundRecord {
+    GroundRecord {
+        kind: fit.ground.name().to_owned(),
+        description,
+        seed: config.terrain.seed,
+        min_max_m: fit.min_max_m,
+    }
+}
