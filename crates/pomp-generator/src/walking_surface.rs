@@ -2,7 +2,7 @@
 //!
 //! Steps, trenches and steep ground are for the feet; the body goes over them as over a ramp. So the kinematic module
 //! is shown this surface, and no steeper than it walks well on; its pose stands on what it is
-//! shown, and the feet are then carried to the ground itself ([`crate::footing`]).
+//! shown, and the feet are then carried to the ground itself ([`crate::carry`]).
 //!
 //! On level and gently rolling ground the surface is the ground.
 

@@ -76,7 +76,7 @@ fn a_push_of_ten_kilonewton_seconds_fells_and_leaves_numbers() {
 }
 
 #[test]
-fn without_friction_it_slips_and_leaves_numbers() {
+fn without_friction_it_leaves_numbers() {
     let mut settings = GeneratorConfig::default();
     settings.dynamic.friction = 0.0;
     let recording = survives(flat(), settings, walk(), Vec::new());

@@ -95,6 +95,9 @@ struct Softening {
 }
 
 impl Softening {
+    const NONE: Self = Self { scale: 1.0, last: None };
+
+    /// As soft as an effort that does not depend on the softness would need.
     fn to_limit(limit: f32, effort: f32) -> Self {
         Self { scale: if effort > limit { limit / effort } else { 1.0 }, last: None }
     }
@@ -261,10 +264,10 @@ impl Drives {
             joints,
             joint_limits,
             scale: Scale {
-                horizontal: Softening::to_limit(1.0, 0.0),
-                vertical: Softening::to_limit(1.0, 0.0),
-                torque: Softening::to_limit(1.0, 0.0),
-                joints: vec![Softening::to_limit(1.0, 0.0); self.drives.len()],
+                horizontal: Softening::NONE,
+                vertical: Softening::NONE,
+                torque: Softening::NONE,
+                joints: vec![Softening::NONE; self.drives.len()],
             },
         };
         plan.soften_for_static_errors();
