@@ -9,13 +9,11 @@
 //!
 //! The ground is the one that the module is shown; [`crate::carry`] takes the pose from there to the ground itself.
 
+use crate::sole::{LEGS, Sole};
 use glam::{Quat, Vec2, Vec3};
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, Skeleton, humanoid};
 
-/// Length of the toes before the toe joint, fraction of body height: foot length 0.152 H (Drillis and Contini 1966)
-/// less heel and ball.
-const TOE_LENGTH: f32 = 0.035;
 /// How much faster than the other one a foot is while it passes from standing to swinging, m/s.
 const SWING_FROM_MPS: f32 = 0.4;
 const SWING_FULLY_MPS: f32 = 1.2;
@@ -31,12 +29,6 @@ const LARGEST_SHIFT_M: f32 = 0.1;
 /// Farthest that a standing foot is held behind or ahead of the module's, metres; beyond, it is dragged along.
 const LARGEST_HOLD_M: f32 = 0.06;
 
-/// Hip, knee, ankle, toe of both legs.
-const LEGS: [[JointIndex; 4]; 2] = [
-    [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
-    [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
-];
-
 /// What the kinematic module says of both feet, in the world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PredictedFeet {
@@ -49,7 +41,7 @@ pub(crate) struct PredictedFeet {
 /// The feet of one character: what its skeleton needs, and what they are about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Footing {
-    body_height_m: f32,
+    sole: Sole,
     clearance_m: f32,
     feet: [Foot; 2],
     /// Height that the pelvis is moved by, metres.
@@ -100,12 +92,12 @@ impl Foot {
 
 impl Footing {
     pub fn new(body_height_m: f32, clearance_m: f32) -> Self {
-        Self { body_height_m, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
+        Self { sole: Sole { body_height_m }, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
     }
 
     /// Forgets where the feet stood.
     pub fn forget(&mut self) {
-        *self = Self::new(self.body_height_m, self.clearance_m);
+        *self = Self::new(self.sole.body_height_m, self.clearance_m);
     }
 
     /// Sets the feet of `target`, `dt_s` after the last one. `gait` tells whether a foot is on the ground at all.
@@ -125,7 +117,8 @@ impl Footing {
             foot.pass(speeds_mps[leg], speeds_mps[1 - leg], dt_s);
         }
         let world = skeleton.forward_kinematics(target);
-        let lowest: [f32; 2] = std::array::from_fn(|leg| self.lowest(&world, LEGS[leg], ankles[leg], ground));
+        let lowest: [f32; 2] =
+            std::array::from_fn(|leg| self.sole.lowest(&world, LEGS[leg], ankles[leg], ground));
 
         let bearing = self.feet.map(|foot| foot.standing());
         let borne = bearing[0] + bearing[1];
@@ -146,28 +139,6 @@ impl Footing {
             bend_leg(skeleton, target, &world, [hip, knee, ankle], to, Quat::IDENTITY);
         }
         target.root_position.y += self.shift_m;
-    }
-
-    /// Height above the ground of the lowest of heel, ball and toe tip when the ankle is at `at`.
-    fn lowest(
-        &self,
-        world: &GlobalPose,
-        leg: [JointIndex; 4],
-        at: Vec3,
-        ground: &impl Fn(f32, f32) -> f32,
-    ) -> f32 {
-        let [_, _, ankle, toe] = leg;
-        let shift = at - world.positions[ankle.0];
-        let (foot, toes) = (world.rotations[ankle.0], world.rotations[toe.0]);
-        let h = self.body_height_m;
-        let sole = |joint: Vec3, rotation: Quat, below: f32, ahead: f32| {
-            let point = joint + shift + rotation * Vec3::new(0.0, -below * h, ahead * h);
-            point.y - ground(point.x, point.z)
-        };
-        let heel = sole(world.positions[ankle.0], foot, humanoid::ANKLE_HEIGHT, 0.0);
-        let ball = sole(world.positions[toe.0], toes, humanoid::TOE_HEIGHT, 0.0);
-        let tip = sole(world.positions[toe.0], toes, humanoid::TOE_HEIGHT, TOE_LENGTH);
-        heel.min(ball).min(tip)
     }
 }
 
@@ -228,7 +199,7 @@ mod tests {
         let mut footing = Footing::new(1.75, 0.04);
         let lowest = |footing: &Footing, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
-            footing.lowest(&world, LEGS[leg], world.positions[LEGS[leg][2].0], &ground)
+            footing.sole.lowest(&world, LEGS[leg], world.positions[LEGS[leg][2].0], &ground)
         };
         let dragging = lowest(&footing, &start, 0) - lowest(&footing, &start, 1);
         let mut target = start.clone();

@@ -22,6 +22,7 @@ mod get_up;
 mod phase_feedback;
 mod recipe;
 mod rollout;
+mod sole;
 mod start;
 mod trajectory;
 mod upright;

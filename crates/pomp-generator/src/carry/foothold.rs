@@ -1,6 +1,6 @@
 //! Where a foot may stand.
 
-use super::sole::Sole;
+use crate::sole::Sole;
 use crate::walking_surface::WalkingSurface;
 use glam::Vec2;
 use pomp_terrain::HeightMap;

@@ -7,9 +7,9 @@
 mod foot;
 mod foothold;
 mod pelvis;
-mod sole;
 
 use crate::footing::bend_leg;
+use crate::sole::{self, LEGS, Sole};
 use crate::walking_surface::WalkingSurface;
 use foot::{Foot, Step};
 use foothold::Search;
@@ -17,7 +17,6 @@ use glam::{Quat, Vec2, Vec3};
 use pelvis::Pelvis;
 use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton};
 use pomp_terrain::HeightMap;
-use sole::{LEGS, Sole};
 
 /// Time over which the velocity of the root is taken, seconds, and the speed below which it has no direction, m/s.
 const TRAVEL_S: f32 = 0.3;

@@ -4,9 +4,9 @@ use glam::{Quat, Vec2, Vec3};
 use pomp_motion::{GlobalPose, JointIndex, humanoid};
 
 /// Hip, knee, ankle, toe.
-pub(super) type Leg = [JointIndex; 4];
+pub(crate) type Leg = [JointIndex; 4];
 
-pub(super) const LEGS: [Leg; 2] = [
+pub(crate) const LEGS: [Leg; 2] = [
     [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
     [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
 ];
@@ -20,7 +20,7 @@ const BALL: f32 = 0.080;
 
 /// The sole of a person of one height.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sole {
+pub(crate) struct Sole {
     pub body_height_m: f32,
 }
 
@@ -53,7 +53,7 @@ impl Sole {
 }
 
 /// Direction of a foot on the ground plane; that of its toes even where it points down.
-pub(super) fn direction(world: &GlobalPose, [_, _, ankle, toe]: Leg) -> Vec2 {
+pub(crate) fn direction(world: &GlobalPose, [_, _, ankle, toe]: Leg) -> Vec2 {
     let along = world.positions[toe.0] - world.positions[ankle.0];
     let up = world.rotations[ankle.0] * Vec3::Y;
     // A foot on tiptoe looks where its upper side leans to.
