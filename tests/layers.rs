@@ -17,15 +17,16 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 20] = [
+const TABLE: [Row; 21] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion"]),
+    row(0, "pomp-lanes", &[]),
     row(1, "pomp-weights", &[]),
     row(1, "pomp-formats", &["pomp-motion"]),
     row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-physics", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-phase", &["pomp-motion"]),
-    row(1, "pomp-kinematic", &["pomp-motion"]),
+    row(1, "pomp-phase", &["pomp-motion", "pomp-lanes"]),
+    row(1, "pomp-kinematic", &["pomp-motion", "pomp-lanes"]),
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-phase", "pomp-kinematic", "pomp-weights"]),

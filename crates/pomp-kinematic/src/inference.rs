@@ -1,11 +1,11 @@
 use crate::config::{KinematicConfig, Prediction, require};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
-use crate::lanes::Lanes;
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
 use crate::packed::{PackedLinear, activate, padded_rows};
 use crate::reverse::{ReverseProcess, StepNoise};
+use pomp_lanes::Lanes;
 
 /// Experts whose α is below this do not run in the decoder.
 pub const DEFAULT_GATE_THRESHOLD: f32 = 1e-3;

@@ -1,9 +1,9 @@
 use crate::config::KinematicConfig;
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
-use crate::lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 use crate::orthonormal::LENGTH_FLOOR;
 use crate::packed::{PackedLinear, activate, padded, values};
+use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 
 /// The OrthoMoE encoder on packed weights, for one sample at a time.
 #[derive(Clone, Debug)]

@@ -56,7 +56,6 @@ mod error;
 mod gamma;
 mod inference;
 mod inference_encoder;
-mod lanes;
 mod model;
 mod noise;
 mod orthonormal;

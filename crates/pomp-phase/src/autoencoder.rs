@@ -12,11 +12,11 @@ use std::ops::Range;
 /// The clean and the aligned encoder have this one shape.
 #[derive(Module, Debug)]
 pub struct PeriodicEncoder {
-    first: LongConvolution,
-    first_norm: BatchNorm,
-    second: LongConvolution,
-    second_norm: BatchNorm,
-    phase: PhaseLayer,
+    pub(crate) first: LongConvolution,
+    pub(crate) first_norm: BatchNorm,
+    pub(crate) second: LongConvolution,
+    pub(crate) second_norm: BatchNorm,
+    pub(crate) phase: PhaseLayer,
 }
 
 /// Kernels of an encoder or decoder per frequency, computed once for weights that do not change.
@@ -65,9 +65,9 @@ impl PeriodicEncoder {
 /// Phase parameters to velocities: sinusoids, then two long convolutions, the first followed by batch norm and tanh.
 #[derive(Module, Debug)]
 pub struct PeriodicDecoder {
-    first: LongConvolution,
-    first_norm: BatchNorm,
-    second: LongConvolution,
+    pub(crate) first: LongConvolution,
+    pub(crate) first_norm: BatchNorm,
+    pub(crate) second: LongConvolution,
     /// `[T, 1, 1]`, seconds from the window's centre.
     time_s: Tensor<3>,
 }

@@ -47,9 +47,13 @@
 //! # }
 //! ```
 //!
+//! The loop itself runs [`FrameEncoder`] and [`FrameDecoder`], which are the same networks written for one frame at a time;
+//! [`WindowEncoder`] and [`WindowDecoder`] take many windows at once.
+//!
 //! Batches, epochs and checkpoints are the training crate's; weights are saved by `pomp-weights`.
 
 mod autoencoder;
+mod by_frame;
 mod config;
 mod error;
 mod inference;
@@ -63,6 +67,7 @@ mod training;
 mod window;
 
 pub use autoencoder::{PeriodicAutoencoder, PeriodicDecoder, PeriodicEncoder, PhaseOutput};
+pub use by_frame::{FrameDecoder, FrameEncoder, TargetSpan};
 pub use config::{PeriodicAutoencoderConfig, PhaseTrainingConfig, Spectrum};
 pub use error::PhaseError;
 pub use inference::{WindowDecoder, WindowEncoder, parameters_of, states_of};

@@ -52,6 +52,11 @@ impl LongConvolution {
         }
     }
 
+    /// Weights `[out, in, taps]` and bias `[out]`.
+    pub(crate) fn weights(&self) -> (Tensor<3>, Tensor<1>) {
+        (self.weight.val(), self.bias.val())
+    }
+
     /// The kernel's spectrum, differentiable in the weights.
     pub(crate) fn kernel_spectrum(&self) -> KernelSpectrum {
         let [outputs, inputs, taps] = self.weight.dims();

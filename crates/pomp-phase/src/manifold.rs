@@ -93,12 +93,34 @@ impl PhaseState {
         frequency_hz: &[f32],
         offset: &[f32],
     ) -> Result<Self, PhaseError> {
-        expect_size("phase amplitudes", frequency_hz.len(), amplitude.len())?;
-        let mut state = Self::from_code(code, frequency_hz, offset)?;
-        for (channel, &amplitude) in state.channels.iter_mut().zip(amplitude) {
-            channel.amplitude = amplitude.max(0.0);
-        }
+        let mut state = Self::default();
+        state.set_prediction(code, amplitude, frequency_hz, offset)?;
         Ok(state)
+    }
+
+    /// As [`Self::from_prediction`], in the place of what was there; asks for no memory when the channels are as many. When
+    /// it fails nothing is changed.
+    ///
+    /// # Errors
+    /// [`PhaseError::SizeMismatch`].
+    pub fn set_prediction(
+        &mut self,
+        code: &[f32],
+        amplitude: &[f32],
+        frequency_hz: &[f32],
+        offset: &[f32],
+    ) -> Result<(), PhaseError> {
+        expect_size("phase amplitudes", frequency_hz.len(), amplitude.len())?;
+        expect_size("phase code", 2 * frequency_hz.len(), code.len())?;
+        expect_size("phase offsets", frequency_hz.len(), offset.len())?;
+        let (pairs, _) = code.as_chunks::<2>();
+        let parts = pairs.iter().zip(amplitude).zip(frequency_hz.iter().zip(offset));
+        self.channels.clear();
+        self.channels.extend(parts.map(|((&pair, &amplitude), (&frequency_hz, &offset))| ChannelPhase {
+            amplitude: amplitude.max(0.0),
+            ..ChannelPhase::from_code(pair, frequency_hz, offset)
+        }));
+        Ok(())
     }
 
     /// Amplitudes a, per channel.

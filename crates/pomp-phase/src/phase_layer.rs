@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 use std::f32::consts::TAU;
 
 /// Added to the squared amplitude: the square root has no slope at 0. A silent channel reads 1e-4.
-const AMPLITUDE_FLOOR_SQUARED: f32 = 1e-8;
+pub(crate) const AMPLITUDE_FLOOR_SQUARED: f32 = 1e-8;
 /// Added to the squared length of shift vectors, so that their direction has a slope at the origin.
 const SHIFT_FLOOR_SQUARED: f32 = 1e-6;
 
@@ -69,6 +69,11 @@ impl PhaseLayer {
             analysis_table: constant(&tables.analysis, weights.device()),
             moments_table: Tensor::from_data(TensorData::new(moments, [2, tables.bins]), weights.device()),
         }
+    }
+
+    /// The layer of the shifts: weights `[C, T, 2]` and bias `[C, 2]`.
+    pub(crate) fn shift_layer(&self) -> (Tensor<3>, Tensor<2>) {
+        (self.shift_weight.val(), self.shift_bias.val())
     }
 
     /// Curves `[T, N, C]` to parameters.

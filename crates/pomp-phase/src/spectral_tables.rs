@@ -55,6 +55,43 @@ impl ConvolutionTables {
     }
 }
 
+/// The transforms of [`ConvolutionTables`] with time counted from the window's centre, for signals folded there: what is even
+/// in time has a cosine part alone, what is odd a sine part. Of the output the frames around the centre are kept.
+pub(crate) struct CentredTables {
+    /// Length of the transforms.
+    pub length: usize,
+    /// Number of frequencies, F.
+    pub frequencies: usize,
+    /// `[F, R + 1]`: real part of the spectrum of x(d) + x(−d), d = 0 … R (of x(0) for d = 0).
+    pub analysis_even: Table,
+    /// `[F, R]`: imaginary part of the spectrum of x(d) − x(−d), d = 1 … R.
+    pub analysis_odd: Table,
+    /// `[T + 1, F]`: even part of the signal at d = 0 … T.
+    pub synthesis_even: Table,
+    /// `[T, F]`: odd part of the signal at d = 1 … T.
+    pub synthesis_odd: Table,
+}
+
+impl CentredTables {
+    /// Tables for frames within R = `radius` of the centre, taps within `reach` of the middle one and outputs within
+    /// T = `wanted` of the centre: what wraps around then falls on no frame of the window.
+    pub(crate) fn new(radius: usize, reach: usize, wanted: usize) -> Self {
+        let length = radius + reach + wanted + 1;
+        let frequencies = length / 2 + 1;
+        let angle = |f: usize, at: usize| TAU * f as f64 * at as f64 / length as f64;
+        // Every bin but the first (and the middle one of an even length) stands for its mirror image too.
+        let share = |f: usize| if f == 0 || 2 * f == length { 1.0 } else { 2.0 } / length as f64;
+        Self {
+            length,
+            frequencies,
+            analysis_even: Table::from_fn(frequencies, radius + 1, |f, d| angle(f, d).cos()),
+            analysis_odd: Table::from_fn(frequencies, radius, |f, d| -angle(f, d + 1).sin()),
+            synthesis_even: Table::from_fn(wanted + 1, frequencies, |d, f| share(f) * angle(f, d).cos()),
+            synthesis_odd: Table::from_fn(wanted, frequencies, |d, f| -share(f) * angle(f, d + 1).sin()),
+        }
+    }
+}
+
 /// Transforms from latent curves to amplitude and frequency.
 pub(crate) struct SpectrumTables {
     /// Number of bins without the first, K = N/2.
@@ -68,15 +105,7 @@ pub(crate) struct SpectrumTables {
 impl SpectrumTables {
     pub(crate) fn new(frames: usize, frame_rate_hz: f32, spectrum: Spectrum) -> Self {
         let bins = frames / 2;
-        let taper: Vec<f64> = (0..frames)
-            .map(|n| match spectrum {
-                Spectrum::Plain => 1.0,
-                Spectrum::Hann => 0.5 - 0.5 * (TAU * (n as f64 + 0.5) / frames as f64).cos(),
-            })
-            .collect();
-        let total: f64 = taper.iter().sum();
-        let energy: f64 = taper.iter().map(|w| w * w).sum();
-        let scale = (4.0 / (frames as f64 * energy)).sqrt();
+        let Taper { weights: taper, total, scale } = Taper::new(frames, spectrum);
         let wave = |row: usize, n: usize| {
             let angle = TAU * (row % bins + 1) as f64 * n as f64 / frames as f64;
             taper[n] * if row < bins { angle.cos() } else { -angle.sin() }
@@ -86,8 +115,63 @@ impl SpectrumTables {
             (0..2 * bins).map(|row| (0..frames).map(|n| wave(row, n)).sum::<f64>() / total).collect();
         let analysis =
             Table::from_fn(2 * bins, frames, |row, n| scale * (wave(row, n) - leak[row] * taper[n]));
-        let frequency_hz =
-            (1..=bins).map(|j| (j as f64 * f64::from(frame_rate_hz) / frames as f64) as f32).collect();
-        Self { bins, analysis, frequency_hz }
+        Self { bins, analysis, frequency_hz: Self::frequencies_hz(frames, frame_rate_hz) }
+    }
+
+    fn frequencies_hz(frames: usize, frame_rate_hz: f32) -> Vec<f32> {
+        (1..=frames / 2).map(|j| (j as f64 * f64::from(frame_rate_hz) / frames as f64) as f32).collect()
+    }
+}
+
+/// How a curve is faded out towards both ends before it is transformed; even around the window's centre.
+struct Taper {
+    weights: Vec<f64>,
+    total: f64,
+    /// Makes squares of a spectrum sum to the squared amplitude.
+    scale: f64,
+}
+
+impl Taper {
+    fn new(frames: usize, spectrum: Spectrum) -> Self {
+        let weights: Vec<f64> = (0..frames)
+            .map(|n| match spectrum {
+                Spectrum::Plain => 1.0,
+                Spectrum::Hann => 0.5 - 0.5 * (TAU * (n as f64 + 0.5) / frames as f64).cos(),
+            })
+            .collect();
+        let total = weights.iter().sum();
+        let energy: f64 = weights.iter().map(|w| w * w).sum();
+        Self { weights, total, scale: (4.0 / (frames as f64 * energy)).sqrt() }
+    }
+}
+
+/// The transforms of [`SpectrumTables`] with time counted from the window's centre, for curves folded there as in
+/// [`CentredTables`]. Every bin is turned in phase, which changes no amplitude.
+pub(crate) struct CentredSpectrumTables {
+    /// `[K, R + 1]`: cosine part.
+    pub even: Table,
+    /// `[K, R]`: sine part.
+    pub odd: Table,
+    /// Frequency of each bin, Hz.
+    pub frequency_hz: Vec<f32>,
+}
+
+impl CentredSpectrumTables {
+    pub(crate) fn new(radius: usize, frame_rate_hz: f32, spectrum: Spectrum) -> Self {
+        let frames = 2 * radius + 1;
+        let Taper { weights, total, scale } = Taper::new(frames, spectrum);
+        let taper = &weights[radius..];
+        let angle = |bin: usize, d: usize| TAU * (bin + 1) as f64 * d as f64 / frames as f64;
+        let cosine = |bin: usize, d: usize| taper[d] * angle(bin, d).cos();
+        let bins = frames / 2;
+        // The sine rows leak nothing: an offset is even.
+        let leak: Vec<f64> = (0..bins)
+            .map(|bin| (cosine(bin, 0) + 2.0 * (1..=radius).map(|d| cosine(bin, d)).sum::<f64>()) / total)
+            .collect();
+        Self {
+            even: Table::from_fn(bins, radius + 1, |bin, d| scale * (cosine(bin, d) - leak[bin] * taper[d])),
+            odd: Table::from_fn(bins, radius, |bin, d| -scale * taper[d + 1] * angle(bin, d + 1).sin()),
+            frequency_hz: SpectrumTables::frequencies_hz(frames, frame_rate_hz),
+        }
     }
 }

@@ -72,6 +72,28 @@ impl StitchConfig {
         velocity + acceleration * (self.decay_s * (1.0 - (-time_s / self.decay_s).exp()))
     }
 
+    /// Writes the extrapolated velocities of the frames after the last one, [`Self::near_velocity`] of every joint: one row of
+    /// `near` per frame.
+    ///
+    /// # Panics
+    /// When the rows differ in their number of joints.
+    pub fn extrapolate(
+        &self,
+        before: &[Vec3],
+        last: &[Vec3],
+        frame_rate_hz: f32,
+        near: &mut FrameTable<Vec3>,
+    ) {
+        for ahead in 0..near.frames() {
+            let row = &mut near[ahead];
+            assert_eq!([before.len(), last.len()], [row.len(); 2], "rows of one skeleton");
+            for (near, (&before, &last)) in row.iter_mut().zip(before.iter().zip(last)) {
+                let acceleration = (last - before) * frame_rate_hz;
+                *near = self.near_velocity(last, acceleration, ahead + 1, frame_rate_hz);
+            }
+        }
+    }
+
     /// The stitched window around frame i.
     ///
     /// `past` holds simulated velocities of i−radius … i (61 frames), `far` target velocities of
@@ -92,18 +114,8 @@ impl StitchConfig {
         expect_size("target frames of a stitched window", self.far_frames(window), far.frames())?;
         expect_size("joints of the target velocities", past.columns(), far.columns())?;
         let (before, last) = (&past[radius - 1], &past[radius]);
-        let mut near = FrameTable::with_columns(past.columns());
-        for ahead in 1..=self.near_frames {
-            let row: Vec<Vec3> = before
-                .iter()
-                .zip(last)
-                .map(|(&before, &last)| {
-                    let acceleration = (last - before) * window.frame_rate_hz;
-                    self.near_velocity(last, acceleration, ahead, window.frame_rate_hz)
-                })
-                .collect();
-            near.push(&row);
-        }
+        let mut near = FrameTable::filled(self.near_frames, past.columns(), Vec3::ZERO);
+        self.extrapolate(before, last, window.frame_rate_hz, &mut near);
         let near_end = radius + self.near_frames;
         VelocityWindow::from_frames(past.columns(), window.frames(), |index| {
             if index <= radius {

@@ -5,7 +5,7 @@ use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
 use crate::control::{ControlCursor, Rejoin};
 use crate::get_up::Recovery;
-use crate::phase_feedback::PhaseReader;
+use crate::phase_feedback::Past;
 use crate::trajectory::History;
 use glam::Vec3;
 use pomp_kinematic::CoherentNoise;
@@ -15,7 +15,7 @@ use pomp_motion::features::OutputFrame;
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
     character: CharacterSnapshot,
-    phase_reader: PhaseReader,
+    phase_past: Past,
     noise: CoherentNoise,
     history: History,
     future_codes: Vec<f32>,
@@ -72,7 +72,7 @@ impl Generator {
         } = self;
         GeneratorSnapshot {
             character: character.save(),
-            phase_reader: phase_reader.clone(),
+            phase_past: phase_reader.save(),
             noise: noise.clone(),
             history: history.clone(),
             future_codes: future_codes.clone(),
@@ -94,7 +94,7 @@ impl Generator {
     pub fn restore(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
         self.character.restore(&snapshot.character)?;
         let kept = snapshot.clone();
-        self.phase_reader = kept.phase_reader;
+        self.phase_reader.restore(kept.phase_past);
         self.noise = kept.noise;
         self.history = kept.history;
         self.future_codes = kept.future_codes;

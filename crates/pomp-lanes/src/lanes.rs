@@ -1,22 +1,27 @@
 use pulp::NullaryFnOnce;
 
 /// Values that one vector register of [`Wide`] holds.
-pub(crate) const LANES: usize = 8;
+pub const LANES: usize = 8;
 
 /// A set of instructions for eight values at a time.
 ///
 /// Sums that live across a loop are held in [`Wide::Vector`]: left to itself the compiler splits an array of
 /// sums into scalars, at a tenth of the speed.
-pub(crate) trait Wide: Copy {
+pub trait Wide: Copy {
     /// Eight values.
     type Vector: Copy;
     /// Whether [`f32::mul_add`] is an instruction; elsewhere it would be a slow library call.
     const FUSED: bool;
+    /// The same value eight times.
     fn splat(self, value: f32) -> Self::Vector;
+    /// Eight values from memory.
     fn load(self, values: &[f32; LANES]) -> Self::Vector;
+    /// Eight values to memory.
     fn store(self, vector: Self::Vector) -> [f32; LANES];
     /// a · b + c.
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// c − a · b.
+    fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -43,11 +48,16 @@ impl Wide for pulp::x86::V3 {
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         self.mul_add_f32x8(a, b, c)
     }
+
+    #[inline(always)]
+    fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        self.negate_mul_add_f32x8(a, b, c)
+    }
 }
 
 /// What the compile target promises.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable;
+pub struct Portable;
 
 impl Wide for Portable {
     type Vector = [f32; LANES];
@@ -72,11 +82,16 @@ impl Wide for Portable {
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         std::array::from_fn(|lane| multiply_add::<Self>(a[lane], b[lane], c[lane]))
     }
+
+    #[inline(always)]
+    fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        std::array::from_fn(|lane| multiply_add::<Self>(-a[lane], b[lane], c[lane]))
+    }
 }
 
 /// The widest instructions this machine is known to have, found at run time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Lanes {
+pub enum Lanes {
     /// 256-bit registers with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Wide(pulp::x86::V3),
@@ -85,12 +100,14 @@ pub(crate) enum Lanes {
 }
 
 /// A loop that is compiled once per instruction set.
-pub(crate) trait LaneLoop {
+pub trait LaneLoop {
+    /// The loop; to be marked `#[inline(always)]`, as what it calls, or it is compiled for the target alone.
     fn run<W: Wide>(self, wide: W);
 }
 
 impl Lanes {
-    pub(crate) fn detect() -> Self {
+    /// The widest instructions of this machine.
+    pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = pulp::x86::V3::try_new() {
             return Self::Wide(wide);
@@ -98,8 +115,9 @@ impl Lanes {
         Self::Baseline
     }
 
+    /// Runs a loop with these instructions.
     #[inline(always)]
-    pub(crate) fn run(self, body: impl LaneLoop) {
+    pub fn run(self, body: impl LaneLoop) {
         struct With<W, L>(W, L);
         impl<W: Wide, L: LaneLoop> NullaryFnOnce for With<W, L> {
             type Output = ();
@@ -118,6 +136,6 @@ impl Lanes {
 
 /// a · b + c.
 #[inline(always)]
-pub(crate) fn multiply_add<W: Wide>(a: f32, b: f32, c: f32) -> f32 {
+pub fn multiply_add<W: Wide>(a: f32, b: f32, c: f32) -> f32 {
     if W::FUSED { a.mul_add(b, c) } else { a * b + c }
 }
