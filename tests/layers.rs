@@ -96,6 +96,7 @@ const TABLE: [Row; 21] = [
         &[
             "pomp-motion",
             "pomp-terrain",
+            "pomp-lanes",
             "pomp-weights",
             "pomp-formats",
             "pomp-synthetic",
