@@ -1,6 +1,6 @@
 use crate::replay::ReplayConfig;
 use crate::terrain_fit::TerrainFitConfig;
-use crate::{BumpConfig, ImpulseConfig, PreprocessError, WarpConfig};
+use crate::{BumpConfig, ImpulseConfig, PaceConfig, PreprocessError, WarpConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
@@ -27,6 +27,8 @@ pub struct PreprocessConfig {
     pub terrain: TerrainFitConfig,
     /// Clips on ground with relief.
     pub warp: WarpConfig,
+    /// Variants of level walks at a slower pace; none by default.
+    pub pace: PaceConfig,
     /// Clips that are pushed.
     pub bumps: BumpConfig,
     /// Physics replay.
@@ -48,6 +50,7 @@ impl Default for PreprocessConfig {
             gaits: GaitLabelConfig::default(),
             terrain: TerrainFitConfig::default(),
             warp: WarpConfig::default(),
+            pace: PaceConfig::default(),
             bumps: BumpConfig::default(),
             replay: ReplayConfig::default(),
             impulses: ImpulseConfig::default(),
@@ -95,6 +98,7 @@ impl PreprocessConfig {
         let bad = |reason: String| PreprocessError::BadConfig { reason };
         self.terrain.validate().map_err(|error| bad(format!("terrain: {error}")))?;
         self.warp.validate().map_err(|reason| bad(format!("warp: {reason}")))?;
+        self.pace.validate().map_err(|reason| bad(format!("pace: {reason}")))?;
         self.bumps.validate().map_err(|reason| bad(format!("bumps: {reason}")))?;
         self.impulses.validate(rate).map_err(bad)?;
         self.dynamic.validate().map_err(|error| bad(format!("dynamic: {error}")))

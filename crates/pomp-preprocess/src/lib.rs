@@ -20,6 +20,7 @@ mod error;
 pub mod impulses;
 mod journal;
 mod own_ground;
+mod pace;
 mod part;
 mod pipeline;
 mod provenance;
@@ -35,6 +36,7 @@ pub use config::PreprocessConfig;
 pub use error::PreprocessError;
 pub use impulses::{ImpulseConfig, ImpulseEstimator, ImpulseReport};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
+pub use pace::PaceConfig;
 pub use part::Part;
 pub use pipeline::{
     Failure, Input, LoadedClip, Manifest, OnFailure, Progress, config_hash, find_inputs, labelled, load_clip,

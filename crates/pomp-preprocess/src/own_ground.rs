@@ -3,6 +3,7 @@
 use crate::bumps::{Bumped, bump};
 use crate::impulses::{self, ImpulseReport};
 use crate::journal::GroundRecord;
+use crate::pace::{Paced, pace};
 use crate::pipeline::{Input, LoadedClip, labelled};
 use crate::replay::{ReplayReport, replay};
 use crate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
@@ -39,7 +40,10 @@ impl OwnGround {
         mirrored: bool,
         config: &PreprocessConfig,
     ) -> Result<Self, PreprocessError> {
-        let clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
+        Self::of_clip(input, if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() }, config)
+    }
+
+    fn of_clip(input: &Input, clip: Clip, config: &PreprocessConfig) -> Result<Self, PreprocessError> {
         let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
         let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
             .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
@@ -59,16 +63,42 @@ impl OwnGround {
         config: &PreprocessConfig,
     ) -> Result<Result<Made, String>, PreprocessError> {
         match variant {
-            Variant::Fitted(0) => Ok(Ok(Made {
-                recording: self.recording.clone(),
-                ground: fitted_ground(&self.fit, "its own ground".to_owned(), config),
-                warnings: self.fit.warnings.clone(),
-                replay: self.replay.clone(),
-                impulses: self.impulses.clone(),
-            })),
+            Variant::Fitted(0) => Ok(Ok(self.as_result("its own ground".to_owned(), config))),
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
+            Variant::Paced(variant) => self.paced(input, name, variant, config),
             Variant::Bumped => self.bumped(input, name, config),
+        }
+    }
+
+    fn as_result(&self, description: String, config: &PreprocessConfig) -> Made {
+        Made {
+            recording: self.recording.clone(),
+            ground: fitted_ground(&self.fit, description, config),
+            warnings: self.fit.warnings.clone(),
+            replay: self.replay.clone(),
+            impulses: self.impulses.clone(),
+        }
+    }
+
+    fn paced(
+        &self,
+        input: &Input,
+        name: &str,
+        variant: usize,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned()));
+        }
+        match pace(&self.clip, &self.recording, &config.pace, variant, name) {
+            Ok(Paced { clip, share }) => {
+                let description = format!("walked at {share:.2} of the pace, seed {}", config.pace.seed);
+                let mut made = Self::of_clip(input, clip, config)?.as_result(description, config);
+                made.ground.seed = config.pace.seed;
+                Ok(Ok(made))
+            }
+            Err(reason) => Ok(Err(reason)),
         }
     }
 

@@ -7,6 +7,8 @@ pub(crate) enum Variant {
     Fitted(usize),
     /// Laid on a relief.
     Warped(ReliefKind),
+    /// Walked at the slower pace of this number, from 0.
+    Paced(usize),
     /// Pushed on its own ground.
     Bumped,
 }
@@ -23,7 +25,7 @@ pub(crate) struct Planned {
 }
 
 /// All results of a clip, in the order in which they are made: `NAME`, `NAME_terrain1` …, `NAME_terrain_slope1` …,
-/// `NAME_terrain0_bump1` …, and the same of `NAME_mirrored`.
+/// `NAME_terrain0_pace1` …, `NAME_terrain0_bump1` …, and the same of `NAME_mirrored`.
 ///
 /// What follows the name of the clip or its mirror image begins with `_terrain` in all of them, which is how readers
 /// find the results of one clip.
@@ -41,6 +43,9 @@ pub(crate) fn planned(name: &str, config: &PreprocessConfig) -> Vec<Planned> {
         for variant in 0..config.warp.variants {
             let kind = kinds[(first + variant) % kinds.len()];
             add(format!("{base}_terrain_{}{}", kind.name(), variant + 1), Variant::Warped(kind));
+        }
+        for variant in 0..config.pace.variants {
+            add(format!("{base}_terrain0_pace{}", variant + 1), Variant::Paced(variant));
         }
         for variant in 1..=config.bumps.variants {
             add(format!("{base}_terrain0_bump{variant}"), Variant::Bumped);
