@@ -4,6 +4,7 @@
 //! The closed loop moves one with the control of a user; training moves many along clips, so that the kinematic module learns
 //! from states that the loop itself has made.
 
+mod feedback;
 mod snapshot;
 mod surroundings;
 
@@ -24,6 +25,8 @@ use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
 const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
+/// Share of the way that standing feet are carried to treads by which the root follows them each frame.
+const FALLS_IN: f32 = 0.05;
 
 /// A ragdoll on a terrain with its moving target.
 pub struct Character {
@@ -40,6 +43,8 @@ pub struct Character {
     /// How far the last prediction jogs, 0 to 1.
     jogging: f32,
     state: CharacterState,
+    /// Joints in the world of the body as it would stand on the shown ground, metres.
+    uncarried: Vec<Vec3>,
     target_frame: RootFrame,
     /// The target at the start of the frame under way, and at its end.
     from: Pose,
@@ -78,6 +83,7 @@ impl Character {
             pose_feedback: config.pose_feedback,
             pose_feedback_jogging: config.pose_feedback_jogging,
             jogging: 0.0,
+            uncarried: start.positions_root.iter().map(|joint| start.frame.to_world(*joint)).collect(),
             target_frame: start.frame,
             state: start,
             from: pose.clone(),
@@ -193,6 +199,7 @@ impl Character {
         // From a quarter of the gait's weight on: walks carry some per cent of it.
         self.jogging = ((output.gait[Gait::Jog.index()] - 0.25) / 0.5).clamp(0.0, 1.0);
         let mut next = output.next_frame(&self.target_frame, FRAME_S);
+        next.origin += self.fall_in_with_treads();
         next.origin.y = self.surface.height(next.origin.x, next.origin.z);
         let moved = ground_position(&next) - ground_position(&self.target_frame);
         self.target_frame = next;
@@ -232,6 +239,19 @@ impl Character {
         self.shown_pose = pose;
     }
 
+    /// On stairs every foot is carried to a tread, and the module's steps, which know nothing of treads, soon lead the body
+    /// away from its feet. So the root goes a part of the way that the standing feet are carried, and all that it leads is
+    /// moved alike. Returns that way. A single trench is for a single step and does not turn the course.
+    fn fall_in_with_treads(&mut self) -> Vec3 {
+        let Some(footing) = &mut self.footing else { return Vec3::ZERO };
+        let place = ground_position(&self.target_frame);
+        let way = self.carry.aside() * self.surface.steepness(place, self.carry.direction()) * FALLS_IN;
+        footing.shift(way);
+        let way = Vec3::new(way.x, 0.0, way.y);
+        self.shown_pose.root_position += way;
+        way
+    }
+
     /// Simulates one frame towards the target.
     ///
     /// # Errors
@@ -251,7 +271,7 @@ impl Character {
     }
 
     /// Takes a simulated frame over into the state that the kinematic module is shown, and lets the target give way to the body.
-    /// Returns the state of the body itself, of which `pose_feedback` may show only a part.
+    /// Returns the state of the body as it would be on the shown ground, of which `pose_feedback` may show only a part.
     pub fn take_over(&mut self, simulated: &Frame) -> CharacterState {
         let hips = simulated.pose.positions[0];
         let ground = self.surface.height(hips.x, hips.z);
@@ -259,11 +279,13 @@ impl Character {
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
         body.yaw_rate = CharacterState::yaw_rate_between(&self.state.frame, &body.frame, FRAME_S);
         if self.let_go {
+            self.uncarried.clone_from(&simulated.pose.positions);
             self.state = body.clone();
             self.target_frame = body.frame;
             self.from.clone_from(&self.target_pose);
             return body;
         }
+        let body = self.on_shown_ground(body, simulated);
         let mut state = body.clone();
         let feedback = self.pose_feedback + (self.pose_feedback_jogging - self.pose_feedback) * self.jogging;
         if feedback < 1.0 {
@@ -285,31 +307,6 @@ impl Character {
         }
         self.from.clone_from(&self.target_pose);
         body
-    }
-
-    /// Moves a simulated state back towards the last target by what `feedback` leaves out; its place and heading
-    /// on the ground stay. What is fed back stands on the ground that the kinematic module is shown: its own pose there,
-    /// and a part of how the body misses the target.
-    fn keep_part_of_target(&self, state: &mut CharacterState, feedback: f32) {
-        let (target, shown) = (&self.target_pose, &self.shown_pose);
-        let to_root = |rotation| self.target_frame.rotation_to_root(rotation);
-        for (joint, simulated) in state.rotations_local.iter_mut().enumerate() {
-            let (mut aimed, mut shown) = (target.local_rotations[joint], shown.local_rotations[joint]);
-            if joint == 0 {
-                (aimed, shown) = (to_root(aimed), to_root(shown));
-            }
-            *simulated = shown.slerp((shown * aimed.inverse() * *simulated).normalize(), feedback);
-        }
-        let missed = state.positions_root[0].y - (target.root_position.y - self.target_frame.origin.y);
-        state.positions_root[0].y = shown.root_position.y - self.target_frame.origin.y + missed * feedback;
-        let world = self.skeleton.forward_kinematics(&state.to_pose());
-        // Velocities of what is fed back: the last fed state's joints, in the world, to these.
-        for (joint, position) in world.positions.iter().enumerate() {
-            let last = self.state.frame.to_world(self.state.positions_root[joint]);
-            let fed = state.frame.vector_to_root((*position - last) / FRAME_S);
-            state.velocities_root[joint] = fed.lerp(state.velocities_root[joint], feedback);
-            state.positions_root[joint] = state.frame.to_root(*position);
-        }
     }
 
     /// The target as if a body had followed it, untouched by anything.

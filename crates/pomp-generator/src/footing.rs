@@ -100,6 +100,15 @@ impl Footing {
         *self = Self::new(self.sole.body_height_m, self.clearance_m);
     }
 
+    /// The root and all that leads it is moved by `way` along the ground, so where the feet stand is.
+    pub fn shift(&mut self, way: Vec2) {
+        for foot in &mut self.feet {
+            if let Some(anchor) = &mut foot.anchor {
+                *anchor += way;
+            }
+        }
+    }
+
     /// Sets the feet of `target`, `dt_s` after the last one. `gait` tells whether a foot is on the ground at all.
     pub fn set(
         &mut self,

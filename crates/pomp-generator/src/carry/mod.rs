@@ -76,6 +76,18 @@ impl Carry {
         }
     }
 
+    /// How far the feet that stand are carried along the ground, on average, metres.
+    pub fn aside(&self) -> Vec2 {
+        let stand = self.feet.iter().filter(|foot| foot.stands());
+        let (count, sum) = stand.fold((0, Vec2::ZERO), |(n, sum), foot| (n + 1, sum + foot.carried().shift));
+        if count == 0 { Vec2::ZERO } else { sum / count as f32 }
+    }
+
+    /// Direction in which the root goes, of length 1, or 0 when it stands.
+    pub fn direction(&self) -> Vec2 {
+        self.travel.normalize_or_zero()
+    }
+
     /// The pose `level` of the module, carried from the ground that it is shown to the ground itself; `body` is the
     /// simulated body, where there is one.
     pub fn pose(

@@ -5,6 +5,7 @@ use crate::GeneratorError;
 use crate::carry::Carry;
 use crate::footing::Footing;
 use crate::walking_surface::WalkingSurface;
+use glam::Vec3;
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Pose, RootFrame};
 use pomp_physics::WorldSnapshot;
@@ -20,6 +21,7 @@ pub(crate) struct CharacterSnapshot {
     footing: Option<Footing>,
     carry: Carry,
     state: CharacterState,
+    uncarried: Vec<Vec3>,
     target_frame: RootFrame,
     from: Pose,
     target_pose: Pose,
@@ -45,6 +47,7 @@ impl Character {
             pose_feedback_jogging: _,
             jogging,
             state,
+            uncarried,
             target_frame,
             from,
             target_pose,
@@ -59,6 +62,7 @@ impl Character {
             footing: *footing,
             carry: *carry,
             state: state.clone(),
+            uncarried: uncarried.clone(),
             target_frame: *target_frame,
             from: from.clone(),
             target_pose: target_pose.clone(),
@@ -77,6 +81,7 @@ impl Character {
         self.footing = snapshot.footing;
         self.carry = snapshot.carry;
         self.state = snapshot.state.clone();
+        self.uncarried.clone_from(&snapshot.uncarried);
         self.target_frame = snapshot.target_frame;
         self.from = snapshot.from.clone();
         self.target_pose = snapshot.target_pose.clone();
