@@ -48,9 +48,45 @@ pub enum Prediction {
     Velocity,
 }
 
+/// How the experts' outputs become the conditions w_k.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpertOutputs {
+    /// Made orthonormal over the experts of a sample: OrthoMoE, as in the paper.
+    #[default]
+    Orthonormal,
+    /// As they are: a plain mixture of experts, an ablation (ours).
+    Plain,
+}
+
+impl ExpertOutputs {
+    /// Whether it is the paper's form, which files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Where the experts are blended by α.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blend {
+    /// What the decoder makes of every w_k: Σ_k α_k D(y_n, w_k, n), as in the paper.
+    #[default]
+    AfterDecoder,
+    /// The conditions themselves: D(y_n, Σ_k α_k w_k, n), K times as cheap in the decoder; an ablation (ours).
+    BeforeDecoder,
+}
+
+impl Blend {
+    /// Whether it is the paper's form, which files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The sizes and choices of a kinematic module (`method.md` §3).
 ///
-/// Every field is required in a file; [`KinematicConfig::compact`] and [`KinematicConfig::paper`] are the
+/// Every field but `expert_outputs` and `blend` is required in a file; [`KinematicConfig::compact`] and [`KinematicConfig::paper`] are the
 /// two presets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +101,7 @@ pub struct KinematicConfig {
     pub experts: usize,
     /// Hidden widths of every expert. The first layer, `input_size` × K × width, is most of the weights.
     pub expert_hidden: Vec<usize>,
-    /// Length D of an expert's output; the paper has 1024. Must hold K orthogonal directions.
+    /// Length D of an expert's output; the paper has 1024. Must hold K orthogonal directions if they are to be orthonormal.
     pub condition_size: usize,
     /// Hidden widths of the gate.
     pub gate_hidden: Vec<usize>,
@@ -81,6 +117,12 @@ pub struct KinematicConfig {
     pub conditioning: Conditioning,
     /// How the decoder's last layer is read. The paper: clean.
     pub prediction: Prediction,
+    /// How the experts' outputs become conditions. May be left out for the paper's: orthonormal.
+    #[serde(default, skip_serializing_if = "ExpertOutputs::is_default")]
+    pub expert_outputs: ExpertOutputs,
+    /// Where the experts are blended. May be left out for the paper's: after the decoder.
+    #[serde(default, skip_serializing_if = "Blend::is_default")]
+    pub blend: Blend,
     /// ε of Gram-Schmidt, in (0, 1), relative to the expert's own length: an expert whose independent share
     /// is below ε of its length is shrunk instead of normalised. Too small amplifies rounding into a
     /// direction that is not orthogonal (below 1e-3 in f32), too large shortens useful experts.
@@ -106,6 +148,8 @@ impl KinematicConfig {
             activation: Activation::Silu,
             conditioning: Conditioning::Experts,
             prediction: Prediction::Clean,
+            expert_outputs: ExpertOutputs::Orthonormal,
+            blend: Blend::AfterDecoder,
             independence: 1e-2,
             expert_dropout: 0.0,
         }
@@ -159,7 +203,7 @@ impl KinematicConfig {
             &format!("x has only {} features", self.input_size),
         )?;
         require(
-            self.experts <= self.condition_size,
+            self.expert_outputs == ExpertOutputs::Plain || self.experts <= self.condition_size,
             "experts",
             &self.experts,
             &format!("only {} directions of that length are orthogonal", self.condition_size),

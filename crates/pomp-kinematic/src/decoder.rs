@@ -3,7 +3,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_chacha::ChaCha8Rng;
 
-use crate::config::{Conditioning, KinematicConfig, Prediction};
+use crate::config::{Blend, Conditioning, KinematicConfig, Prediction};
 use crate::encoder::Encoding;
 use crate::error::KinematicError;
 use crate::schedule::DiffusionSchedule;
@@ -12,9 +12,9 @@ use crate::seeded;
 /// The part of the decoder's first layer that does not change over the denoising steps, with the blend.
 #[derive(Clone, Debug)]
 pub struct DecoderContext {
-    /// Share of the condition (and of x, if configured): `[K, B, H]`.
+    /// Share of the condition (and of x, if configured): `[K, B, H]`, or `[1, B, H]` of the blended condition.
     share: Tensor<3>,
-    /// α as `[K, B, 1]`.
+    /// α as `[K, B, 1]`; 1 as `[1, B, 1]` where the conditions were blended.
     gates: Tensor<3>,
 }
 
@@ -93,14 +93,20 @@ impl DiffusionDecoder {
 
     /// Computes what stays the same over the denoising steps of one frame. `x` is `[B, X]`.
     pub fn context(&self, encoding: Encoding, x: &Tensor<2>) -> DecoderContext {
-        let [experts, batch, size] = encoding.conditions.dims();
-        let rows = encoding.conditions.reshape([experts * batch, size]);
+        let gates = encoding.gates.swap_dims(0, 1).unsqueeze_dim::<3>(2);
+        let (conditions, gates) = match self.config.blend {
+            Blend::AfterDecoder => (encoding.conditions, gates),
+            Blend::BeforeDecoder => {
+                ((encoding.conditions * gates.clone()).sum_dim(0), gates.narrow(0, 0, 1).ones_like())
+            }
+        };
+        let [experts, batch, size] = conditions.dims();
+        let rows = conditions.reshape([experts * batch, size]);
         let width = self.config.decoder_hidden[0];
         let mut share = self.condition_input.forward(rows).reshape([experts, batch, width]);
         if let Some(state_input) = &self.state_input {
             share = share + state_input.forward(x.clone()).unsqueeze::<3>();
         }
-        let gates = encoding.gates.swap_dims(0, 1).unsqueeze_dim::<3>(2);
         DecoderContext { share, gates }
     }
 
@@ -115,7 +121,8 @@ impl DiffusionDecoder {
         self.read_out(self.output.forward(blend), noisy, steps)
     }
 
-    /// z_k = D(y_n, w_k, n) of every expert: `[K, B, Y]`, K times the cost of [`Self::forward`]'s last layer.
+    /// z_k = D(y_n, w_k, n) of every expert: `[K, B, Y]`, K times the cost of [`Self::forward`]'s last layer. With
+    /// [`Blend::BeforeDecoder`] there is one, of the blended condition: `[1, B, Y]`.
     ///
     /// # Panics
     /// As [`Self::forward`].

@@ -3,7 +3,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, activation};
 use rand_chacha::ChaCha8Rng;
 
-use crate::config::KinematicConfig;
+use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::error::KinematicError;
 use crate::orthonormal::orthonormalise;
 use crate::seeded;
@@ -41,7 +41,7 @@ impl ExpertLinear {
 /// What the encoder hands to the decoder, one row per sample.
 #[derive(Clone, Debug)]
 pub struct Encoding {
-    /// w_k: `[K, B, D]`, orthogonal over k, of length √D.
+    /// w_k: `[K, B, D]`; orthogonal over k and of length √D unless they are [`ExpertOutputs::Plain`].
     pub conditions: Tensor<3>,
     /// α: `[B, K]`, non-negative, summing to 1.
     pub gates: Tensor<2>,
@@ -119,7 +119,11 @@ impl OrthoMoeEncoder {
                 }
             }
         }
-        Encoding { conditions: orthonormalise(hidden, self.config.independence), gates }
+        let conditions = match self.config.expert_outputs {
+            ExpertOutputs::Orthonormal => orthonormalise(hidden, self.config.independence),
+            ExpertOutputs::Plain => hidden,
+        };
+        Encoding { conditions, gates }
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::config::{KinematicConfig, Prediction, require};
+use crate::config::{Blend, KinematicConfig, Prediction, require};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
 use crate::model::KinematicModel;
@@ -255,6 +255,9 @@ impl KinematicInference {
         for weight in blend_weights.iter_mut() {
             *weight /= total;
         }
+        if self.config.blend == Blend::BeforeDecoder {
+            blend_rows(conditions, size, blend_weights);
+        }
         let active = blend_weights.len();
         let first = self.condition_input.padded();
         self.condition_input.apply_rows(self.lanes, active, (conditions, size), (shares, first));
@@ -308,6 +311,21 @@ impl KinematicInference {
             }
         }
     }
+}
+
+/// Puts the weighted sum of the rows in place of the first, which is then the only one.
+fn blend_rows(rows: &mut [f32], size: usize, weights: &mut Vec<f32>) {
+    let (blended, others) = rows.split_at_mut(size);
+    for value in blended.iter_mut() {
+        *value *= weights[0];
+    }
+    for (row, weight) in others.chunks_exact(size).zip(&weights[1..]) {
+        for (blended, value) in blended.iter_mut().zip(row) {
+            *blended += weight * value;
+        }
+    }
+    weights.clear();
+    weights.push(1.0);
 }
 
 fn add(target: &mut [f32], other: &[f32]) {

@@ -1,4 +1,4 @@
-use crate::config::KinematicConfig;
+use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
@@ -57,11 +57,13 @@ impl InferenceEncoder {
     pub(crate) fn run(&mut self, lanes: Lanes, x: &[f32]) {
         self.run_gate(lanes, x);
         self.run_experts(lanes, x);
-        lanes.run(Orthonormalise {
-            rows: &mut self.outputs,
-            size: self.config.condition_size,
-            independence: self.config.independence as f32,
-        });
+        if self.config.expert_outputs == ExpertOutputs::Orthonormal {
+            lanes.run(Orthonormalise {
+                rows: &mut self.outputs,
+                size: self.config.condition_size,
+                independence: self.config.independence as f32,
+            });
+        }
     }
 
     fn run_gate(&mut self, lanes: Lanes, x: &[f32]) {

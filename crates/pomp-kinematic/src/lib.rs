@@ -65,7 +65,7 @@ mod sample;
 mod schedule;
 mod seeded;
 
-pub use config::{Activation, Conditioning, GateInput, KinematicConfig, Prediction};
+pub use config::{Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Prediction};
 pub use decoder::{DecoderContext, DiffusionDecoder};
 pub use encoder::{Encoding, ExpertLinear, OrthoMoeEncoder};
 pub use error::KinematicError;

@@ -3,8 +3,8 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_kinematic::{
-    Activation, Conditioning, Covariance, GateInput, KinematicConfig, KinematicError, KinematicInference,
-    KinematicModel, Lambda, Prediction, ReverseProcess, SamplerConfig, estimate_gamma,
+    Activation, Blend, Conditioning, Covariance, ExpertOutputs, GateInput, KinematicConfig, KinematicError,
+    KinematicInference, KinematicModel, Lambda, Prediction, ReverseProcess, SamplerConfig, estimate_gamma,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,6 +43,14 @@ fn configs() -> Vec<KinematicConfig> {
             gate_hidden: vec![],
             decoder_hidden: vec![32],
             experts: 5,
+            ..small()
+        },
+        KinematicConfig { blend: Blend::BeforeDecoder, ..small() },
+        KinematicConfig { expert_outputs: ExpertOutputs::Plain, ..small() },
+        KinematicConfig {
+            expert_outputs: ExpertOutputs::Plain,
+            blend: Blend::BeforeDecoder,
+            conditioning: Conditioning::ExpertsAndState,
             ..small()
         },
         compact.clone(),

@@ -4,7 +4,9 @@
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Tensor, TensorData};
-use pomp_kinematic::{Activation, Conditioning, GateInput, KinematicConfig, KinematicModel, Prediction};
+use pomp_kinematic::{
+    Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, KinematicModel, Prediction,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -33,6 +35,8 @@ fn variants() -> Vec<KinematicConfig> {
             expert_dropout: 0.2,
             ..small()
         },
+        KinematicConfig { blend: Blend::BeforeDecoder, ..small() },
+        KinematicConfig { expert_outputs: ExpertOutputs::Plain, ..small() },
     ]
 }
 
