@@ -147,6 +147,51 @@ fn training_configurations_are_valid_down_to_their_networks() {
     }
 }
 
+/// The ablations of the kinematic module, each with the settings in which it differs from the baseline.
+const ABLATIONS: [(&str, &[&str]); 9] = [
+    ("blend_before_decoder", &["blend"]),
+    ("clean_states", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
+    ("no_phases", &["phases"]),
+    ("no_rotations", &["rotations"]),
+    ("noise", &["replayed_share", "rollout_share"]),
+    ("one_network", &["expert_hidden", "experts"]),
+    ("plain_experts", &["expert_outputs"]),
+    ("rollouts", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
+    ("simulated_states", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
+];
+
+#[test]
+fn every_ablation_differs_from_the_baseline_in_what_its_name_says_and_the_baseline_from_compact_in_its_length()
+ {
+    let flat = |name: &str| -> (Value, Value) {
+        let mut whole: Value = parsed(name);
+        let parsed: TrainConfig = parsed(name);
+        parsed.validate().unwrap();
+        let layout =
+            FeatureLayout::new(JOINTS, JOINTS, parsed.phase.network.channels, parsed.kinematic.rotations);
+        parsed.kinematic.network(&layout).validate().unwrap();
+        let table = whole.as_table_mut().unwrap();
+        table.remove("name");
+        let kinematic = table.remove("kinematic").unwrap();
+        (whole, kinematic)
+    };
+    let differing = |a: &Value, b: &Value| -> Vec<String> {
+        keys(a).union(&keys(b)).filter(|key| a.get(key.as_str()) != b.get(key.as_str())).cloned().collect()
+    };
+    let (rest, baseline) = flat("ablations/baseline.toml");
+    let (compact_rest, compact) = flat("compact.toml");
+    assert_eq!(rest, compact_rest);
+    assert_eq!(differing(&baseline, &compact), ["average", "steps", "warm_up_steps"]);
+    let files =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/ablations")).unwrap();
+    assert_eq!(files.count(), ABLATIONS.len() + 1, "every ablation is listed here");
+    for (name, expected) in ABLATIONS {
+        let (ablation_rest, ablation) = flat(&format!("ablations/{name}.toml"));
+        assert_eq!(ablation_rest, rest, "{name}");
+        assert_eq!(differing(&ablation, &baseline), expected, "{name}");
+    }
+}
+
 #[test]
 fn paper_toml_has_the_keys_of_compact_toml() {
     assert_eq!(keys_of_file("paper.toml"), keys_of_file("compact.toml"));

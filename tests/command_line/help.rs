@@ -2,7 +2,7 @@ use crate::pomp;
 use crate::program::{clip, pomp as run};
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -14,6 +14,8 @@ const COMMANDS: [&[&str]; 18] = [
     &["phase"],
     &["phase", "annotate"],
     &["phase", "report"],
+    &["kinematic"],
+    &["kinematic", "report"],
     &["generate"],
     &["replay"],
     &["render"],

@@ -130,6 +130,36 @@ fn everyone_may_read_a_model_who_may_read_other_new_files() {
 }
 
 #[test]
+fn the_kinematic_report_measures_what_it_promises_and_is_repeatable() {
+    let folder = TempDir::new().unwrap();
+    let report = |name: &str| {
+        let out = folder.path().join(name);
+        pomp!("kinematic", "report", recordings(), tiny(), "--out", &out, "--steps", "1,2").succeeds();
+        fs::read_to_string(out.join("report.json")).unwrap()
+    };
+    let text = report("one");
+    assert_eq!(text, report("two"));
+    let figures: Value = serde_json::from_str(&text).unwrap();
+    let frames: Vec<u64> =
+        figures["horizons"].as_array().unwrap().iter().map(|h| h["frames"].as_u64().unwrap()).collect();
+    assert_eq!(frames, [1, 15, 30, 60]);
+    let samplers = figures["samplers"].as_array().unwrap();
+    assert_eq!(
+        samplers.len(),
+        1 + 5,
+        "one step has no covariance, two have none, two estimates of a scalar and of each feature"
+    );
+    for gait in figures["experts"].as_array().unwrap() {
+        let sum: f64 = gait["shares"].as_array().unwrap().iter().map(|share| share.as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{gait}");
+    }
+    let refused =
+        pomp!("kinematic", "report", recordings(), tiny(), "--out", folder.path(), "--steps", "1000");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("step"), "it has fewer diffusion steps: {}", refused.stderr);
+}
+
+#[test]
 fn the_phase_report_says_and_shows_what_it_promises_and_is_repeatable() {
     let folder = TempDir::new().unwrap();
     let report = |name: &str| {

@@ -76,11 +76,34 @@ fn assert_same_files(a: &Path, b: &Path, files: &[&str]) {
 fn a_training_that_was_killed_and_resumed_equals_one_that_was_not() {
     let folder = TempDir::new().unwrap();
     let config = config(folder.path(), &[]);
-    let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
-    assert!(training("all", &config, &whole).status().unwrap().success());
+    assert_killed_equals_whole(folder.path(), &config);
+
+    // Another configuration would go on with weights that are not its own.
+    let killed = folder.path().join("killed");
+    let other = changed(&tiny_changes());
+    let path = folder.path().join("other.toml");
+    fs::write(&path, other).unwrap();
+    pomp!("train", "all", "--data", recordings(), "--out", killed, "--config", path, "--resume")
+        .refuses(&["another configuration", "checkpoints"]);
+}
+
+#[test]
+fn so_does_one_whose_recordings_take_turns_in_memory() {
+    let folder = TempDir::new().unwrap();
+    // Every epoch, and steps 1001 to 1200 of the kinematic stage, see other recordings than those before.
+    let config = config(folder.path(), &[(&["resident_recordings"], 1.into())]);
+    assert_killed_equals_whole(folder.path(), &config);
+    let out = folder.path().join("told");
+    let told = pomp!("train", "phase", "--data", recordings(), "--out", out, "--config", config).succeeds();
+    assert!(told.stdout.contains("\n1 of them in memory at a time\n"), "{}", told.stdout);
+}
+
+fn assert_killed_equals_whole(folder: &Path, config: &Path) {
+    let [whole, killed] = ["whole", "killed"].map(|name| folder.join(name));
+    assert!(training("all", config, &whole).status().unwrap().success());
 
     let state = |stage: &str| killed.join("checkpoints").join(stage).join("state.json");
-    assert!(kill_at_checkpoint(training("all", &config, &killed), &state("phase")));
+    assert!(kill_at_checkpoint(training("all", config, &killed), &state("phase")));
     let first = step_of(&state("phase"));
     // On a busy machine the signal may come too late.
     let on_its_way = (0..5).any(|_| {
@@ -88,13 +111,13 @@ fn a_training_that_was_killed_and_resumed_equals_one_that_was_not() {
         if checkpoints.exists() {
             fs::remove_dir_all(&checkpoints).unwrap();
         }
-        let mut resumed = training("all", &config, &killed);
+        let mut resumed = training("all", config, &killed);
         resumed.arg("--resume");
         kill_at_checkpoint(resumed, &state("kinematic")) && step_of(&state("kinematic")) == 1000
     });
     assert!(on_its_way, "the kinematic stage was killed between its checkpoint and its end");
     assert!(step_of(&state("phase")) > first, "the phase stage went on");
-    assert!(training("all", &config, &killed).arg("--resume").status().unwrap().success());
+    assert!(training("all", config, &killed).arg("--resume").status().unwrap().success());
 
     let files = [
         "model.json",
@@ -114,15 +137,8 @@ fn a_training_that_was_killed_and_resumed_equals_one_that_was_not() {
     }
 
     // Nothing is left to do, and nothing is lost by asking for it.
-    assert!(training("all", &config, &killed).arg("--resume").status().unwrap().success());
+    assert!(training("all", config, &killed).arg("--resume").status().unwrap().success());
     assert_same_files(&whole, &killed, &files);
-
-    // Another configuration would go on with weights that are not its own.
-    let other = changed(&tiny_changes());
-    let path = folder.path().join("other.toml");
-    fs::write(&path, other).unwrap();
-    pomp!("train", "all", "--data", recordings(), "--out", killed, "--config", path, "--resume")
-        .refuses(&["another configuration", "checkpoints"]);
 }
 
 /// The walk is held out, the stand and the jog are not.

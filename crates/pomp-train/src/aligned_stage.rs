@@ -2,7 +2,7 @@
 
 use crate::dataset::{Dataset, TrainingClip};
 use crate::finite::Step;
-use crate::phase_stage::{root_velocities, scalar, window_frames};
+use crate::phase_stage::{PhaseReader, epoch_order, root_velocities, scalar, window_frames};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::run::{StageRun, Start};
 use crate::stable_ids::with_stable_ids;
@@ -17,7 +17,6 @@ use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
 use pomp_phase::{
     CleanPrior, PeriodicAutoencoder, PeriodicEncoder, PhaseState, VelocityWindow, WindowDecoder, window_batch,
 };
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 /// A stitched window and the clean window of the same frame.
@@ -35,11 +34,12 @@ pub(crate) struct Alignment {
     pub after: f32,
 }
 
-/// Trains the aligned encoder; phases of all frames must have been read.
+/// Trains the aligned encoder of the autoencoder that `phases` are read with.
 pub(crate) fn train_aligned(
-    dataset: &Dataset,
+    dataset: &mut Dataset,
     run: &StageRun<'_>,
     trained: &PeriodicAutoencoder,
+    phases: &PhaseReader,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicEncoder, Alignment), TrainError> {
     let StageRun { config, device, folder, checkpoint, start, .. } = run;
@@ -52,7 +52,8 @@ pub(crate) fn train_aligned(
             .collect::<Result<_, TrainError>>()?;
         Ok(pairs.into_iter().flatten().collect())
     };
-    let pairs = pairs_of(dataset.training().collect())?;
+    phases.turn_to(0, dataset)?;
+    let mut pairs = pairs_of(dataset.training().collect())?;
     if pairs.len() < 2 {
         return Err(TrainError::TooLittleData { stage: Stage::AlignedPhase.name(), examples: pairs.len() });
     }
@@ -81,8 +82,16 @@ pub(crate) fn train_aligned(
         if course.is_over() {
             break;
         }
-        let mut order: Vec<usize> = (0..pairs.len()).collect();
-        order.shuffle(&mut step_rng(config.seed, Stage::AlignedPhase, epoch));
+        if dataset.is_streamed() {
+            drop(std::mem::take(&mut pairs));
+            phases.turn_to(epoch, dataset)?;
+            pairs = pairs_of(dataset.training().collect())?;
+            if pairs.is_empty() {
+                return Err(TrainError::TooLittleData { stage: Stage::AlignedPhase.name(), examples: 0 });
+            }
+        }
+        let mut rng = step_rng(config.seed, Stage::AlignedPhase, epoch);
+        let order = epoch_order(pairs.len(), per_epoch * batch_size, &mut rng);
         let (mut total, mut code) = (0.0, 0.0);
         for (i, batch) in order.chunks_exact(batch_size).enumerate() {
             let step = epoch * per_epoch + i + 1;

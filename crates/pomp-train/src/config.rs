@@ -1,5 +1,7 @@
 use crate::{EarlyStopping, TrainError};
-use pomp_kinematic::{Activation, Conditioning, GateInput, KinematicConfig, Prediction};
+use pomp_kinematic::{
+    Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Prediction,
+};
 use pomp_model::OutputSpace;
 use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
 use pomp_phase::{AlignedLossWeights, PeriodicAutoencoderConfig, PhaseTrainingConfig, StitchConfig};
@@ -28,6 +30,12 @@ pub struct TrainConfig {
     pub aligned_phase: AlignedStage,
     /// The kinematic module.
     pub kinematic: KinematicStage,
+    /// Recordings in memory at a time, and a quarter as many to measure with. 0, or left out: all. With fewer, memory does not
+    /// grow with the dataset: every 1,000 steps of the kinematic stage, and every epoch of the others, the recordings that come next
+    /// in a shuffled order take the place of those before; an epoch is then one pass over as many windows as the first ones
+    /// have, and normalisation is fitted on these. Too few make neighbouring batches alike: 64 or more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resident_recordings: usize,
     /// When a stage ends before its last step. May be left out: then none does, and the last weights are kept.
     #[serde(default, skip_serializing_if = "EarlyStopping::is_off")]
     pub early_stopping: EarlyStopping,
@@ -126,6 +134,26 @@ pub struct SimulatedRollouts {
     pub largest_push_ns: f32,
 }
 
+/// Whether the kinematic module is told phases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phases {
+    /// Phase codes are part of x and y and alone decide the blend of the experts: the method.
+    #[default]
+    Codes,
+    /// None: an ablation. The layout keeps their places, but the weights that phases of x meet are 0 and stay so, what
+    /// is learned for those of y is their mean, and the gate sees the whole of x. Such a model runs wherever any other
+    /// does, and phases change nothing.
+    None,
+}
+
+impl Phases {
+    /// Whether it is the method's form, which files leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Kinematic module: sizes and training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,6 +162,15 @@ pub struct KinematicStage {
     pub rotations: Rotations,
     /// Whether the network predicts y itself or its change.
     pub output: OutputSpace,
+    /// Whether phases are told. May be left out: they are.
+    #[serde(default, skip_serializing_if = "Phases::is_default")]
+    pub phases: Phases,
+    /// How the experts' outputs become conditions. May be left out for the paper's: orthonormal.
+    #[serde(default, skip_serializing_if = "ExpertOutputs::is_default")]
+    pub expert_outputs: ExpertOutputs,
+    /// Where the experts are blended. May be left out for the paper's: after the decoder.
+    #[serde(default, skip_serializing_if = "Blend::is_default")]
+    pub blend: Blend,
     /// Number of experts.
     pub experts: usize,
     /// Hidden widths of every expert.
@@ -193,11 +230,14 @@ pub struct KinematicStage {
 impl KinematicStage {
     /// The module's configuration for a layout.
     pub fn network(&self, layout: &FeatureLayout) -> KinematicConfig {
-        let phases = layout.x_range(BlockName::PhaseCodes);
+        let seen_by_gate = match self.phases {
+            Phases::Codes => layout.x_range(BlockName::PhaseCodes),
+            Phases::None => 0..layout.x_len(),
+        };
         KinematicConfig {
             input_size: layout.x_len(),
             output_size: layout.y_len(),
-            gate_input: GateInput { start: phases.start, len: phases.len() },
+            gate_input: GateInput { start: seen_by_gate.start, len: seen_by_gate.len() },
             experts: self.experts,
             expert_hidden: self.expert_hidden.clone(),
             condition_size: self.condition_size,
@@ -208,10 +248,16 @@ impl KinematicStage {
             activation: self.activation,
             conditioning: self.conditioning,
             prediction: self.prediction,
+            expert_outputs: self.expert_outputs,
+            blend: self.blend,
             independence: self.independence,
             expert_dropout: self.expert_dropout,
         }
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TrainConfig {

@@ -1,12 +1,14 @@
 //! Recordings in memory, as training sees them.
 
-use crate::TrainError;
+use crate::shards::Shards;
+use crate::{TrainConfig, TrainError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::CharacterState;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{FrameTable, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,7 +46,7 @@ pub struct TrainingClip {
 /// All recordings of a folder.
 #[derive(Debug)]
 pub struct Dataset {
-    /// The recordings, sorted by file name.
+    /// The recordings that are in memory; all, sorted by file name, unless they take turns.
     pub clips: Vec<TrainingClip>,
     /// The skeleton that all of them share.
     pub skeleton: Arc<Skeleton>,
@@ -54,6 +56,8 @@ pub struct Dataset {
     pub mass_kg: f32,
     /// Hash of all recordings; phases written into them do not change it.
     pub hash: String,
+    /// Those that are not in memory, when they take turns.
+    pub(crate) shards: Option<Shards>,
 }
 
 impl Dataset {
@@ -63,23 +67,10 @@ impl Dataset {
     /// # Errors
     /// No recording, one that cannot be read, has another rate or skeleton, or lacks its physics replay.
     pub fn load(folder: &Path, held_out_every: usize, exclude: &[String]) -> Result<Self, TrainError> {
-        let mut paths = recordings_in(folder)?;
-        paths.retain(|path| {
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            !exclude.iter().any(|name| name == original_name(&stem))
-        });
-        if paths.is_empty() {
-            return Err(TrainError::NoData { folder: folder.to_path_buf() });
-        }
-        let mut hash = Sha256::new();
-        let mut clips: Vec<TrainingClip> = Vec::with_capacity(paths.len());
-        for path in &paths {
-            let recording = pomp_formats::npz::read_recording(path)?;
-            hash.update(Sha256::digest(&pomp_formats::npz::bytes_without_phases(&recording)?));
-            let clip = TrainingClip::new(path, recording, held_out_every)?;
-            if let Some(first) = clips.first() {
-                first.check_fits(path, &clip)?;
-            }
+        let mut reading = Reading::default();
+        let mut clips: Vec<TrainingClip> = Vec::new();
+        for path in &chosen(folder, exclude)? {
+            let clip = reading.take(path, held_out_every, clips.first())?;
             clips.push(clip);
         }
         if clips.iter().all(|clip| clip.held_out) {
@@ -88,11 +79,53 @@ impl Dataset {
                 clip.held_out = false;
             }
         }
-        let first = &clips[0].recording;
-        let simulation = first.simulation.as_ref().expect("TrainingClip::new checked it");
-        let (skeleton, body_names) = (Arc::clone(&first.skeleton), simulation.body_names.clone());
-        let mass_kg = simulation.body_mass_kg.iter().sum();
-        Ok(Self { clips, skeleton, body_names, mass_kg, hash: hex(&hash.finalize())[..16].to_owned() })
+        Ok(reading.dataset(clips, None))
+    }
+
+    /// Reads the recordings that a training needs: all of them, or as many as may be in memory at a time
+    /// ([`TrainConfig::resident_recordings`]).
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn open(folder: &Path, config: &TrainConfig) -> Result<Self, TrainError> {
+        let resident = config.resident_recordings;
+        if resident == 0 {
+            return Self::load(folder, config.held_out_every, &config.exclude);
+        }
+        let mut reading = Reading::default();
+        let (mut recordings, mut first) = (Vec::new(), None);
+        for path in chosen(folder, &config.exclude)? {
+            let clip = reading.take(&path, config.held_out_every, first.as_ref())?;
+            recordings.push((path, clip.held_out));
+            if first.is_none() {
+                first = Some(clip);
+            }
+        }
+        let totals =
+            [recordings.len(), reading.frames, recordings.iter().filter(|(_, held_out)| *held_out).count()];
+        let (mut shards, held_out) = Shards::new(recordings, resident, config.seed, config.held_out_every);
+        shards.totals = totals;
+        shards.provenance = reading.provenance();
+        let held_out_every = shards.held_out_every();
+        let clips = held_out
+            .iter()
+            .map(PathBuf::as_path)
+            .chain(shards.of_turn(0))
+            .map(|path| Ok(TrainingClip::read(path, held_out_every)?.0))
+            .collect::<Result<Vec<_>, TrainError>>()?;
+        Ok(reading.dataset(clips, Some(shards)))
+    }
+
+    /// Numbers of recordings, of their frames, and of recordings that are held out, in memory or not.
+    pub fn totals(&self) -> [usize; 3] {
+        if let Some(shards) = &self.shards {
+            return shards.totals;
+        }
+        [
+            self.clips.len(),
+            self.clips.iter().map(TrainingClip::frames).sum(),
+            self.clips.iter().filter(|clip| clip.held_out).count(),
+        ]
     }
 
     /// Clips to learn from.
@@ -114,17 +147,84 @@ impl Dataset {
 
     /// Sources with their licences and seconds, for the model card.
     pub fn provenance(&self) -> Vec<(String, f32)> {
-        let mut seconds = std::collections::BTreeMap::<String, f32>::new();
+        if let Some(shards) = &self.shards {
+            return shards.provenance.clone();
+        }
+        let mut seconds = BTreeMap::new();
         for clip in &self.clips {
-            let collection = clip.recording.source.split(';').next().unwrap_or_default().trim();
-            let key = format!("{collection} ({})", clip.recording.license);
-            *seconds.entry(key).or_default() += clip.recording.frames() as f32 / FRAME_RATE_HZ;
+            note_source(&clip.recording, &mut seconds);
         }
         seconds.into_iter().collect()
     }
 }
 
+fn note_source(recording: &Recording, seconds: &mut BTreeMap<String, f32>) {
+    let collection = recording.source.split(';').next().unwrap_or_default().trim();
+    let key = format!("{collection} ({})", recording.license);
+    *seconds.entry(key).or_default() += recording.frames() as f32 / FRAME_RATE_HZ;
+}
+
+/// The recordings of `folder` but those of the clips in `exclude`.
+fn chosen(folder: &Path, exclude: &[String]) -> Result<Vec<PathBuf>, TrainError> {
+    let mut paths = recordings_in(folder)?;
+    paths.retain(|path| {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        !exclude.iter().any(|name| name == original_name(&stem))
+    });
+    if paths.is_empty() { Err(TrainError::NoData { folder: folder.to_path_buf() }) } else { Ok(paths) }
+}
+
+/// What is gathered while recordings are read one after the other.
+#[derive(Default)]
+struct Reading {
+    hash: Sha256,
+    frames: usize,
+    seconds: BTreeMap<String, f32>,
+    shared: Option<(Arc<Skeleton>, Vec<String>, f32)>,
+}
+
+impl Reading {
+    /// Reads one more; `first` is the first, which the others have to fit.
+    fn take(
+        &mut self,
+        path: &Path,
+        held_out_every: usize,
+        first: Option<&TrainingClip>,
+    ) -> Result<TrainingClip, TrainError> {
+        let (clip, digest) = TrainingClip::read(path, held_out_every)?;
+        self.hash.update(digest);
+        if let Some(first) = first {
+            first.check_fits(path, &clip)?;
+        }
+        self.frames += clip.frames();
+        note_source(&clip.recording, &mut self.seconds);
+        let simulation = clip.recording.simulation.as_ref().expect("TrainingClip::new checked it");
+        self.shared.get_or_insert_with(|| {
+            let mass_kg = simulation.body_mass_kg.iter().sum();
+            (Arc::clone(&clip.recording.skeleton), simulation.body_names.clone(), mass_kg)
+        });
+        Ok(clip)
+    }
+
+    fn provenance(&self) -> Vec<(String, f32)> {
+        self.seconds.clone().into_iter().collect()
+    }
+
+    fn dataset(self, clips: Vec<TrainingClip>, shards: Option<Shards>) -> Dataset {
+        let (skeleton, body_names, mass_kg) = self.shared.expect("a folder without recordings is refused");
+        let hash = hex(&self.hash.finalize())[..16].to_owned();
+        Dataset { clips, skeleton, body_names, mass_kg, hash, shards }
+    }
+}
+
 impl TrainingClip {
+    /// Reads a recording and what of it goes into the hash of the data.
+    pub(crate) fn read(path: &Path, held_out_every: usize) -> Result<(Self, [u8; 32]), TrainError> {
+        let recording = pomp_formats::npz::read_recording(path)?;
+        let digest = Sha256::digest(&pomp_formats::npz::bytes_without_phases(&recording)?);
+        Ok((Self::new(path, recording, held_out_every)?, digest.into()))
+    }
+
     fn new(path: &Path, recording: Recording, held_out_every: usize) -> Result<Self, TrainError> {
         let bad =
             |reason: &str| TrainError::BadRecording { path: path.to_path_buf(), reason: reason.to_owned() };

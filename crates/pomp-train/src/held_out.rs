@@ -11,6 +11,8 @@ use burn::tensor::Device;
 use glam::Vec3;
 use pomp_kinematic::KinematicModel;
 use pomp_motion::features::CharacterState;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 
 /// Starts that rollouts are measured from.
 const STARTS: usize = 128;
@@ -45,6 +47,19 @@ impl HeldOutErrors {
     }
 }
 
+/// Errors so many frames ahead, on the module's own output; distances are means over joints in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HorizonErrors {
+    /// Frames ahead.
+    pub frames: usize,
+    /// The module, centimetres: one denoising step per frame, which gives the mean of what may come.
+    pub module_cm: f32,
+    /// The pose held, centimetres.
+    pub hold_cm: f32,
+    /// All joints keeping their velocity, centimetres.
+    pub coast_cm: f32,
+}
+
 /// Rolls the model out along held-out clips, one denoising step per frame, and measures.
 pub(crate) fn held_out_errors(
     model: &KinematicModel,
@@ -54,37 +69,60 @@ pub(crate) fn held_out_errors(
     config: &TrainConfig,
 ) -> Result<HeldOutErrors, TrainError> {
     let mut rng = step_rng(config.seed, Stage::Kinematic, usize::MAX);
-    let dataset = rows.dataset;
+    let starts = starts(rows.dataset, sampler, FRAMES, config.margin_frames, STARTS)?;
+    let errors = rollout_errors(model, rows, &starts, &[1, FRAMES], device, &mut rng);
+    let (one_frame, half_second) = (errors[0], errors[1]);
+    Ok(HeldOutErrors {
+        one_frame_cm: one_frame.module_cm,
+        one_frame_hold_cm: one_frame.hold_cm,
+        half_second_cm: half_second.module_cm,
+        half_second_hold_cm: half_second.hold_cm,
+        half_second_coast_cm: half_second.coast_cm,
+    })
+}
+
+/// At most `most` evenly spread frames of `sampler` that so many frames of the clip follow, none of them lost by the replay.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn starts(
+    dataset: &Dataset,
+    sampler: &Sampler,
+    frames: usize,
+    margin: usize,
+    most: usize,
+) -> Result<Vec<(usize, usize)>, TrainError> {
     let room = |&(clip, frame): &(usize, usize)| {
-        frame + FRAMES + 2 + config.margin_frames < dataset.clips[clip].frames()
+        let clip = &dataset.clips[clip];
+        let end = frame + frames + 2;
+        end + margin < clip.frames() && !clip.supported[frame..end].contains(&false)
     };
     let possible: Vec<(usize, usize)> = (0..sampler.len()).map(|i| sampler.at(i)).filter(room).collect();
     if possible.is_empty() {
         return Err(TrainError::TooLittleData { stage: "held-out", examples: 0 });
     }
-    let stride = possible.len().div_ceil(STARTS).max(1);
-    let starts: Vec<(usize, usize)> = possible.into_iter().step_by(stride).collect();
+    let stride = possible.len().div_ceil(most).max(1);
+    Ok(possible.into_iter().step_by(stride).collect())
+}
+
+/// Errors at each of `horizons` (frames ahead, rising) of rollouts from `starts`.
+pub(crate) fn rollout_errors(
+    model: &KinematicModel,
+    rows: &Rows<'_>,
+    starts: &[(usize, usize)],
+    horizons: &[usize],
+    device: &Device,
+    rng: &mut ChaCha8Rng,
+) -> Vec<HorizonErrors> {
+    let dataset = rows.dataset;
+    let last = horizons.last().copied().unwrap_or(0);
     let sources: Vec<_> = starts.iter().map(|&(clip, frame)| (clip, frame, StateSource::Clean)).collect();
     let first = rows.fill(&sources, None);
     let mut rollouts: Vec<Rollout> = starts
         .iter()
         .zip(first.raw_x.chunks_exact(rows.layout.x_len()))
-        .map(|(&start, x)| Rollout::start_of_length(dataset, rows.layout, start, FRAMES + 1, x))
+        .map(|(&start, x)| Rollout::start_of_length(dataset, rows.layout, start, last + 1, x))
         .collect();
-    let mut one_frame = 0.0;
-    for ahead in 0..FRAMES {
-        let examples: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
-        let batch = rows.fill(&examples, None);
-        drop(examples);
-        let mut predicted = predict(model, batch.x, rows.layout, device, &mut rng);
-        rows.outputs_to_y(&batch.raw_x, &mut predicted);
-        for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact(rows.layout.y_len())) {
-            rollout.advance(dataset, rows.layout, y, 0);
-        }
-        if ahead == 0 {
-            one_frame = rollout_error_cm(dataset, &rollouts);
-        }
-    }
     let baseline = |ahead: usize, coast: f32| {
         let sum: f32 = starts
             .iter()
@@ -97,13 +135,26 @@ pub(crate) fn held_out_errors(
             .sum();
         100.0 * sum / starts.len() as f32
     };
-    Ok(HeldOutErrors {
-        one_frame_cm: one_frame,
-        one_frame_hold_cm: baseline(1, 0.0),
-        half_second_cm: rollout_error_cm(dataset, &rollouts),
-        half_second_hold_cm: baseline(FRAMES, 0.0),
-        half_second_coast_cm: baseline(FRAMES, 1.0),
-    })
+    let mut errors = Vec::with_capacity(horizons.len());
+    for ahead in 1..=last {
+        let examples: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
+        let batch = rows.fill(&examples, None);
+        drop(examples);
+        let mut predicted = predict(model, batch.x, rows.layout, device, rng);
+        rows.outputs_to_y(&batch.raw_x, &mut predicted);
+        for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact(rows.layout.y_len())) {
+            rollout.advance(dataset, rows.layout, y, 0);
+        }
+        if horizons.contains(&ahead) {
+            errors.push(HorizonErrors {
+                frames: ahead,
+                module_cm: rollout_error_cm(dataset, &rollouts),
+                hold_cm: baseline(ahead, 0.0),
+                coast_cm: baseline(ahead, 1.0),
+            });
+        }
+    }
+    errors
 }
 
 fn rollout_error_cm(dataset: &Dataset, rollouts: &[Rollout]) -> f32 {

@@ -4,13 +4,13 @@ use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
-use crate::phase_stage::scalar;
+use crate::phase_stage::{PhaseReader, scalar};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::run::{StageRun, Start};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
-use crate::{KinematicStage, TrainConfig, TrainError};
+use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};
@@ -96,6 +96,7 @@ pub(crate) struct Rows<'a> {
     pub layout: &'a FeatureLayout,
     pub weight_impulse_ns: f32,
     pub description: &'a KinematicDescription,
+    pub phases: Phases,
 }
 
 /// One example to be written: clip, frame, where the state comes from.
@@ -111,7 +112,16 @@ pub(crate) struct Batch {
     pub y: Vec<f32>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    pub fn new(
+        dataset: &'a Dataset,
+        layout: &'a FeatureLayout,
+        description: &'a KinematicDescription,
+        phases: Phases,
+    ) -> Self {
+        Self { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description, phases }
+    }
+
     /// The rows of `examples`. Those from `noisy_from` on get noise of the deviations `noise` (in x's normalised unit),
     /// drawn from `seed` and the row's number.
     pub fn fill(&self, examples: &[Example<'_>], noise: Option<Noise<'_>>) -> Batch {
@@ -140,6 +150,9 @@ impl Rows<'_> {
                 self.description.y_to_output(self.layout, raw, y);
                 x.copy_from_slice(raw);
                 self.description.x.normalise(x);
+                if self.phases == Phases::None {
+                    phaseless::hide(self.layout, x, y);
+                }
             },
         );
         batch
@@ -210,26 +223,25 @@ pub(crate) struct TrainedKinematic {
     pub errors: HeldOutErrors,
 }
 
-/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and then and at the end; phases of all frames must have
-/// been read.
+/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and then and at the end.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
-    dataset: &Dataset,
+    dataset: &mut Dataset,
     run: &StageRun<'_>,
     layout: &FeatureLayout,
+    phases: &PhaseReader,
     initial: Option<(KinematicModel, KinematicDescription)>,
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {
     let StageRun { config, device, folder, checkpoint, start, .. } = run;
     let stage = &config.kinematic;
-    let training = || dataset.training().map(|(index, _)| index);
-    let sampler = Sampler::new(dataset, training(), config.margin_frames, stage.rare_gait_factor);
+    phases.turn_to(0, dataset)?;
+    let mut sampler = training_sampler(dataset, config);
     if sampler.len() < stage.batch_size {
         return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: sampler.len() });
     }
-    let held_out_clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
-    let held_out = Sampler::new(dataset, held_out_clips.into_iter(), config.margin_frames, 1.0);
+    let mut held_out = held_out_sampler(dataset, config);
     let network = stage.network(layout);
     let (initial, (x, y)) = match initial {
         Some((network, described)) => (Some(network), (described.x, described.y)),
@@ -238,14 +250,18 @@ pub(crate) fn train_kinematic(
     let mut description =
         KinematicDescription { config: network.clone(), output: stage.output, x, y, starts: BTreeMap::new() };
     description.starts = starts(dataset, layout, &sampler);
-    let rows =
-        Rows { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description: &description };
     let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
 
     let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(match initial {
         Some(trained) => trained,
-        None => KinematicModel::new(&network, config.seed, &autodiff)?,
+        None => {
+            let fresh = KinematicModel::new(&network, config.seed, &autodiff)?;
+            match stage.phases {
+                Phases::Codes => fresh,
+                Phases::None => phaseless::deafen(fresh, layout),
+            }
+        }
     });
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
     let mut optimizer =
@@ -264,11 +280,20 @@ pub(crate) fn train_kinematic(
     let feature_weights = Tensor::<1>::from_floats(stage.weights.per_feature(layout).as_slice(), &autodiff);
     let mut metrics = MetricsFile::open(folder, Stage::Kinematic, done)?;
     let mut rollouts: Vec<Rollout> = Vec::new();
-    let mut sum = 0.0;
+    let (mut sum, mut last_step) = (0.0, done.max(1));
     for step in done + 1..=stage.steps {
         if course.is_over() {
             break;
         }
+        if dataset.is_streamed() && (step - 1) % CHECKPOINT_EVERY == 0 {
+            phases.turn_to(turn_of(step), dataset)?;
+            (sampler, held_out) = (training_sampler(dataset, config), held_out_sampler(dataset, config));
+            if sampler.len() == 0 {
+                return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: 0 });
+            }
+        }
+        last_step = step;
+        let rows = Rows::new(dataset, layout, &description, stage.phases);
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
         let share_of_batch = |share: f32| (share * stage.batch_size as f32) as usize;
@@ -354,6 +379,12 @@ pub(crate) fn train_kinematic(
             return Ok(());
         }
     }
+    // Also when nothing was left to do: what is measured last is measured where the last step was.
+    if dataset.is_streamed() {
+        phases.turn_to(turn_of(last_step), dataset)?;
+        (sampler, held_out) = (training_sampler(dataset, config), held_out_sampler(dataset, config));
+    }
+    let rows = Rows::new(dataset, layout, &description, stage.phases);
     let network = match course.best() {
         Some(_) => checkpoint.load_best(&model)?,
         None => average.apply(model),
@@ -362,6 +393,21 @@ pub(crate) fn train_kinematic(
     let errors = held_out_errors(&network, &rows, &held_out, device, config)?;
     let gamma = gamma(&network, &rows, &sampler, config, device)?;
     keep(TrainedKinematic { network, gamma, description: description.clone(), errors })
+}
+
+/// Which recordings are in memory at a step, when they take turns.
+fn turn_of(step: usize) -> usize {
+    (step - 1) / CHECKPOINT_EVERY
+}
+
+fn training_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
+    let clips = dataset.training().map(|(index, _)| index);
+    Sampler::new(dataset, clips, config.margin_frames, config.kinematic.rare_gait_factor)
+}
+
+fn held_out_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
+    let clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
+    Sampler::new(dataset, clips.into_iter(), config.margin_frames, 1.0)
 }
 
 fn start_rollout(

@@ -6,6 +6,7 @@
 //! the recordings.
 //!
 //! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not.
+//! [`report_kinematic`] measures a trained kinematic module on clips that it has not seen.
 //! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
 mod aligned_stage;
@@ -18,21 +19,30 @@ mod error;
 mod example;
 mod finite;
 mod held_out;
+mod kinematic_report;
 mod kinematic_stage;
 mod phase_stage;
+mod phaseless;
 mod progress;
 mod rehearsal;
 mod rollout_pool;
 mod run;
+mod shards;
 mod stable_ids;
 mod step_rng;
 
 pub use annotate::{Annotated, annotate_phases, count_recordings};
-pub use config::{AlignedStage, BlockWeights, KinematicStage, PhaseStage, SimulatedRollouts, TrainConfig};
+pub use config::{
+    AlignedStage, BlockWeights, KinematicStage, PhaseStage, Phases, SimulatedRollouts, TrainConfig,
+};
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
 pub use example::{LedBody, StateSource, write_example};
+pub use held_out::HorizonErrors;
+pub use kinematic_report::{
+    GaitBlend, KinematicReport, KinematicReportConfig, SamplerFigures, report_kinematic,
+};
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use run::{Start, train};

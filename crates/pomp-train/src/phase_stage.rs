@@ -18,6 +18,7 @@ use pomp_phase::{
     window_batch,
 };
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
 /// Windows that a held-out loss is measured on, at most.
 const HELD_OUT_WINDOWS: usize = 256;
@@ -52,7 +53,7 @@ pub(crate) fn window_count<'a>(
 
 /// Trains the periodic autoencoder. Gives what it has measured on the weights that it returns.
 pub(crate) fn train_phase(
-    dataset: &Dataset,
+    dataset: &mut Dataset,
     run: &StageRun<'_>,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicAutoencoder, f32), TrainError> {
@@ -69,13 +70,19 @@ pub(crate) fn train_phase(
         }
         Ok(windows)
     };
-    let windows = windows_of(dataset.training().collect())?;
+    dataset.turn_to(0)?;
+    let mut windows = windows_of(dataset.training().collect())?;
     if windows.len() < 2 {
         return Err(TrainError::TooLittleData { stage: Stage::Phase.name(), examples: windows.len() });
     }
-    let held_out = windows_of(dataset.held_out())?;
+    let mut held_out = windows_of(dataset.held_out())?;
     let every = held_out.len().div_ceil(HELD_OUT_WINDOWS).max(1);
-    let held_out: Vec<&VelocityWindow> = held_out.iter().step_by(every).collect();
+    let mut number = 0;
+    held_out.retain(|_| {
+        number += 1;
+        (number - 1) % every == 0
+    });
+    let held_out: Vec<&VelocityWindow> = held_out.iter().collect();
 
     let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
@@ -97,8 +104,16 @@ pub(crate) fn train_phase(
         if course.is_over() {
             break;
         }
-        let mut order: Vec<usize> = (0..windows.len()).collect();
-        order.shuffle(&mut step_rng(config.seed, Stage::Phase, epoch));
+        if dataset.is_streamed() {
+            drop(std::mem::take(&mut windows));
+            dataset.turn_to(epoch)?;
+            windows = windows_of(dataset.training().collect())?;
+            if windows.is_empty() {
+                return Err(TrainError::TooLittleData { stage: Stage::Phase.name(), examples: 0 });
+            }
+        }
+        let wanted = per_epoch * batch_size;
+        let order = epoch_order(windows.len(), wanted, &mut step_rng(config.seed, Stage::Phase, epoch));
         let mut sum = 0.0;
         for (i, batch) in order.chunks_exact(batch_size).enumerate() {
             let step = epoch * per_epoch + i + 1;
@@ -190,17 +205,40 @@ pub(crate) fn frame_phases(
     Ok(FramePhases { codes, parameters })
 }
 
-/// Reads the phases of all frames of all clips; see [`frame_phases`].
-pub(crate) fn read_phases(
-    dataset: &mut Dataset,
-    encoder: &WindowEncoder,
-    window: &WindowConfig,
-    edge: usize,
-) -> Result<(), TrainError> {
-    for clip in &mut dataset.clips {
-        let FramePhases { codes, parameters } = frame_phases(&clip.clean, encoder, window, edge)?;
-        clip.phase_codes = codes;
-        clip.phase_parameters = parameters;
+/// How phases are read, in every stage after the first.
+pub(crate) struct PhaseReader {
+    pub encoder: WindowEncoder,
+    pub window: WindowConfig,
+    /// As `edge` of [`frame_phases`].
+    pub edge: usize,
+}
+
+impl PhaseReader {
+    /// Reads the phases of all frames of all clips that have none yet; see [`frame_phases`].
+    pub fn read(&self, dataset: &mut Dataset) -> Result<(), TrainError> {
+        for clip in dataset.clips.iter_mut().filter(|clip| clip.phase_codes.frames() == 0) {
+            let found = frame_phases(&clip.clean, &self.encoder, &self.window, self.edge)?;
+            (clip.phase_codes, clip.phase_parameters) = (found.codes, found.parameters);
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Brings the recordings of `turn` into memory, with their phases.
+    pub fn turn_to(&self, turn: usize, dataset: &mut Dataset) -> Result<(), TrainError> {
+        dataset.turn_to(turn)?;
+        self.read(dataset)
+    }
+}
+
+/// The windows of one epoch, by number, in batches of which only the last may be short: a shuffle of all, and where an epoch has
+/// more than there are, because other recordings are in memory than were at first, further shuffles.
+pub(crate) fn epoch_order(windows: usize, wanted: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut order = Vec::with_capacity(wanted.max(windows));
+    while order.len() < wanted.max(1) {
+        let begun = order.len();
+        order.extend(0..windows);
+        order[begun..].shuffle(rng);
+    }
+    order.truncate(wanted.max(1));
+    order
 }

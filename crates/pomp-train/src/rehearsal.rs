@@ -4,7 +4,7 @@ use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::kinematic_stage::{Sampler, train_kinematic};
-use crate::phase_stage::{read_phases, train_phase, window_count};
+use crate::phase_stage::{PhaseReader, train_phase, window_count};
 use crate::progress::Stage;
 use crate::run::{StageRun, Start, layout_of};
 use crate::{TrainConfig, TrainError};
@@ -104,7 +104,7 @@ pub fn rehearse(
     };
 
     let mut clock = Clock::default();
-    let (phase, _) = train_phase(&dataset, &run(Stage::Phase), &mut |_| clock.tick())?;
+    let (phase, _) = train_phase(&mut dataset, &run(Stage::Phase), &mut |_| clock.tick())?;
     let steps = sizes.phase_steps(config);
     note(
         Stage::Phase,
@@ -114,24 +114,35 @@ pub fn rehearse(
         window_bytes,
         clock,
     );
+    let phases = PhaseReader {
+        encoder: WindowEncoder::new(&phase.encoder),
+        window: config.phase.network.window,
+        edge: config.phase_edge_frames,
+    };
     if stages.iter().any(|stage| *stage != Stage::Phase) {
         let begun = Instant::now();
-        let encoder = WindowEncoder::new(&phase.encoder);
-        read_phases(&mut dataset, &encoder, &config.phase.network.window, config.phase_edge_frames)?;
+        phases.read(&mut dataset)?;
         reading_phases_s = begun.elapsed().as_secs_f64() * frames as f64 / rehearsed_frames as f64;
     }
     if stages.contains(&Stage::AlignedPhase) {
         let mut clock = Clock::default();
-        let (encoder, _) = train_aligned(&dataset, &run(Stage::AlignedPhase), &phase, &mut |_| clock.tick())?;
+        let (encoder, _) =
+            train_aligned(&mut dataset, &run(Stage::AlignedPhase), &phase, &phases, &mut |_| clock.tick())?;
         let steps = sizes.aligned_steps(config);
         let modules = vec![("encoder".to_owned(), modules_of(&encoder, 0).iter().map(|(_, n)| n).sum())];
         note(Stage::AlignedPhase, modules, sizes.aligned_windows, steps, 2 * window_bytes, clock);
     }
     if stages.contains(&Stage::Kinematic) {
         let mut clock = Clock::default();
-        train_kinematic(&dataset, &run(Stage::Kinematic), &layout, None, &mut |_| clock.tick(), &mut |_| {
-            Ok(())
-        })?;
+        train_kinematic(
+            &mut dataset,
+            &run(Stage::Kinematic),
+            &layout,
+            &phases,
+            None,
+            &mut |_| clock.tick(),
+            &mut |_| Ok(()),
+        )?;
         let network = KinematicModel::new(&config.kinematic.network(&layout), config.seed, device)?;
         note(Stage::Kinematic, modules_of(&network, 2), sizes.frames, config.kinematic.steps, 16, clock);
     }

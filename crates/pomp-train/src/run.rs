@@ -5,7 +5,7 @@ use crate::checkpoint::Checkpoint;
 use crate::dataset::Dataset;
 use crate::early_stopping::{Best, Course};
 use crate::kinematic_stage::train_kinematic;
-use crate::phase_stage::{read_phases, train_phase};
+use crate::phase_stage::{PhaseReader, train_phase};
 use crate::progress::{OnEvent, Stage};
 use crate::{TrainConfig, TrainError};
 use burn::tensor::Device;
@@ -133,15 +133,15 @@ pub fn train(
     if stages.iter().all(|stage| *stage == Stage::Phase) {
         return Ok(model);
     }
-    read_phases(
-        dataset,
-        &WindowEncoder::new(&model.phase.encoder),
-        &config.phase.network.window,
-        config.phase_edge_frames,
-    )?;
+    let phases = PhaseReader {
+        encoder: WindowEncoder::new(&model.phase.encoder),
+        window: config.phase.network.window,
+        edge: config.phase_edge_frames,
+    };
+    phases.read(dataset)?;
     if stages.contains(&Stage::AlignedPhase) {
         let (encoder, alignment) =
-            train_aligned(dataset, &stage_run(Stage::AlignedPhase), &model.phase, on_event)?;
+            train_aligned(dataset, &stage_run(Stage::AlignedPhase), &model.phase, &phases, on_event)?;
         model.aligned_phase = Some(encoder);
         let metrics = &mut model.description.metrics;
         let on = dataset.measured_on();
@@ -173,10 +173,11 @@ pub fn train(
             None
         };
         let stage = stage_run(Stage::Kinematic);
-        train_kinematic(dataset, &stage, &layout, initial, on_event, &mut |trained| {
+        let measured_on = dataset.measured_on();
+        train_kinematic(dataset, &stage, &layout, &phases, initial, on_event, &mut |trained| {
             model.kinematic = Some((trained.network, trained.gamma));
             model.description.kinematic = Some(trained.description);
-            for (name, value) in trained.errors.figures(dataset.measured_on()) {
+            for (name, value) in trained.errors.figures(measured_on) {
                 model.description.metrics.insert(name, value);
             }
             Ok(model.save(out, WeightPrecision::F16)?)

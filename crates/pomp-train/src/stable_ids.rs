@@ -82,3 +82,31 @@ impl AveragedWeights {
         module.map(&mut Replace(&self.values))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::nn::{Linear, LinearConfig};
+    use burn::tensor::Device;
+
+    fn values(module: &Linear) -> Vec<f32> {
+        module.weight.val().try_into_vec_as::<f32>().unwrap()
+    }
+
+    #[test]
+    fn the_average_forgets_the_first_weights_by_its_memory_to_the_number_of_updates() {
+        let device = Device::flex();
+        let [first, second] =
+            [0, 1].map(|_| with_stable_ids(LinearConfig::new(5, 4).with_bias(false).init(&device)));
+        let (memory, updates) = (0.9, 7);
+        let mut average = AveragedWeights::new(&first, memory);
+        for _ in 0..updates {
+            average.update(&second);
+        }
+        let left = memory.powi(updates);
+        let found = values(&average.apply(second.clone()));
+        for ((found, first), second) in found.iter().zip(values(&first)).zip(values(&second)) {
+            assert!((found - (left * first + (1.0 - left) * second)).abs() < 1e-6);
+        }
+    }
+}

@@ -59,6 +59,14 @@ Examples:
   pomp phase report data model --out out/phases"
     )]
     Phase(PhaseCommand),
+    /// The kinematic module of a model.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp kinematic report data model --out out/kinematic"
+    )]
+    Kinematic(KinematicCommand),
     /// Generate motion in the closed loop.
     Generate(GenerateArguments),
     /// Make rollouts again from their records alone, and compare every number.
@@ -357,6 +365,42 @@ pub struct PhaseReportArguments {
     /// Training steps of the plain autoencoder that the model's is compared with.
     #[arg(long, default_value_t = 1500)]
     pub plain_steps: usize,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pomp kinematic …`.
+#[derive(Debug, Subcommand)]
+pub enum KinematicCommand {
+    /// Measure the kinematic module of a model on held-out clips.
+    Report(KinematicReportArguments),
+}
+
+/// Arguments of `pomp kinematic report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp kinematic report data --out out/kinematic            the embedded compact model
+  pomp kinematic report data model --out out/kinematic --steps 1,4
+
+Writes report.md and report.json: errors of rollouts beside holding the pose and keeping its velocity, how far samples spread
+beside how far the clips do, for each number of denoising steps with and without the analytic covariance, and which gaits the
+experts serve.")]
+pub struct KinematicReportArguments {
+    /// Folder of recordings that `pomp preprocess` has made.
+    pub data: PathBuf,
+    /// Model folder; without it the embedded compact model.
+    pub model: Option<PathBuf>,
+    /// Folder of the results.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Numbers of denoising steps to sample with.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 25])]
+    pub steps: Vec<usize>,
+    /// Seed of the noise.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,

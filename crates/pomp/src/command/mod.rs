@@ -7,6 +7,7 @@ mod generate;
 mod generate_batch;
 mod inspect;
 mod inspect_dataset;
+mod kinematic_report;
 mod phase;
 mod phase_report;
 mod preprocess;
@@ -19,7 +20,7 @@ mod terrain_validate;
 mod train;
 mod validate_impulses;
 
-use crate::cli::{Arguments, Command, PhaseCommand, TerrainCommand};
+use crate::cli::{Arguments, Command, KinematicCommand, PhaseCommand, TerrainCommand};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Train(arguments)) => train::run(&arguments),
         Some(Command::Phase(PhaseCommand::Annotate(arguments))) => phase::annotate(&arguments),
         Some(Command::Phase(PhaseCommand::Report(arguments))) => phase_report::run(&arguments),
+        Some(Command::Kinematic(KinematicCommand::Report(arguments))) => kinematic_report::run(&arguments),
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Render(arguments)) => render::run(&arguments),

@@ -25,15 +25,14 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         (false, true) => Start::FineTune,
         (false, false) => Start::Anew,
     };
-    let mut dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
+    let mut dataset = Dataset::open(&arguments.data, &config)?;
     if !arguments.json {
-        let frames: usize = dataset.clips.iter().map(pomp_train::TrainingClip::frames).sum();
-        println!(
-            "{} recordings, {:.1} min, {} held out",
-            dataset.clips.len(),
-            frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0,
-            dataset.clips.iter().filter(|clip| clip.held_out).count()
-        );
+        let [recordings, frames, held_out] = dataset.totals();
+        let minutes = frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0;
+        println!("{recordings} recordings, {minutes:.1} min, {held_out} held out");
+        if config.resident_recordings > 0 {
+            println!("{} of them in memory at a time", dataset.clips.len());
+        }
     }
     if arguments.dry_run {
         say(&rehearse(dataset, &config, stages, &device)?, arguments.json);

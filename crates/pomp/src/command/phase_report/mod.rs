@@ -12,13 +12,14 @@ mod reconstruction;
 
 use crate::cli::PhaseReportArguments;
 use crate::default_model;
-use anyhow::{Context, Result, anyhow, ensure};
+use crate::training_split::TrainingSplit;
+use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
 use phases::ClipPhases;
 use pomp_formats::write_atomically;
 use pomp_model::Model;
 use pomp_phase::WindowEncoder;
-use pomp_train::{Dataset, TrainingClip};
+use pomp_train::TrainingClip;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -50,21 +51,14 @@ pub fn run(arguments: &PhaseReportArguments) -> Result<ExitCode> {
         Some(folder) => (Model::load(folder, &device)?, folder.display().to_string()),
         None => (default_model::load(&device)?, "the embedded compact model".to_owned()),
     };
-    let split = Split::of(&model).with_context(|| name.clone())?;
-    let dataset = Dataset::load(&arguments.data, split.held_out_every, &split.exclude)?;
-    ensure!(
-        dataset.skeleton.len() == model.description.skeleton.len(),
-        "{}: the recordings have {} joints, the model {}; preprocess them with the configuration that it was trained with",
-        arguments.data.display(),
-        dataset.skeleton.len(),
-        model.description.skeleton.len()
-    );
+    let split = TrainingSplit::of(&model).with_context(|| name.clone())?;
+    let dataset = split.load(&arguments.data, &model)?;
     let held_out: Vec<&TrainingClip> = dataset.held_out().into_iter().map(|(_, clip)| clip).collect();
     let training: Vec<&TrainingClip> = dataset.training().map(|(_, clip)| clip).collect();
     let encoder = WindowEncoder::new(&model.phase.encoder);
     let (held_out, training) = (
-        read(&held_out, &model, &encoder, split.edge, 1)?,
-        read(&training, &model, &encoder, split.edge, TRAINING_STRIDE)?,
+        read(&held_out, &model, &encoder, split.phase_edge_frames, 1)?,
+        read(&training, &model, &encoder, split.phase_edge_frames, TRAINING_STRIDE)?,
     );
     let frames: usize = held_out.iter().map(|clip| clip.frames().count()).sum();
     ensure!(frames > 0, "{}: no clip is long enough to be read", arguments.data.display());
@@ -121,28 +115,4 @@ fn read<'a>(
 ) -> Result<Vec<ClipPhases<'a>>> {
     let window = model.description.phase.window;
     clips.par_iter().map(|clip| ClipPhases::read(clip, encoder, &window, edge, stride)).collect()
-}
-
-/// How the model's training divided its data.
-struct Split {
-    held_out_every: usize,
-    exclude: Vec<String>,
-    edge: usize,
-}
-
-impl Split {
-    fn of(model: &Model) -> Result<Self> {
-        let config = &model.description.config;
-        let missing = |key: &str| anyhow!("model.json says no `config.{key}`: train the model again");
-        let number = |key: &str| {
-            let value = config.get(key).and_then(serde_json::Value::as_u64);
-            value.and_then(|value| usize::try_from(value).ok()).ok_or_else(|| missing(key))
-        };
-        let exclude = config.get("exclude").ok_or_else(|| missing("exclude"))?;
-        Ok(Self {
-            held_out_every: number("held_out_every")?,
-            exclude: serde_json::from_value(exclude.clone()).context("model.json, config.exclude")?,
-            edge: number("phase_edge_frames")?,
-        })
-    }
 }
