@@ -1,5 +1,6 @@
 //! Time of a training step at the compact size, and of one frame in the loop at the compact and the paper's size (x = 660,
-//! y = 480), all experts running. `onnx_runtime.py` times the same frame in ONNX Runtime.
+//! y = 480), all experts running. `onnx_runtime.py` times the same frame in ONNX Runtime,
+//! `pytorch_training_step.py` the same step in PyTorch.
 
 use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};

@@ -1,13 +1,14 @@
 //! Time of what the closed loop asks of the phase encoding module each frame: target velocities from seven predicted keys,
 //! and the phases of a stitched window; 22 joints, 5 channels, 121 taps. By frame, as the loop runs it, and with the
-//! general networks.
+//! general networks. And of a training step, which `pytorch_training_step.py` times in PyTorch.
 
-use burn::tensor::Device;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Distribution, Tensor};
 use criterion::{Criterion, criterion_group, criterion_main};
 use pomp_motion::glam::Vec3;
 use pomp_phase::{
-    FrameDecoder, FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, TargetSpan, VelocityWindow,
-    WindowDecoder, WindowEncoder,
+    FrameDecoder, FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseTrainingConfig,
+    TargetSpan, VelocityWindow, WindowDecoder, WindowEncoder, pae_loss,
 };
 
 const JOINTS: usize = 22;
@@ -41,5 +42,24 @@ fn frame(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, frame);
+fn training_step(criterion: &mut Criterion) {
+    let device = Device::flex().autodiff();
+    let config = PeriodicAutoencoderConfig::new(JOINTS);
+    let mut model = Some(PeriodicAutoencoder::new(&config, 1, &device).expect("the sizes are valid"));
+    let mut optimizer = PhaseTrainingConfig::default().optimizer();
+    let windows = Tensor::<3>::random([64, 3 * JOINTS, 121], Distribution::Normal(0.0, 1.0), &device);
+    let mut group = criterion.benchmark_group("phase");
+    group.sample_size(10);
+    group.bench_function("training_step/64", |bencher| {
+        bencher.iter(|| {
+            let current = model.take().expect("put back after every step");
+            let gradients = pae_loss(&current, windows.clone()).backward();
+            let gradients = GradientsParams::from_grads(gradients, &current);
+            model = Some(optimizer.step(1e-4, current, gradients));
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, frame, training_step);
 criterion_main!(benches);
