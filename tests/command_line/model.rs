@@ -256,6 +256,25 @@ fn rejects_pushes_that_are_none() {
 }
 
 #[test]
+fn rejects_throws_that_are_none() {
+    let folder = TempDir::new().unwrap();
+    let model = tiny().to_str().unwrap();
+    for (throw, words) in [
+        ("4,Spine2,8,9", &["five values", "4,Spine2,8,9,90"] as &[&str]),
+        ("0,Spine2,8,9,90", &["above 0"]),
+        ("4,Spine2,800,9,90", &["mass", "kg"]),
+        ("4,Spine2,8,99,90", &["speed", "m/s"]),
+        ("4,Spine2,8,9,north", &["north", "not a number"]),
+        ("4,Tail,8,9,0", &["Tail", "Spine2"]),
+    ] {
+        let out = folder.path().join("out");
+        generate(&out, &["--model", model, &format!("--throw={throw}")])
+            .refuses(&[&[throw] as &[&str], words].concat());
+        assert!(!out.exists(), "nothing is written for a throw that is none");
+    }
+}
+
+#[test]
 fn rejects_controls_that_are_none() {
     let folder = TempDir::new().unwrap();
     let (model, out) = (tiny(), folder.path().join("out"));

@@ -46,6 +46,7 @@ impl Scene {
             seed,
             plan: self.plan,
             pushes: self.pushes,
+            throws: Vec::new(),
             terrain: self.terrain,
             frames,
         })

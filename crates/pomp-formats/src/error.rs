@@ -31,6 +31,16 @@ pub enum FormatError {
         /// The rule that is broken.
         problem: BvhProblem,
     },
+    /// A GLB file that breaks a rule of the format, or holds no motion of a skeleton.
+    #[error("{file}: {place}: {problem}")]
+    Glb {
+        /// The file.
+        file: String,
+        /// The part of the document: a node, an accessor, an animation.
+        place: String,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
     /// An npz file that is no recording.
     #[error("{file}: array \"{array}\": {problem}")]
     Npz {

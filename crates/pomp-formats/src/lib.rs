@@ -5,7 +5,7 @@
 //!   [`pomp_motion::Clip`].
 //! - [`write_recording`] and [`read_recording`] hold a [`pomp_motion::Recording`] in one npz file that numpy
 //!   opens.
-//! - [`write_glb`] makes a clip that any glTF viewer plays.
+//! - [`write_glb`] makes a clip that any glTF viewer plays; [`read_glb`] reads the animation of a skeleton from a GLB file.
 //! - [`write_atomically`] is how all of them, and the crates above, write a file.
 //!
 //! Readers are strict about truth (numbers, counts, shapes: an error says file, line and column or array) and
@@ -42,6 +42,6 @@ mod write_atomically;
 
 pub use bvh::{BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh};
 pub use error::FormatError;
-pub use glb::write_glb;
+pub use glb::{GlbFile, parse_glb, read_glb, write_glb};
 pub use npz::{read_recording, write_recording};
 pub use write_atomically::write_atomically;

@@ -5,7 +5,8 @@
 mod recordings;
 
 use pomp_formats::bvh::bvh_text;
-use pomp_formats::{BvhWriteOptions, parse_bvh, read_recording, write_recording};
+use pomp_formats::glb::glb_bytes;
+use pomp_formats::{BvhWriteOptions, parse_bvh, parse_glb, read_recording, write_recording};
 use pomp_motion::{Clip, Pose, Skeleton};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -15,6 +16,12 @@ static BVH: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let skeleton = Arc::new(Skeleton::humanoid(1.75));
     let clip = Clip::new("rest", Arc::clone(&skeleton), 60.0, vec![Pose::rest(&skeleton); 3]).unwrap();
     bvh_text(&clip, &BvhWriteOptions::default()).unwrap().into_bytes()
+});
+
+static GLB: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let skeleton = Arc::new(Skeleton::humanoid(1.75));
+    let clip = Clip::new("rest", Arc::clone(&skeleton), 60.0, vec![Pose::rest(&skeleton); 3]).unwrap();
+    glb_bytes(&clip).unwrap()
 });
 
 static NPZ: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -130,6 +137,37 @@ proptest! {
     #[test]
     fn a_mutated_bvh_is_answered_and_what_passes_is_finite(mutations in prop::collection::vec(mutation(), 1..5)) {
         if let Ok(file) = parse_bvh(&mutated(&BVH, mutations), "mutated") {
+            prop_assert!(file.motion.validate().is_ok());
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_no_glb(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        prop_assert!(parse_glb(&bytes, "noise").is_err());
+        prop_assert!(parse_glb(&[b"glTF\x02\0\0\0" as &[u8], &bytes].concat(), "noise").is_err());
+    }
+
+    #[test]
+    fn a_mutated_glb_is_answered_and_what_passes_is_finite(mutations in prop::collection::vec(mutation(), 1..5)) {
+        if let Ok(file) = parse_glb(&mutated(&GLB, mutations), "mutated") {
+            prop_assert!(file.motion.validate().is_ok());
+        }
+    }
+
+    #[test]
+    fn a_glb_with_another_number_in_its_document_is_answered(
+        which in any::<prop::sample::Index>(), number in any::<u64>(), small in any::<bool>(),
+    ) {
+        // The document is JSON: a digit of it that grows to any number.
+        let end = 20 + u32::from_le_bytes(GLB[12..16].try_into().unwrap()) as usize;
+        let digits: Vec<usize> = (20..end).filter(|at| GLB[*at].is_ascii_digit()).collect();
+        let at = digits[which.index(digits.len())];
+        let number = if small { number % 100 } else { number };
+        let json = [&GLB[20..at], number.to_string().as_bytes(), &GLB[at + 1..end]].concat();
+        let mut json = json;
+        json.resize(json.len().next_multiple_of(4), b' ');
+        let bytes = [&GLB[..12], &(json.len() as u32).to_le_bytes(), &GLB[16..20], &json, &GLB[end..]].concat();
+        if let Ok(file) = parse_glb(&bytes, "mutated") {
             prop_assert!(file.motion.validate().is_ok());
         }
     }

@@ -28,7 +28,7 @@ pub enum GeneratorError {
     },
     /// A motion that does not say what makes it again.
     #[error(
-        "\"{recording}\" holds no recipe: only rollouts of `pomp generate` do, and those of older versions do not; generate it again"
+        "\"{recording}\" holds no recipe: only rollouts of `pomp generate` and `pomp studio` do, and those of older versions do not; generate it again"
     )]
     NoRecipe {
         /// Name of the recording.

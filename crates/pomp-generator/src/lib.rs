@@ -22,6 +22,7 @@ mod get_up;
 mod phase_feedback;
 mod recipe;
 mod rollout;
+mod scheduled_throw;
 mod sole;
 mod start;
 mod trajectory;
@@ -36,6 +37,7 @@ pub use error::GeneratorError;
 pub use get_up::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, record};
+pub use scheduled_throw::ScheduledThrow;
 
 /// The example of the README, compiled and run with the tests.
 #[cfg(doctest)]

@@ -1,8 +1,10 @@
 //! All that decides a rollout: what is asked for before it, and what makes it again afterwards.
 
 use crate::control::ControlSample;
-use crate::rollout::push_frame;
-use crate::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, ScheduledPush, record};
+use crate::rollout::{push_frame, record_with_throws};
+use crate::{
+    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, ScheduledPush, ScheduledThrow,
+};
 use glam::Vec2;
 use pomp_model::Model;
 use pomp_motion::{Difference, Gait, GenerationTrack, Recipe, Recording, differences};
@@ -28,6 +30,8 @@ pub struct RolloutRecipe {
     pub plan: ControlPlan,
     /// The pushes; those after the end are of no account.
     pub pushes: Vec<ScheduledPush>,
+    /// The boxes; those after the end are of no account.
+    pub throws: Vec<ScheduledThrow>,
     /// The ground.
     pub terrain: HeightMap,
     /// Length, frames.
@@ -52,6 +56,8 @@ struct Settings {
     /// As text: TOML's integers end where an i64 does.
     seed: String,
     start: Gait,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    throws: Vec<ScheduledThrow>,
     generator: GeneratorConfig,
 }
 
@@ -72,7 +78,9 @@ impl RolloutRecipe {
         }
         let terrain = self.terrain.clone();
         let mut generator = Generator::new(model, terrain, &self.settings, self.start, self.seed)?;
-        let recording = record(&mut generator, name, &self.plan, &self.pushes, self.frames, after_step)?;
+        let acting = (&self.pushes[..], &self.throws[..], self.settings.dynamic.gravity_m_s2);
+        let recording =
+            record_with_throws(&mut generator, name, &self.plan, acting, self.frames, after_step)?;
         let description = &model.description;
         Ok(Recording {
             recipe: Some(self.to_record()),
@@ -105,6 +113,7 @@ impl RolloutRecipe {
             model_sha256: self.model_sha256.clone(),
             seed: self.seed.to_string(),
             start: self.start,
+            throws: self.throws.clone(),
             generator: self.settings.clone(),
         };
         toml::to_string(&settings).expect("settings are plain data")
@@ -129,6 +138,10 @@ impl RolloutRecipe {
         }
         let settings: Settings = toml::from_str(&recipe.settings).map_err(|error| bad(error.to_string()))?;
         let made_by = settings.made_by.clone();
+        let bodies = recording.simulation.as_ref().map_or(0, |simulation| simulation.body_names.len());
+        if let Some(throw) = settings.throws.iter().find(|throw| throw.body >= bodies) {
+            return Err(bad(format!("a box is thrown at body {}, and there are {bodies}", throw.body)));
+        }
         let samples = recipe.plan.iter().map(|&[x, z, yaw, speed_mps, gait]| {
             let gait = *Gait::ALL
                 .get(gait as usize)
@@ -143,6 +156,7 @@ impl RolloutRecipe {
                 .parse()
                 .map_err(|_| bad(format!("its seed \"{}\" is no number", settings.seed)))?,
             settings: settings.generator,
+            throws: settings.throws,
             plan: ControlPlan::of_samples(samples.collect::<Result<_, GeneratorError>>()?, FRAME_RATE_HZ)?,
             pushes: pushes
                 .iter()

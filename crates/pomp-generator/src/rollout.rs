@@ -1,7 +1,7 @@
 //! A whole run, recorded.
 
 use crate::closed_loop::FRAME_RATE_HZ;
-use crate::{ControlPlan, Generator, GeneratorError};
+use crate::{ControlPlan, Generator, GeneratorError, ScheduledThrow};
 use glam::Vec3;
 use pomp_motion::{
     ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack,
@@ -39,6 +39,18 @@ pub fn record(
     plan: &ControlPlan,
     pushes: &[ScheduledPush],
     frames: usize,
+    after_step: impl FnMut(usize) -> f32,
+) -> Result<Recording, GeneratorError> {
+    record_with_throws(generator, name, plan, (pushes, &[], 0.0), frames, after_step)
+}
+
+/// [`record`] with pushes, boxes and the gravity (m/s²) that these are aimed under.
+pub(crate) fn record_with_throws(
+    generator: &mut Generator,
+    name: &str,
+    plan: &ControlPlan,
+    (pushes, throws, gravity_m_s2): (&[ScheduledPush], &[ScheduledThrow], f32),
+    frames: usize,
     mut after_step: impl FnMut(usize) -> f32,
 ) -> Result<Recording, GeneratorError> {
     let skeleton = Arc::new(generator.skeleton().clone());
@@ -57,6 +69,9 @@ pub fn record(
             .filter(|push| push_frame(push.time_s) == frame)
             .map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None })
             .collect();
+        for throw in throws.iter().filter(|throw| throw.frame() == frame) {
+            throw.throw(generator, &poses, gravity_m_s2)?;
+        }
         let step = generator.step(plan, &now)?;
         records.extend(now.iter().map(|push| PushRecord {
             time_s: frame as f32 / FRAME_RATE_HZ,

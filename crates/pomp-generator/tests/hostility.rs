@@ -41,6 +41,7 @@ fn survives(
         seed: 1,
         plan,
         pushes,
+        throws: Vec::new(),
         terrain,
         frames: 180,
     };
@@ -157,6 +158,7 @@ fn rejects_a_rollout_of_no_frames() {
         seed: 1,
         plan: walk(),
         pushes: Vec::new(),
+        throws: Vec::new(),
         terrain: flat(),
         frames: 0,
     };

@@ -5,7 +5,8 @@
 use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
 use pomp_generator::{
-    ControlPlan, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Preset, RolloutRecipe, ScheduledPush, replay,
+    ControlPlan, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Preset, RolloutRecipe, ScheduledPush,
+    ScheduledThrow, replay,
 };
 use pomp_motion::glam::Vec3;
 use pomp_motion::{Gait, Recording};
@@ -27,6 +28,7 @@ fn recipe(seed: u64) -> RolloutRecipe {
         seed,
         plan,
         pushes: vec![push(9.0, 0, 1.0), push(0.501, 11, 30.0), push(0.5, 0, -20.0)],
+        throws: Vec::new(),
         terrain: pomp_terrain::generate(&pomp_terrain::preset("hills").unwrap(), seed).unwrap(),
         frames: 90,
     }
@@ -67,6 +69,36 @@ fn a_rollout_that_falls_and_what_comes_after_is_replayed_bit_for_bit() {
     println!("{lies} of 300 frames lying");
     assert!(lies > 0, "350 N·s fell it");
     assert_eq!(replay(&recording, model(), |_| 0.0).unwrap().differences, []);
+}
+
+#[test]
+fn a_box_moves_whom_it_meets_and_is_thrown_again_by_the_replay() {
+    let terrain = pomp_terrain::HeightMap::flat(40.0, 0.5).unwrap();
+    let calm = RolloutRecipe { pushes: Vec::new(), terrain, frames: 120, ..recipe(3) };
+    let throw = ScheduledThrow { time_s: 0.4, body: 11, mass_kg: 40.0, speed_m_s: 8.0, from_deg: 90.0 };
+    let thrown = RolloutRecipe { throws: vec![throw], ..calm.clone() };
+    let [calm, hit] = [&calm, &thrown].map(|recipe| recipe.run(model(), "rollout", |_| 0.0).unwrap());
+    let moved: Vec<f32> =
+        (0..120).map(|frame| hit.positions[frame][11].x - calm.positions[frame][11].x).collect();
+    let (before, after) = (&moved[..24], moved.iter().copied().fold(f32::INFINITY, f32::min));
+    println!("a box of 40 kg at 8 m/s moved the chest by up to {after:.2} m");
+    assert!(before.iter().all(|way| *way == 0.0) && after < -0.1, "it comes from +X");
+    assert_eq!(replay(&hit, model(), |_| 0.0).unwrap().differences, []);
+    assert!(!calm.recipe.as_ref().unwrap().settings.contains("throws"), "what is not thrown is not written");
+}
+
+#[test]
+fn rejects_a_box_in_the_first_frame_and_one_at_nobody() {
+    let throw = ScheduledThrow { time_s: 0.0, body: 11, mass_kg: 10.0, speed_m_s: 8.0, from_deg: 0.0 };
+    let first = RolloutRecipe { throws: vec![throw], ..recipe(3) };
+    let error = first.run(model(), "rollout", |_| 0.0).unwrap_err();
+    assert!(matches!(error, GeneratorError::BadControl { .. }), "{error}");
+    let mut hit = RolloutRecipe { throws: vec![ScheduledThrow { time_s: 0.5, ..throw }], ..recipe(3) }
+        .run(model(), "rollout", |_| 0.0)
+        .unwrap();
+    let settings = &mut hit.recipe.as_mut().unwrap().settings;
+    *settings = settings.replace("body = 11", "body = 99");
+    assert!(replay(&hit, model(), |_| 0.0).unwrap_err().to_string().contains("body 99"));
 }
 
 #[test]

@@ -74,10 +74,11 @@ pub struct GenerationTrack {
 /// All that a rollout was made of besides its ground and its pushes: enough to make it again, bit for bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// Program, model, seed and every setting, as TOML text.
+    /// Program, model, seed and every setting, as TOML text; JSON in what the studio records, with the scene and its events.
     pub settings: String,
     /// The command at each frame of its own: desired root x, z (metres, world), heading (radians), speed (m/s), and
-    /// gait as an index into [`crate::Gait::ALL`]. It may be longer than the rollout, which may follow it slower.
+    /// gait as an index into [`crate::Gait::ALL`]. It may be longer than the rollout, which may follow it slower; none in what
+    /// the studio records.
     pub plan: Vec<[f32; 5]>,
 }
 

@@ -343,7 +343,7 @@ pub struct LoadedClip {
     pub warnings: Vec<String>,
 }
 
-/// Reads a BVH file and maps it onto the project skeleton at the config's rate.
+/// Reads a BVH or GLB file and maps it onto the project skeleton at the config's rate.
 ///
 /// # Errors
 /// The configuration is out of range; the file, its skeleton or its motion is refused.
@@ -353,12 +353,16 @@ pub fn load_clip(
     rigs: &RigLibrary,
 ) -> Result<LoadedClip, PreprocessError> {
     config.validate()?;
-    let file = pomp_formats::bvh::read_bvh(path)?;
+    let (motion, mut warnings) = if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("glb")) {
+        let file = pomp_formats::read_glb(path)?;
+        (file.motion, file.warnings)
+    } else {
+        let file = pomp_formats::bvh::read_bvh(path)?;
+        (file.motion, file.warnings.iter().map(ToString::to_string).collect())
+    };
     let retarget = |source| PreprocessError::Retarget { path: path.to_path_buf(), source };
-    let (rig, _) = rigs.choose(&file.motion.skeleton).map_err(retarget)?;
-    let retargeted =
-        pomp_motion::retarget::retarget(&file.motion, rig, &config.retarget).map_err(retarget)?;
-    let mut warnings: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
+    let (rig, _) = rigs.choose(&motion.skeleton).map_err(retarget)?;
+    let retargeted = pomp_motion::retarget::retarget(&motion, rig, &config.retarget).map_err(retarget)?;
     warnings.extend(retargeted.report.warnings.iter().cloned());
     Ok(LoadedClip {
         clip: retargeted.clip.resampled(config.frame_rate_hz),

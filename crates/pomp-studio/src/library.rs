@@ -26,7 +26,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Adds a file, or all BVH and npz files in a folder and below it.
+    /// Adds a file, or all BVH, GLB and npz files in a folder and below it.
     ///
     /// # Errors
     /// A path that cannot be read, a folder without any clip.
@@ -38,7 +38,7 @@ impl Library {
             found.walk(path, path)?;
             found.entries.sort_by(|a, b| (&a.folder, &a.name, &a.path).cmp(&(&b.folder, &b.name, &b.path)));
             if found.entries.is_empty() {
-                let source = std::io::Error::other("it holds no .bvh and no .npz file");
+                let source = std::io::Error::other("it holds no .bvh, .glb or .npz file");
                 return Err(StudioError::Read { path: path.to_path_buf(), source });
             }
             self.more |= found.more;
@@ -91,7 +91,7 @@ impl Library {
 }
 
 fn is_clip(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh") || e.eq_ignore_ascii_case("npz"))
+    path.extension().is_some_and(|e| ["bvh", "glb", "npz"].iter().any(|kind| e.eq_ignore_ascii_case(kind)))
 }
 
 fn entry(path: &Path, folder: String, bytes: u64) -> LibraryEntry {

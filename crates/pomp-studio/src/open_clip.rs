@@ -4,7 +4,10 @@ use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::PreprocessConfig;
 use std::path::Path;
 
-/// A recording or rollout from an npz, or a BVH file put on the project skeleton, with contacts and gaits.
+const OTHER_KIND: &str =
+    "it is none of .bvh, .glb and .npz; drop a BVH or GLB file, a recording or a rollout";
+
+/// A recording or rollout from an npz, or a BVH or GLB file put on the project skeleton, with contacts and gaits.
 ///
 /// # Errors
 /// A file of another kind, or one that its reader refuses.
@@ -18,14 +21,12 @@ pub fn open_clip(
     let refused = |reason: String| StudioError::BadClip { name: name.clone(), reason };
     match extension(path).as_deref() {
         Some("npz") => Ok(pomp_formats::read_recording(path)?),
-        Some("bvh") => {
+        Some("bvh" | "glb") => {
             let loaded =
                 pomp_preprocess::load_clip(path, config, rigs).map_err(|error| refused(error.to_string()))?;
             pomp_preprocess::labelled(&loaded.clip, config).map_err(|error| refused(error.to_string()))
         }
-        _ => {
-            Err(refused("it is neither .bvh nor .npz; drop a BVH file, a recording or a rollout".to_owned()))
-        }
+        _ => Err(refused(OTHER_KIND.to_owned())),
     }
 }
 
@@ -45,9 +46,9 @@ pub(crate) fn open_upload(
     let kind = match extension(Path::new(name)).as_deref() {
         Some("npz") => "npz",
         Some("bvh") => "bvh",
+        Some("glb") => "glb",
         _ => {
-            let reason = "it is neither .bvh nor .npz; drop a BVH file, a recording or a rollout".to_owned();
-            return Err(StudioError::BadClip { name: shown, reason });
+            return Err(StudioError::BadClip { name: shown, reason: OTHER_KIND.to_owned() });
         }
     };
     // A name from elsewhere never becomes a path.

@@ -5,9 +5,9 @@
 use glam::{Vec2, Vec3};
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
-use pomp_motion::Gait;
+use pomp_motion::{Gait, Recording};
 use pomp_studio::protocol::{FrameHeader, PushRequest, ThrowRequest};
-use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits, repeated};
+use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits, repeated, replay};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -67,6 +67,32 @@ fn it_walks_where_it_is_steered_and_stops_when_let_go() {
     let later = pelvis(&world);
     assert!(later.distance(stopped) < 0.4, "it stands: {stopped} and a second later {later}");
     assert!(!world.generator().has_fallen());
+}
+
+#[test]
+fn it_crouches_where_it_stands_and_rises_again_when_let_go_and_hops_when_asked_to_jump() {
+    let heights = |gait: Gait| {
+        let mut world = world(scene());
+        run(&mut world, 60);
+        let standing = pelvis(&world).y;
+        world.steer(Steering { direction: Vec2::ZERO, gait }).unwrap();
+        run(&mut world, 180);
+        let asked = world.recording().unwrap();
+        let asked: Vec<f32> = (100..asked.frames()).map(|frame| asked.positions[frame][0].y).collect();
+        world.steer(Steering::STILL).unwrap();
+        run(&mut world, 180);
+        let lowest = asked.iter().copied().fold(f32::INFINITY, f32::min);
+        let highest = asked.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        println!(
+            "{gait:?}: stands at {standing:.2} m, {lowest:.2} to {highest:.2} m, then {:.2} m",
+            pelvis(&world).y
+        );
+        (standing, lowest, highest, pelvis(&world).y)
+    };
+    let (standing, lowest, _, after) = heights(Gait::Crouch);
+    assert!(lowest < standing - 0.15 && after > standing - 0.1);
+    let (standing, _, highest, after) = heights(Gait::Jump);
+    assert!(highest > standing + 0.03 && after > standing - 0.1);
 }
 
 #[test]
@@ -158,7 +184,7 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
             .contains("frame")
     );
     assert!(
-        field(|s| s.events = serde_json::from_str(r#"[{"steer":[3,0,1,"jump"]}]"#).unwrap()).contains("gait")
+        field(|s| s.events = serde_json::from_str(r#"[{"steer":[3,0,1,"lie"]}]"#).unwrap()).contains("gait")
     );
 }
 
@@ -218,4 +244,79 @@ fn a_box_that_cannot_fly_is_refused_in_words_and_the_world_goes_on() {
     assert!(world.throw(ThrowRequest { mass_kg: 1e6, ..inside }).unwrap_err().to_string().contains("mass"));
     assert!(world.bump(Bump { x: 0.0, z: 0.0, radius_m: 99.0, height_m: 0.01 }).is_err());
     run(&mut world, 5);
+}
+
+/// A world in which everything happened that can: steering, a push, a box, bumps, other assist and steps, and a way back.
+fn eventful(limits: WorldLimits) -> World {
+    let mut world = World::new(Arc::clone(&MODEL), &GeneratorConfig::default(), scene(), limits).unwrap();
+    world.steer(AHEAD).unwrap();
+    run(&mut world, 40);
+    world.push(SHOVE).unwrap();
+    let thrown = ThrowRequest {
+        side_m: 0.3,
+        mass_kg: 8.0,
+        position: Vec3::new(2.0, 1.3, 1.0),
+        velocity: Vec3::new(-7.0, 1.0, 0.3),
+    };
+    world.throw(thrown).unwrap();
+    run(&mut world, 25);
+    world.bump(Bump { x: 0.2, z: 1.5, radius_m: 0.8, height_m: 0.05 }).unwrap();
+    world.set_assist(0.7).unwrap();
+    world.set_denoising_steps(2).unwrap();
+    run(&mut world, 20);
+    world.rewind(0.3).unwrap();
+    world.push(PushRequest { body: 0, ..SHOVE }).unwrap();
+    run(&mut world, 30);
+    world
+}
+
+/// The recording as it comes back from a file.
+fn on_disk(world: &World) -> Recording {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.npz");
+    pomp_formats::write_recording(&path, &world.recording().unwrap()).unwrap();
+    pomp_formats::read_recording(&path).unwrap()
+}
+
+#[test]
+fn a_recording_of_the_studio_is_made_again_bit_for_bit_from_its_file() {
+    let world = eventful(LIMITS);
+    let recorded = on_disk(&world);
+    assert!(
+        recorded.generation.as_ref().unwrap().pushes.len() == 2 && recorded.frames() as u32 == world.frame()
+    );
+    let mut frames = 0;
+    let again = replay(&recorded, Arc::clone(&MODEL), || frames += 1).unwrap().unwrap();
+    assert_eq!((again.differences.as_slice(), frames), (&[][..], recorded.frames()));
+    let terrain = again.recording.terrain.as_ref().unwrap();
+    assert!(terrain.heights.values().iter().any(|height| *height > 0.01), "the ground has its bump");
+
+    // A recording that has lost its beginning is the end of the same run.
+    let short = eventful(WorldLimits { recording_s: 0.5, ..LIMITS });
+    let recorded = on_disk(&short);
+    assert_eq!(recorded.frames(), 30);
+    let mut frames = 0;
+    let again = replay(&recorded, Arc::clone(&MODEL), || frames += 1).unwrap().unwrap();
+    assert_eq!((again.differences.as_slice(), frames), (&[][..], short.frame()));
+}
+
+#[test]
+fn rejects_a_recording_whose_recipe_was_changed_or_is_of_another_model_and_tells_what_differs() {
+    let recorded = on_disk(&eventful(LIMITS));
+    let changed = |from: &str, to: &str| {
+        let mut changed = recorded.clone();
+        let recipe = changed.recipe.as_mut().unwrap();
+        assert!(recipe.settings.contains(from), "{}", recipe.settings);
+        recipe.settings = recipe.settings.replacen(from, to, 1);
+        replay(&changed, Arc::clone(&MODEL), || ())
+    };
+    let found = changed("\"seed\":3", "\"seed\":4").unwrap().unwrap().differences;
+    assert!(!found.is_empty(), "another seed is another motion");
+    assert!(changed("\"assist\":1.0,", "").is_err());
+    assert!(changed("\"throw\":[40,0.3", "\"throw\":[40,30.0").unwrap_err().to_string().contains("box"));
+    let hash = MODEL.files_sha256.clone().unwrap();
+    assert!(changed(&hash, "0123").unwrap_err().to_string().contains("0123"));
+    let mut none = recorded.clone();
+    none.recipe = None;
+    assert!(replay(&none, Arc::clone(&MODEL), || ()).unwrap().is_none(), "it is none of the studio's");
 }

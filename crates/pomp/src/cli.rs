@@ -425,14 +425,18 @@ pub struct GenerateArguments {
     /// Preset (flat, slope, stairs, hills, rough, gaps) or file (.toml, .png, .npz).
     #[arg(long, default_value = "hills")]
     pub terrain: String,
-    /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .npz) whose
-    /// trajectory is followed.
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .glb, .npz)
+    /// whose trajectory is followed.
     #[arg(long, default_value = "walk")]
     pub control: String,
     /// Push: time (s), body, and impulse x,y,z (N·s, world). May be given several times; `--push none` for none.
     /// Without it, a single walk over hills with default settings gets one of 50 N·s from the side at half time.
     #[arg(long, value_name = "T,BODY,JX,JY,JZ")]
     pub push: Vec<String>,
+    /// Throw a box: time (s), body that it is aimed at, mass (kg), speed (m/s), and where it comes from (degrees: 0 from +Z,
+    /// 90 from +X, world). May be given several times. It is simulated, and neither recorded nor drawn.
+    #[arg(long, value_name = "T,BODY,KG,M_S,FROM", conflicts_with = "count")]
+    pub throw: Vec<String>,
     /// Length, seconds.
     #[arg(long, default_value_t = 10.0)]
     pub seconds: f32,
@@ -473,9 +477,10 @@ Examples:
   pomp replay out/rollouts/rollout_0007.npz out/rollouts/rollout_0008.npz --json
   pomp replay rollout.npz --model model --out again.npz
 
-A rollout holds its seed, settings, command, pushes and ground, and the hash of its model. Exit code 1 when a number differs.")]
+A rollout holds its seed, settings, command, pushes, boxes and ground, and the hash of its model; one taken away from the studio
+holds its scene and everything that was done in it. Exit code 1 when a number differs.")]
 pub struct ReplayArguments {
-    /// Rollouts that `pomp generate` has made.
+    /// Rollouts that `pomp generate` or the studio has made.
     #[arg(required = true)]
     pub rollouts: Vec<PathBuf>,
     /// Model folder; without it the embedded compact model. Another model than the rollout's is refused.
@@ -497,7 +502,7 @@ Examples:
   pomp render out/generate/rollout.npz --out sheet.png
   pomp render out/generate/rollout.npz --out rollout.html    one file that any browser plays, offline")]
 pub struct RenderArguments {
-    /// BVH file, recording or rollout.
+    /// BVH or GLB file, recording or rollout.
     pub motion: PathBuf,
     /// What to write: .gif (moving), .png (contact sheet) or .html (a page that plays it).
     #[arg(long)]
@@ -521,7 +526,7 @@ Examples:
 
 The page is served on this machine alone, unless --address says otherwise; then the printed URL holds a token.")]
 pub struct StudioArguments {
-    /// What to show: clips (.bvh), recordings and rollouts (.npz), folders of them, and model folders or a folder of these.
+    /// What to show: clips (.bvh, .glb), recordings and rollouts (.npz), folders of them, and model folders or a folder of these.
     pub shown: Vec<PathBuf>,
     /// A model folder to choose on the page, beside the embedded one; the first moves the character.
     #[arg(long)]
@@ -532,6 +537,9 @@ pub struct StudioArguments {
     /// Address to listen on, in place of the configuration's: 0.0.0.0 lets other machines in, with the token alone.
     #[arg(long)]
     pub address: Option<IpAddr>,
+    /// Print the address, and open no browser; without it one is opened when a person is at the terminal.
+    #[arg(long)]
+    pub no_browser: bool,
     /// Ground of the first scene (flat, slope, stairs, hills, rough, gaps, mixed).
     #[arg(long, default_value = "flat")]
     pub terrain: String,

@@ -3,9 +3,17 @@
 //! The skeleton is a tree of nodes, the motion one animation with a rotation sampler per joint and a translation
 //! sampler for the root, and a skinned mesh of one octahedron per bone makes it visible. glTF shares the
 //! project's conventions (metres, Y up, right-handed, quaternions `x y z w`), so nothing is converted.
+//!
+//! [`read_glb`] reads the first animation of any such file that moves a skeleton, those of other programs too: what
+//! [`pomp_motion::retarget`] then makes of it depends on the names of its joints, as with BVH.
 
 mod bone_mesh;
 mod buffer;
+mod container;
 mod document;
+mod key_frames;
+mod node_tree;
+mod reader;
 
 pub use document::{glb_bytes, write_glb};
+pub use reader::{GlbFile, parse_glb, read_glb};

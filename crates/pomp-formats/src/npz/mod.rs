@@ -22,7 +22,7 @@
 //! | `phase` | `[T,2C]` | optional: phase codes, `a cos 2πs, a sin 2πs` per channel |
 //! | `phase_model` | text | optional, with `phase`: hash of the model that read them |
 //! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z. Frame times are NaN throughout when no clock was recorded |
-//! | `recipe`, `plan` | text, `[N,5]` | what makes a rollout again to the bit, with its ground and pushes (`pomp replay`); both or none, and only in rollouts. `recipe` is TOML: program (`made_by`), `model_sha256`, `seed`, gait at the start, and every setting of the loop. `plan` is the command at each of its own frames: x, z, yaw, speed, index of the gait |
+//! | `recipe`, `plan` | text, `[N,5]` | what makes a rollout again to the bit, with its ground and pushes (`pomp replay`); both or none, and only in rollouts. `recipe` is TOML: program (`made_by`), `model_sha256`, `seed`, gait at the start, and every setting of the loop. `plan` is the command at each of its own frames: x, z, yaw, speed, index of the gait. What the studio records has no plan, and JSON with the scene and what was done in it |
 //!
 //! Written files are the same bytes for the same recording: fixed order, fixed time stamps, no compression.
 //! Read files may be compressed, may hold 64-bit floats or integers in place of 32-bit floats, and may hold no

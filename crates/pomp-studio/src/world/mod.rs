@@ -7,10 +7,12 @@ mod ground;
 mod recording_buffer;
 mod repeat;
 mod scene;
+mod scene_recipe;
 mod simulation;
 
 pub use ground::{Bump, Patch};
 pub use recording_buffer::RecordingBuffer;
 pub use repeat::repeated;
 pub use scene::{Event, SceneRequest, offered_gaits};
+pub use scene_recipe::replay;
 pub use simulation::{World, WorldLimits};

@@ -4,6 +4,7 @@ use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::Gait;
+use pomp_motion::features::BlockName;
 use pomp_physics::ThrownBox;
 use pomp_terrain::{HeightMap, PRESET_NAMES, Shape};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ const LARGEST_SEED: u64 = u32::MAX as u64;
 /// Side of level ground, metres, and the distance between its heights: fine enough to draw bumps on.
 const FLAT_SIZE_M: f32 = 200.0;
 const FLAT_CELL_M: f32 = 0.25;
+/// A gait is offered that has at least this share of the training: a minute in an hour and a quarter is a clip or two.
+const SEEN_SHARE: f32 = 0.02;
 /// How fast a thrown cube turns, rad/s.
 const TUMBLE_RAD_S: f32 = 3.0;
 /// Side of any other ground, metres: minutes of walking, and still sent in an instant.
@@ -178,6 +181,14 @@ impl SceneRequest {
     }
 }
 
+/// The scene in words, for people who see a recording of it; its events and the rest stand in the recipe.
+impl std::fmt::Display for SceneRequest {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { terrain, seed, friction, mass_kg, .. } = self;
+        write!(out, "{terrain} ground, seed {seed}, friction {friction}, {mass_kg} kg")
+    }
+}
+
 /// A cube that flies with a face ahead and tumbles a little.
 pub(super) fn cube(side_m: f32, mass_kg: f32, position: Vec3, velocity: Vec3) -> ThrownBox {
     let rotation = Quat::from_rotation_y(velocity.x.atan2(velocity.z));
@@ -185,13 +196,30 @@ pub(super) fn cube(side_m: f32, mass_kg: f32, position: Vec3, velocity: Vec3) ->
     ThrownBox { size_m: Vec3::splat(side_m), mass_kg, position, rotation, velocity, spin }
 }
 
-/// Gaits that a model can be asked for: those it can start with.
-pub fn offered_gaits(model: &Model) -> Vec<Gait> {
+/// Gaits that a character can begin a scene in.
+pub(super) fn starting_gaits(model: &Model) -> Vec<Gait> {
     let starts = model.description.kinematic.as_ref().map(|kinematic| &kinematic.starts);
     Gait::ALL
         .into_iter()
         .filter(|gait| starts.is_some_and(|starts| starts.contains_key(gait.name())))
         .collect()
+}
+
+/// Gaits that a model can be asked for: those it can start with, and crouching and jumping where it has seen enough of them.
+pub fn offered_gaits(model: &Model) -> Vec<Gait> {
+    let starting = starting_gaits(model);
+    let seen =
+        |gait: Gait| matches!(gait, Gait::Crouch | Gait::Jump) && share_seen(model, gait) >= SEEN_SHARE;
+    Gait::ALL.into_iter().filter(|gait| starting.contains(gait) || seen(*gait)).collect()
+}
+
+/// Share of the frames that the kinematic module was trained on that a gait has: the mean of its inputs.
+fn share_seen(model: &Model, gait: Gait) -> f32 {
+    let Some(kinematic) = &model.description.kinematic else { return 0.0 };
+    let weights = &kinematic.x.mean()[model.description.layout.x_range(BlockName::Gait)];
+    let keys = weights.chunks_exact(Gait::COUNT);
+    let count = keys.len().max(1) as f32;
+    keys.map(|weights| weights[gait.index()]).sum::<f32>() / count
 }
 
 pub(super) fn check_gait(gait: Gait, model: &Model) -> Result<(), StudioError> {

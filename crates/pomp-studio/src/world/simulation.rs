@@ -1,5 +1,6 @@
 use super::ground::Original;
-use super::scene::{check_assist, check_gait, check_steps, cube};
+use super::scene::{check_assist, check_gait, check_steps, cube, starting_gaits};
+use super::scene_recipe::recipe_of;
 use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
 use crate::StudioError;
 use crate::protocol::{FrameHeader, PushRequest, ThrowRequest, frame_message};
@@ -67,7 +68,7 @@ struct Now {
 pub struct World {
     model: Arc<Model>,
     scene: SceneRequest,
-    config: GeneratorConfig,
+    pub(super) config: GeneratorConfig,
     limits: WorldLimits,
     generator: Generator,
     original: Original,
@@ -115,9 +116,9 @@ impl World {
         limits: WorldLimits,
     ) -> Result<Self, StudioError> {
         scene.validate(&model)?;
-        let offered = super::offered_gaits(&model);
-        let start = [Gait::Stand, Gait::Walk].into_iter().find(|gait| offered.contains(gait));
-        let start = start.or(offered.first().copied()).unwrap_or(Gait::Stand);
+        let starting = starting_gaits(&model);
+        let start = [Gait::Stand, Gait::Walk].into_iter().find(|gait| starting.contains(gait));
+        let start = start.or(starting.first().copied()).unwrap_or(Gait::Stand);
         let loop_config = scene.generator_config(config);
         let mut generator = Generator::new(&model, scene.ground()?, &loop_config, start, scene.seed)?;
         generator.set_assist_scale(scene.assist);
@@ -216,7 +217,7 @@ impl World {
     /// A gait that the model does not have.
     pub fn steer(&mut self, steering: Steering) -> Result<(), StudioError> {
         check_gait(steering.gait, &self.model)?;
-        if steering.direction != Vec2::ZERO {
+        if steering.direction != Vec2::ZERO || matches!(steering.gait, Gait::Crouch | Gait::Jump) {
             self.replay.clear();
         }
         self.asked = steering;
@@ -503,21 +504,25 @@ impl World {
         self.log_is_whole.then(|| SceneRequest { events: self.log.clone(), ..self.scene.clone() })
     }
 
-    /// All that is recorded.
+    /// All that is recorded, with what makes it again ([`super::replay`]).
     ///
     /// # Errors
     /// [`StudioError::NothingRecorded`] before the first frame.
     pub fn recording(&self) -> Result<Recording, StudioError> {
-        let scene = serde_json::to_string(&SceneRequest { events: Vec::new(), ..self.scene.clone() });
-        let scene = scene.expect("a scene is plain data");
         let description = &self.model.description;
         let source = format!(
-            "pomp {} studio, scene {scene}; model {} trained on data {}",
+            "pomp {} studio; {}; model {} trained on data {}",
             env!("CARGO_PKG_VERSION"),
+            self.scene,
             description.config_name,
             description.data_hash
         );
-        self.recording.to_recording(&self.generator, source)
+        let recording = self.recording.to_recording(&self.generator, source)?;
+        Ok(Recording {
+            recipe: recipe_of(self, recording.frames()),
+            config_hash: self.scene.generator_config(&self.config).hash(),
+            ..recording
+        })
     }
 
     /// The last frame as a message; `header` says what the world does not know. `None` before the first frame.

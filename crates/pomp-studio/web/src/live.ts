@@ -60,8 +60,10 @@ export class Live {
       canPush: () => this.active && this.last !== undefined,
       aiming: (on) => this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
       push: (joint, impulse, point) => this.push(joint, impulse, point),
+      poke: (joint, point) => this.push(joint, this.form.impulse("away"), point),
       turned: () => (this.turnedAt = performance.now()),
     });
+    this.steering.lacks = (gait) => this.lacks(gait);
     this.buttons();
     addEventListener("hashchange", () => void this.followLink());
     document.addEventListener("visibilitychange", () => this.sleep(document.hidden));
@@ -123,6 +125,14 @@ export class Live {
     });
   }
 
+  /** Says that nothing happens, and what else there is. */
+  private lacks(gait: string): void {
+    if (!this.active || !this.scene) return;
+    const { gaits, model } = this.scene;
+    const has = gaits.length > 1 ? `${gaits.slice(0, -1).join(", ")} and ${gaits.at(-1)}` : gaits.join();
+    say({ level: "info", text: `The model ${model.name} has not learnt to ${gait}: it can ${has}. A model trained on clips that ${gait} will, and this key then asks for it.` });
+  }
+
   private togglePause(): void {
     this.connection.command({ do: this.state?.paused ? "resume" : "pause" });
   }
@@ -178,8 +188,10 @@ export class Live {
     this.sent = "";
     this.sentAt.clear();
     this.steering.gaits = scene.gaits;
-    element("hint-jog").hidden = !scene.gaits.includes("jog");
-    element("touch-jog").hidden = !scene.gaits.includes("jog");
+    for (const gait of ["jog", "crouch", "jump"]) {
+      element(`hint-${gait}`).hidden = !scene.gaits.includes(gait);
+      element(`touch-${gait}`).hidden = !scene.gaits.includes(gait);
+    }
     this.form.setScene(scene);
     if (!this.active) return;
     if (anew) this.view.setPerson(personOf(scene));
@@ -280,7 +292,8 @@ export class Live {
     const x = ahead * Math.sin(yaw) - right * Math.cos(yaw);
     const z = ahead * Math.cos(yaw) + right * Math.sin(yaw);
     const wish = `${x.toFixed(2)} ${z.toFixed(2)} ${gait}`;
-    if (wish === this.sent || (this.sent === "" && right === 0 && ahead === 0)) return;
+    const still = right === 0 && ahead === 0 && gait !== "crouch" && gait !== "jump";
+    if (wish === this.sent || (this.sent === "" && still)) return;
     this.sent = wish;
     this.sequence++;
     // While the clock stands no frame answers, and the wait says nothing.
@@ -295,11 +308,12 @@ export class Live {
     const status = element("status");
     const [x, z] = [frame.positions[0]!, frame.positions[2]!];
     const seconds = frame.frame / this.scene.frame_rate_hz;
-    const mode = frame.fallen ? "fallen" : this.state?.stopped ? "stopped" : this.state?.paused ? "paused" : frame.replaying ? "replaying" : "";
+    const gait = this.scene.gait_names[frame.gait ? frame.gait.indexOf(Math.max(...frame.gait)) : 0];
+    const mode = frame.fallen ? (gait === "get_up" ? "getting up" : "fallen") : this.state?.stopped ? "stopped" : this.state?.paused ? "paused" : frame.replaying ? "replaying" : "";
     const clock = `${seconds.toFixed(1)} s`;
     const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
     if (status.textContent !== text) status.textContent = text;
-    Object.assign(status.dataset, { x: x.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen), boxes: String(frame.boxes?.length ?? 0), ground: this.view.ground.drawn.toFixed(3) });
+    Object.assign(status.dataset, { x: x.toFixed(3), y: frame.positions[1]!.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen), boxes: String(frame.boxes?.length ?? 0), ground: this.view.ground.drawn.toFixed(3) });
   }
 }
 

@@ -13,7 +13,9 @@ import { WorldView } from "./view/world_view";
 const KEYS: [string, string][] = [
   ["W A S D, arrows", "walk; a gamepad's left stick does the same"],
   ["Shift", "jog"],
+  ["C, Space", "crouch, jump, where the model has learnt them"],
   ["drag on the body", "aim a push; let go to push, Escape to leave it"],
+  ["click on the body", "push it there, away from the viewer, as hard as the panel says"],
   ["P", "push the chosen body away from the viewer"],
   ["B", "throw a box at the chosen body"],
   ["drag elsewhere, wheel", "look around, come nearer"],
@@ -61,6 +63,7 @@ function start(): void {
   });
   panels();
   keys();
+  handBack(canvas);
   element("picture").onclick = () => {
     stage.render();
     canvas.toBlob((picture) => (picture ? save("pomp.png", picture) : say({ level: "error", text: "The browser gave no picture." })), "image/png");
@@ -130,6 +133,22 @@ function panels(): void {
       open(button, panel, on);
     };
   }
+}
+
+/** A field that was set with the pointer gives the keyboard back: otherwise W would choose another ground by its first letter. */
+function handBack(canvas: HTMLElement): void {
+  let byPointer = false;
+  addEventListener("pointerdown", () => (byPointer = true), true);
+  addEventListener("keydown", () => (byPointer = false), true);
+  addEventListener("change", (event) => {
+    const field = event.target;
+    if (!(field instanceof HTMLSelectElement || field instanceof HTMLInputElement)) return;
+    if (byPointer && field.matches("select, [type=range], [type=checkbox]")) canvas.focus({ preventScroll: true });
+  });
+  addEventListener("keydown", (event) => {
+    const field = event.target;
+    if (event.key === "Enter" && field instanceof HTMLInputElement && field.type === "number") canvas.focus({ preventScroll: true });
+  });
 }
 
 function keys(): void {

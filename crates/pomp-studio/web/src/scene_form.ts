@@ -113,14 +113,18 @@ export class SceneForm {
     this.connection.command({ do: "reset", scene });
   }
 
-  /** A push of the chosen size on the chosen body, as seen from the viewer. */
-  push(way: Way): void {
-    const body = this.scene?.bodies.indexOf(this.pushBody.value) ?? -1;
-    if (body < 0) return;
+  /** The chosen impulse in a direction of the view. */
+  impulse(way: Way): Vec3 {
     const yaw = this.view.stage.yaw;
     const [sin, cos, size] = [Math.sin(yaw), Math.cos(yaw), Number(this.pushSize.value)];
     const ways: Record<Way, Vec3> = { away: [sin, 0, cos], near: [-sin, 0, -cos], left: [cos, 0, -sin], right: [-cos, 0, sin] };
-    this.connection.send(pushMessage(body, ways[way].map((v) => v * size) as Vec3, [0, 0, 0]));
+    return ways[way].map((v) => v * size) as Vec3;
+  }
+
+  /** A push of the chosen size on the chosen body, as seen from the viewer. */
+  push(way: Way): void {
+    const body = this.scene?.bodies.indexOf(this.pushBody.value) ?? -1;
+    if (body >= 0) this.connection.send(pushMessage(body, this.impulse(way), [0, 0, 0]));
   }
 
   /** Throws a box from beside the eye at the chosen body; it is aimed high enough to get there. */

@@ -119,7 +119,7 @@ export class Timeline {
       if (this.tracks.length > 1) {
         g.fillStyle = "#fff";
         g.textAlign = "right";
-        g.fillText(label, width - 5, top + rows - 2);
+        g.fillText(label, end - 5, top + rows - 2);
         g.textAlign = "left";
       }
     });

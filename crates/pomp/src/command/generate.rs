@@ -1,7 +1,7 @@
 use crate::cli::GenerateArguments;
 use crate::command::{generate_batch, terrain};
 use crate::{config_file, default_model, motion_file, terminal};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use burn::tensor::Device;
 use glam::Vec3;
 use pomp_batch::{BEYOND_S, LONGEST_S, TERRAIN_MARGIN_M};
@@ -9,8 +9,10 @@ use pomp_eval::{Comparison, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_generator::{
     ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe, ScheduledPush,
+    ScheduledThrow,
 };
 use pomp_motion::Recording;
+use pomp_physics::ThrownBox;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
@@ -38,6 +40,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         start: plan.at(0.0).gait,
         seed: arguments.seed,
         pushes: pushes(arguments, &model.description.body_names)?,
+        throws: throws(&arguments.throw, &model.description.body_names)?,
         terrain: terrain::find_reaching(
             &arguments.terrain,
             arguments.seed,
@@ -119,7 +122,7 @@ pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
             let file: PathFile = config_file::read(path)?;
             ControlPlan::path(&file, FRAME_RATE_HZ).with_context(|| path.display().to_string())
         }
-        Some("bvh" | "npz") => {
+        Some("bvh" | "glb" | "npz") => {
             let rigs = motion_file::rigs(&[])?;
             let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
             Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?)
@@ -131,6 +134,7 @@ pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
 /// The pushes asked for; a plain run gets one, so that a newcomer sees what the physics is for.
 fn pushes(arguments: &GenerateArguments, bodies: &[String]) -> Result<Vec<ScheduledPush>> {
     let plain = arguments.terrain == "hills" && arguments.control == "walk" && arguments.config.is_none();
+    let plain = plain && arguments.throw.is_empty();
     if arguments.push.is_empty() && plain {
         let default = format!("{},Spine2,50,0,0", arguments.seconds * 0.5);
         return Ok(vec![push(&default, bodies)?]);
@@ -148,21 +152,75 @@ pub fn pushes_of(texts: &[String], bodies: &[String]) -> Result<Vec<ScheduledPus
 }
 
 fn push(text: &str, names: &[String]) -> Result<ScheduledPush> {
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [time, body, x, y, z] = parts[..] else {
-        bail!("--push \"{text}\": give five values, time,body,Jx,Jy,Jz, such as 5,Spine2,50,0,0");
-    };
-    let number = |what: &str, value: &str| -> Result<f32> {
-        let number: f32 =
-            value.parse().map_err(|_| anyhow!("--push \"{text}\": {what} \"{value}\" is not a number"))?;
-        ensure!(number.is_finite(), "--push \"{text}\": {what} is not finite");
-        Ok(number)
-    };
-    let body = names.iter().position(|name| name.eq_ignore_ascii_case(body)).ok_or_else(|| {
-        anyhow!("--push \"{text}\": there is no body \"{body}\"; the bodies are {}", names.join(", "))
-    })?;
-    let time_s = number("time", time)?;
-    ensure!(time_s >= 0.0, "--push \"{text}\": the time is negative");
-    let impulse_ns = Vec3::new(number("Jx", x)?, number("Jy", y)?, number("Jz", z)?);
+    let given = Given { option: "--push", text };
+    let [time, body, x, y, z] = given.five("time,body,Jx,Jy,Jz, such as 5,Spine2,50,0,0")?;
+    let body = given.body(body, names)?;
+    let time_s = given.time(time)?;
+    let impulse_ns = Vec3::new(given.number("Jx", x)?, given.number("Jy", y)?, given.number("Jz", z)?);
     Ok(ScheduledPush { time_s, body, impulse_ns })
+}
+
+/// The boxes that are named.
+fn throws(texts: &[String], names: &[String]) -> Result<Vec<ScheduledThrow>> {
+    let throw = |text: &String| -> Result<ScheduledThrow> {
+        let given = Given { option: "--throw", text };
+        let [time, body, mass, speed, from] =
+            given.five("time,body,kg,m/s,degrees, such as 4,Spine2,8,9,90")?;
+        let throw = ScheduledThrow {
+            time_s: given.time(time)?,
+            body: given.body(body, names)?,
+            mass_kg: given.number("mass", mass)?,
+            speed_m_s: given.number("speed", speed)?,
+            from_deg: given.number("direction", from)?,
+        };
+        ensure!(throw.time_s * FRAME_RATE_HZ >= 0.5, "--throw \"{text}\": give a time above 0");
+        ensure!(
+            (ThrownBox::MASS_KG[0]..=ThrownBox::MASS_KG[1]).contains(&throw.mass_kg),
+            "--throw \"{text}\": the mass is outside {} to {} kg",
+            ThrownBox::MASS_KG[0],
+            ThrownBox::MASS_KG[1]
+        );
+        ensure!(
+            (2.0..=20.0).contains(&throw.speed_m_s),
+            "--throw \"{text}\": the speed is outside 2 to 20 m/s"
+        );
+        Ok(throw)
+    };
+    texts.iter().map(throw).collect()
+}
+
+/// An option of values between commas.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    option: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Given<'a> {
+    fn five(self, form: &str) -> Result<[&'a str; 5]> {
+        let Self { option, text } = self;
+        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        parts.try_into().map_err(|_| anyhow!("{option} \"{text}\": give five values, {form}"))
+    }
+
+    fn number(self, what: &str, value: &str) -> Result<f32> {
+        let Self { option, text } = self;
+        let number: f32 =
+            value.parse().map_err(|_| anyhow!("{option} \"{text}\": {what} \"{value}\" is not a number"))?;
+        ensure!(number.is_finite(), "{option} \"{text}\": {what} is not finite");
+        Ok(number)
+    }
+
+    fn time(self, value: &str) -> Result<f32> {
+        let time_s = self.number("time", value)?;
+        ensure!(time_s >= 0.0, "{} \"{}\": the time is negative", self.option, self.text);
+        Ok(time_s)
+    }
+
+    fn body(self, body: &str, names: &[String]) -> Result<usize> {
+        let Self { option, text } = self;
+        names.iter().position(|name| name.eq_ignore_ascii_case(body)).ok_or_else(|| {
+            anyhow!("{option} \"{text}\": there is no body \"{body}\"; the bodies are {}", names.join(", "))
+        })
+    }
 }

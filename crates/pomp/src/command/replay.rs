@@ -5,6 +5,7 @@ use burn::tensor::Device;
 use pomp_formats::{read_recording, write_recording};
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     ensure!(
@@ -12,16 +13,20 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
         "--out takes what one rollout gives, and {} are named",
         arguments.rollouts.len()
     );
-    let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
+    let model = Arc::new(default_model::find(arguments.model.as_deref(), &Device::flex())?);
     let mut told: Vec<Value> = Vec::new();
     for path in &arguments.rollouts {
         let recorded = read_recording(path)?;
         let bar = terminal::bar(recorded.frames() as u64, "replay");
-        let replay = pomp_generator::replay(&recorded, &model, |_| {
-            bar.inc(1);
-            0.0
-        })
-        .with_context(|| path.display().to_string())?;
+        let of_studio = pomp_studio::world::replay(&recorded, Arc::clone(&model), || bar.inc(1));
+        let replay = match of_studio.with_context(|| path.display().to_string())? {
+            Some(replay) => replay,
+            None => pomp_generator::replay(&recorded, &model, |_| {
+                bar.inc(1);
+                0.0
+            })
+            .with_context(|| path.display().to_string())?,
+        };
         bar.finish_and_clear();
         if let Some(out) = &arguments.out {
             write_recording(out, &replay.recording)?;

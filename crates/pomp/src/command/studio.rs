@@ -7,8 +7,9 @@ use pomp_model::Model;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::{Library, NamedModel, Studio, StudioConfig, serve};
 use pomp_terrain::PRESET_NAMES;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 /// Name of the model that comes with the program.
 const EMBEDDED: &str = "embedded";
@@ -58,12 +59,37 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     };
     serve(studio, &config, |started| {
         println!("The studio is open at {}", started.url);
+        if !arguments.no_browser && std::io::stdout().is_terminal() {
+            show(&started.url);
+        }
         if !started.address.ip().is_loopback() {
             println!("Anyone with this URL may use it, and nothing on the way is encrypted.");
         }
         println!("Ctrl-C ends it.");
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has the system show a page to the person at the terminal. Where it cannot, the printed address is enough.
+fn show(url: &str) {
+    let mut command = if cfg!(target_os = "macos") {
+        Command::new("open")
+    } else if cfg!(windows) {
+        let mut start = Command::new("cmd");
+        start.args(["/C", "start", ""]);
+        start
+    } else {
+        let has_screen = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if !(has_screen("DISPLAY") || has_screen("WAYLAND_DISPLAY")) {
+            return;
+        }
+        Command::new("xdg-open")
+    };
+    let child = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Ok(mut child) = child {
+        // Some wait until the browser closes.
+        std::thread::spawn(move || child.wait());
+    }
 }
 
 fn is_model(path: &Path) -> bool {

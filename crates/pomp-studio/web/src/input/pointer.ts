@@ -8,6 +8,8 @@ import type { Brush } from "./brush";
 /** Impulse per metre of drag, N·s, and the largest. */
 const NS_PER_M = 160;
 const LARGEST_NS = 400;
+/** A pointer that moves by less than this clicks, pixels. */
+const CLICK_PX = 4;
 
 export interface Aim {
   joint: number;
@@ -19,6 +21,8 @@ export interface PointerActions {
   canPush(): boolean;
   aiming(on: boolean): void;
   push(joint: number, impulse: Vec3, point: Vec3): void;
+  /** A body was clicked on, at a point of its frame. */
+  poke(joint: number, point: Vec3): void;
   turned(): void;
 }
 
@@ -26,6 +30,7 @@ export class Pointer {
   private aim: Aim | undefined;
   private end = new Vector3();
   private at: [number, number] = [0, 0];
+  private downAt: [number, number] = [0, 0];
   private readonly fingers = new Map<number, [number, number]>();
   private readonly svg = element("aim") as unknown as SVGSVGElement;
   private readonly label = element<HTMLOutputElement>("aim-text");
@@ -53,7 +58,7 @@ export class Pointer {
   private down(event: PointerEvent): void {
     this.canvas.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
-    this.at = [event.clientX, event.clientY];
+    this.at = this.downAt = [event.clientX, event.clientY];
     if (this.fingers.size > 1) {
       this.stopAiming();
       this.brush.up();
@@ -99,7 +104,9 @@ export class Pointer {
     this.brush.up();
     const aim = this.aim;
     this.stopAiming();
-    if (aim && aim.impulse.length() > 3) {
+    const moved = Math.hypot(event.clientX - this.downAt[0], event.clientY - this.downAt[1]);
+    if (aim && moved < CLICK_PX) this.actions.poke(aim.joint, aim.local.toArray());
+    else if (aim && aim.impulse.length() > 3) {
       this.actions.push(aim.joint, aim.impulse.toArray(), aim.local.toArray());
     }
   }

@@ -25,9 +25,13 @@ const KEYS: Record<string, [number, number]> = {
 export class Steering {
   private readonly held = new Set<string>();
   private touch: [number, number] = [0, 0];
-  private touchJog = false;
+  /** Gaits that the buttons of a touch screen ask for. */
+  private readonly touched = new Set<string>();
   /** Gaits that the model has. */
   gaits: string[] = ["walk"];
+  /** Told once per press of a gait that the model does not have. */
+  lacks: (gait: string) => void = () => {};
+  private wanting = "";
   /** Turns of the view by a gamepad's right stick, per second. */
   look: [number, number] = [0, 0];
 
@@ -38,7 +42,9 @@ export class Steering {
       if (range && event.code.startsWith("Arrow")) return;
       if (event.code in KEYS || event.code.startsWith("Shift") || event.code === "KeyC" || event.code === "Space") {
         this.held.add(event.code);
-        if (event.code in KEYS && !(event.target instanceof HTMLButtonElement && event.target.getAttribute("role") === "tab")) event.preventDefault();
+        // Space presses buttons and boxes; only over the picture it is nobody else's.
+        const idle = event.target instanceof HTMLCanvasElement || event.target === document.body;
+        if ((event.code in KEYS || (event.code === "Space" && idle)) && !(event.target instanceof HTMLButtonElement && event.target.getAttribute("role") === "tab")) event.preventDefault();
       }
     });
     addEventListener("keyup", (event) => this.held.delete(event.code));
@@ -66,11 +72,19 @@ export class Steering {
       if (stick.hasPointerCapture(event.pointerId)) place(event);
     });
     for (const end of ["pointerup", "pointercancel"] as const) stick.addEventListener(end, () => place(undefined));
-    const jog = element("touch-jog");
-    jog.onclick = () => {
-      this.touchJog = !this.touchJog;
-      jog.setAttribute("aria-pressed", String(this.touchJog));
+    const set = (gait: string, on: boolean): void => {
+      if (on) this.touched.add(gait);
+      else this.touched.delete(gait);
+      element(`touch-${gait}`).setAttribute("aria-pressed", String(on));
     };
+    // Jog and crouch stay until they are pressed again; a jump lasts as long as the finger.
+    for (const gait of ["jog", "crouch"]) element(`touch-${gait}`).onclick = () => set(gait, !this.touched.has(gait));
+    const jump = element("touch-jump");
+    jump.addEventListener("pointerdown", (event) => {
+      jump.setPointerCapture(event.pointerId);
+      set("jump", true);
+    });
+    for (const end of ["pointerup", "pointercancel"] as const) jump.addEventListener(end, () => set("jump", false));
   }
 
   wish(): Wish {
@@ -80,9 +94,9 @@ export class Steering {
       const way = KEYS[key];
       if (way) [right, ahead] = [right + way[0], ahead + way[1]];
     }
-    let jog = this.held.has("ShiftLeft") || this.held.has("ShiftRight") || this.touchJog;
-    let crouch = this.held.has("KeyC");
-    let jump = this.held.has("Space");
+    let jog = this.held.has("ShiftLeft") || this.held.has("ShiftRight") || this.touched.has("jog");
+    let crouch = this.held.has("KeyC") || this.touched.has("crouch");
+    let jump = this.held.has("Space") || this.touched.has("jump");
     right += this.touch[0];
     ahead += this.touch[1];
     this.look = [0, 0];
@@ -101,6 +115,9 @@ export class Steering {
     if (length < 0.05) [right, ahead] = [0, 0];
     else if (length > 1) [right, ahead] = [right / length, ahead / length];
     const has = (gait: string): boolean => this.gaits.includes(gait);
+    const wanting = jump && !has("jump") ? "jump" : crouch && !has("crouch") ? "crouch" : jog && !has("jog") ? "jog" : "";
+    if (wanting && wanting !== this.wanting) this.lacks(wanting);
+    this.wanting = wanting;
     const gait = jump && has("jump") ? "jump" : crouch && has("crouch") ? "crouch" : jog && has("jog") ? "jog" : has("walk") ? "walk" : this.gaits[0]!;
     return { right, ahead, gait };
   }

@@ -46,6 +46,10 @@ export class Plots {
     if (plates) this.load.push(plates[2]!, plates[3]!, plates[0]!, plates[1]!);
     else this.load.push(footLoad(this.bodies, frame, "left", weight, rate), footLoad(this.bodies, frame, "right", weight, rate), NaN, NaN);
     element("legend-plates").hidden = plates === undefined;
+    element("section-load").hidden = frame.impulses === undefined && plates === undefined;
+    element("section-assist").hidden = frame.assistForce === undefined;
+    element("section-phase").hidden = frame.phase === undefined;
+    this.tellMissing(frame);
     this.assist.push(frame.assistForce ? Math.hypot(...frame.assistForce) / weight : 0);
     if (frame.phase) this.manifold.push(frame.phase);
     if (stepMs !== undefined) {
@@ -53,6 +57,17 @@ export class Plots {
       this.times.push(stepMs);
       if (this.times.length > 60) this.times.shift();
     }
+  }
+
+  /** What a clip would need so that there is more to plot. */
+  private tellMissing(frame: Frame): void {
+    const lacks = [];
+    if (!frame.impulses && !frame.plates) lacks.push("no contact impulses: pomp preprocess adds them");
+    if (!frame.phase) lacks.push("no phases: pomp phase annotate adds them");
+    const text = lacks.length > 0 ? `This clip has ${lacks.join(", and ")}.` : "";
+    const place = element("plots-none");
+    if (place.textContent !== text) place.textContent = text;
+    place.hidden = text === "";
   }
 
   draw(latencyMs?: number): void {
