@@ -5,6 +5,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RenderError {
+    /// The format of the rerun viewer refused.
+    #[cfg(feature = "rerun")]
+    #[error("the .rrd file cannot be written: {reason}")]
+    Rerun {
+        /// Why.
+        reason: String,
+    },
     /// The recording breaks one of its own rules.
     #[error("the recording cannot be drawn: {source}")]
     BadRecording {

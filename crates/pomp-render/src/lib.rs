@@ -8,6 +8,8 @@
 //!
 //! Same arguments, same bytes, with any number of threads.
 //!
+//! With the feature `rerun`, `rrd_bytes` makes a file for the rerun viewer; it is off by default.
+//!
 //! ```
 //! use pomp_motion::{Clip, Pose, Recording, Skeleton};
 //! use pomp_render::{RenderOptions, render_frame, render_gif};
@@ -44,6 +46,8 @@ mod options;
 mod overlay;
 mod plot;
 mod quantize;
+#[cfg(feature = "rerun")]
+mod rerun;
 mod scene;
 mod shadow;
 mod text;
@@ -55,4 +59,6 @@ pub use error::RenderError;
 pub use image::Image;
 pub use options::{Azimuth, CameraOptions, Ghost, RenderOptions, Theme, View};
 pub use plot::Plot;
+#[cfg(feature = "rerun")]
+pub use rerun::rrd_bytes;
 pub use scene::{Renderer, render_frame};

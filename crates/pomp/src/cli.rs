@@ -504,7 +504,8 @@ Examples:
 pub struct RenderArguments {
     /// BVH or GLB file, recording or rollout.
     pub motion: PathBuf,
-    /// What to write: .gif (moving), .png (contact sheet) or .html (a page that plays it).
+    /// What to write: .gif (moving), .png (contact sheet), .html (a page that plays it), or .rrd (for the rerun viewer, in a
+    /// program built with the feature of that name).
     #[arg(long)]
     pub out: PathBuf,
     /// A rig map of your own, tried before the built-in ones.

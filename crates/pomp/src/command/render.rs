@@ -2,6 +2,7 @@ use crate::cli::RenderArguments;
 use crate::motion_file;
 use anyhow::{Result, bail};
 use pomp_formats::write_atomically;
+use pomp_motion::Recording;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, View, render_contact_sheet, render_gif};
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ enum Kind {
     Gif,
     Png,
     Html,
+    Rrd,
 }
 
 pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
@@ -19,13 +21,15 @@ pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
         Some("gif") => Kind::Gif,
         Some("png") => Kind::Png,
         Some("html") => Kind::Html,
+        Some("rrd") => Kind::Rrd,
         _ => bail!(
-            "{}: name the picture .gif (moving), .png (contact sheet) or .html (a page that plays it)",
+            "{}: name the picture .gif (moving), .png (contact sheet), .html (a page that plays it) or .rrd (for the rerun \
+             viewer)",
             arguments.out.display()
         ),
     };
-    if kind == Kind::Html && arguments.side_by_side {
-        bail!("--side-by-side: a page shows clip and simulation by itself; leave it out for .html");
+    if matches!(kind, Kind::Html | Kind::Rrd) && arguments.side_by_side {
+        bail!("--side-by-side: a page and a viewer show clip and simulation by themselves; leave it out");
     }
     let rigs = motion_file::rigs(&arguments.rig)?;
     let recording = motion_file::read(&arguments.motion, &PreprocessConfig::default(), &rigs)?;
@@ -42,7 +46,21 @@ pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
             render_contact_sheet(&recording, &small, 4, 3, &mut bytes)?;
         }
         Kind::Html => bytes = pomp_studio::standalone_html(&recording)?,
+        Kind::Rrd => bytes = rrd(&recording)?,
     }
     write_atomically(&arguments.out, |file| file.write_all(&bytes))?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "rerun")]
+fn rrd(recording: &Recording) -> Result<Vec<u8>> {
+    Ok(pomp_render::rrd_bytes(recording)?)
+}
+
+#[cfg(not(feature = "rerun"))]
+fn rrd(_recording: &Recording) -> Result<Vec<u8>> {
+    bail!(
+        ".rrd: this program was built without the rerun exporter; build it with `cargo build --release --features rerun`, \
+         or write .html, which any browser plays"
+    )
 }
