@@ -114,6 +114,10 @@ pub struct PushDesign {
     pub impulse_ns: f32,
     /// Number of horizontal directions, evenly spread; the first pushes ahead (+Z), the next towards the left.
     pub directions: usize,
+    /// Turns all directions to the left, degrees; 0 by default. 180 makes the first one push back, as what a foot is caught by
+    /// does.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turned_deg: f32,
     /// Names of the bodies.
     pub bodies: Vec<String>,
     /// The earliest moment, seconds.
@@ -140,7 +144,8 @@ impl PushDesign {
     /// When the design has not been validated and names a body that is not there.
     pub fn of_run(&self, run: usize) -> PlannedPush {
         const GOLDEN: f32 = 0.618_034;
-        let angle = std::f32::consts::TAU * (run % self.directions) as f32 / self.directions as f32;
+        let share = (run % self.directions) as f32 / self.directions as f32;
+        let angle = std::f32::consts::TAU * share + self.turned_deg.to_radians();
         let name = &self.bodies[run % self.bodies.len()];
         let body = body_index(name).expect("validation found every body");
         PlannedPush {
@@ -149,6 +154,10 @@ impl PushDesign {
             impulse_ns: glam::Vec3::new(angle.sin(), 0.0, angle.cos()) * self.impulse_ns,
         }
     }
+}
+
+fn is_zero(value: &f32) -> bool {
+    *value == 0.0
 }
 
 fn body_index(name: &str) -> Option<usize> {
@@ -276,6 +285,9 @@ impl BenchConfig {
             if !(size > 0.0 && size <= 10_000.0) {
                 return bad(format!("push.impulse_ns = {size} is outside 0 to 10000"));
             }
+            if !push.turned_deg.is_finite() {
+                return bad(format!("push.turned_deg = {} is no angle", push.turned_deg));
+            }
             let last = push.from_s + push.span_s;
             if !(push.from_s >= 1.0 && push.span_s >= 0.0 && last + 1.0 <= scenario.seconds) {
                 return bad(format!(
@@ -315,7 +327,7 @@ mod tests {
 
     fn design(directions: usize, bodies: &[&str]) -> PushDesign {
         let bodies = bodies.iter().map(|&body| body.to_owned()).collect();
-        PushDesign { impulse_ns: 75.0, directions, bodies, from_s: 4.0, span_s: 1.2 }
+        PushDesign { impulse_ns: 75.0, directions, turned_deg: 0.0, bodies, from_s: 4.0, span_s: 1.2 }
     }
 
     #[test]
@@ -343,5 +355,11 @@ mod tests {
         let design = design(8, &["Hips"]);
         assert!((design.of_run(0).impulse_ns - glam::Vec3::Z * 75.0).length() < 1e-3);
         assert!((0..8).all(|run| (design.of_run(run).impulse_ns.length() - 75.0).abs() < 1e-3));
+    }
+
+    #[test]
+    fn turned_by_half_a_turn_the_first_push_goes_back() {
+        let design = PushDesign { turned_deg: 180.0, ..design(1, &["LeftFoot"]) };
+        assert!((design.of_run(5).impulse_ns + glam::Vec3::Z * 75.0).length() < 1e-3);
     }
 }

@@ -62,9 +62,12 @@ pub(super) const QUALITY: [Column; 21] = [
 ];
 
 /// Columns of pushed scenarios.
-pub(super) const PUSHED: [Column; 8] = [
+pub(super) const PUSHED: [Column; 11] = [
     column("recovered", "runs", "↑", Source::Recovered),
     metric("fell", "%", "↓", "push_fell_percent"),
+    metric("falls", "per run", "↓", "falls"),
+    metric("got up again", "per run", "", "falls_recovered"),
+    metric("down", "s", "↓", "down_s"),
     metric("recovery", "s", "↓", "push_recovery_s"),
     metric("displaced", "m", "", "push_displacement_m"),
     metric("steps", "", "", "push_steps"),
