@@ -99,18 +99,30 @@ impl LaneLoop for Products<'_> {
     }
 }
 
+/// One frequency: the signal's row, the kernel's weights and the product's row.
+struct Bin<'a> {
+    real: &'a [f32],
+    imaginary: &'a [f32],
+    weights: &'a [f32],
+    out_real: &'a mut [f32],
+    out_imaginary: &'a mut [f32],
+}
+
 impl Products<'_> {
-    /// Frequencies one after the other: the signal's rows, the kernel's weights and the product's rows.
     #[inline(always)]
-    fn frequencies(
-        &mut self,
-    ) -> impl Iterator<Item = ((&[f32], &[f32]), (&[f32], (&mut [f32], &mut [f32])))> {
+    fn bins(&mut self) -> impl Iterator<Item = Bin<'_>> {
         let Self { kernel, signal, out } = self;
         let width = kernel.windows * kernel.outputs;
         let signals = signal.real.chunks_exact(signal.width).zip(signal.imaginary.chunks_exact(signal.width));
         let weights = kernel.values.chunks_exact(2 * kernel.inputs * kernel.outputs);
         let outs = out.real.chunks_exact_mut(width).zip(out.imaginary.chunks_exact_mut(width));
-        signals.zip(weights.zip(outs))
+        signals.zip(weights).zip(outs).map(|(((real, imaginary), weights), (out_real, out_imaginary))| Bin {
+            real,
+            imaginary,
+            weights,
+            out_real,
+            out_imaginary,
+        })
     }
 
     /// `N` windows from `first` on; gives N.
@@ -118,7 +130,7 @@ impl Products<'_> {
     fn windows<W: Wide, const N: usize>(&mut self, wide: W, first: usize) -> usize {
         let (inputs, outputs) = (self.kernel.inputs, self.kernel.outputs);
         let stride = self.signal.width / self.kernel.windows;
-        for ((real, imaginary), (weights, (out_real, out_imaginary))) in self.frequencies() {
+        for Bin { real, imaginary, weights, out_real, out_imaginary } in self.bins() {
             let row = |window: usize| (first + window) * stride;
             let real: [&[f32]; N] = std::array::from_fn(|window| &real[row(window)..][..inputs]);
             let imaginary: [&[f32]; N] = std::array::from_fn(|window| &imaginary[row(window)..][..inputs]);
@@ -150,7 +162,7 @@ impl Products<'_> {
     #[inline(always)]
     fn one_window<W: Wide, const V: usize>(&mut self, wide: W) {
         let inputs = self.kernel.inputs;
-        for ((real, imaginary), (weights, (out_real, out_imaginary))) in self.frequencies() {
+        for Bin { real, imaginary, weights, out_real, out_imaginary } in self.bins() {
             let strips = weights.chunks_exact(2 * inputs * V * LANES).enumerate();
             for (strip, weights) in strips {
                 // Four sums instead of two: each waits for itself only.
