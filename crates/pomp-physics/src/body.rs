@@ -34,6 +34,15 @@ pub fn body_shapes(skeleton: &Skeleton) -> Result<Vec<BodyShape>, PhysicsError> 
     Ok(bodies(skeleton, 1.0).into_iter().map(|body| body.shape).collect())
 }
 
+/// Masses of the bodies of a skeleton, one per joint, kg.
+///
+/// # Errors
+/// A skeleton without the joints of [`Skeleton::humanoid`].
+pub fn body_masses(skeleton: &Skeleton, mass_kg: f32) -> Result<Vec<f32>, PhysicsError> {
+    check_skeleton(skeleton)?;
+    Ok(bodies(skeleton, mass_kg).into_iter().map(|body| body.mass_kg).collect())
+}
+
 /// One body of the ragdoll: it hangs on the joint of the same index.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Body {

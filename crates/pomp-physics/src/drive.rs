@@ -11,7 +11,7 @@
 //! exceed a limit is taken again with softer drives.
 
 use crate::limit::JointLimit;
-use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, LimitConfig, PoseVelocity};
+use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, GainScale, LimitConfig, PoseVelocity};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::log;
 use pomp_motion::{Pose, humanoid};
@@ -28,6 +28,8 @@ pub(crate) struct Spring {
     /// Error of the active part at the start of the step, and the target's velocity.
     pub(crate) error: Vec3,
     pub(crate) target_velocity: Vec3,
+    /// Effort of the active part that needs no error.
+    pub(crate) expected: Vec3,
     /// Passive stiffness, damping and error.
     pub(crate) passive_stiffness: f32,
     pub(crate) passive_damping: f32,
@@ -39,6 +41,7 @@ impl Spring {
     pub(crate) fn combined(&self, h: f32) -> (Vec3, Vec3, Vec3) {
         let stiffness = self.stiffness + Vec3::splat(self.passive_stiffness);
         let pull = self.stiffness * self.error
+            + self.expected
             + self.passive_error * self.passive_stiffness
             + (self.damping + self.stiffness * h) * self.target_velocity;
         let damping = self.damping + Vec3::splat(self.passive_damping);
@@ -53,11 +56,16 @@ impl Spring {
     /// Force or torque of the active part over a step that ended with velocity `after`.
     pub(crate) fn active(&self, h: f32, after: Vec3) -> Vec3 {
         let slip = self.target_velocity - after;
-        self.stiffness * (self.error + slip * h) + self.damping * slip
+        self.stiffness * (self.error + slip * h) + self.damping * slip + self.expected
     }
 
     fn scaled(&self, scale: Vec3) -> Self {
-        Self { stiffness: self.stiffness * scale, damping: self.damping * scale, ..*self }
+        Self {
+            stiffness: self.stiffness * scale,
+            damping: self.damping * scale,
+            expected: self.expected * scale,
+            ..*self
+        }
     }
 }
 
@@ -138,6 +146,15 @@ const TOLERANCE: f32 = 1.01;
 /// Softening aims below the limit, since a softer drive lets the velocity error grow.
 const AIM: f32 = 0.99;
 
+/// Share of a drive's torque limit that an expectation may take, so that the spring keeps the rest.
+const MOST_EXPECTED: f32 = 0.8;
+
+/// What the drives know of a step: torque in the parent's frame and gains of every joint.
+pub(crate) struct ExpectedDrives<'a> {
+    pub(crate) torques: Vec<Vec3>,
+    pub(crate) gains: &'a [GainScale],
+}
+
 /// Gains, limits and scales of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Drives {
@@ -201,13 +218,14 @@ impl Drives {
     }
 
     /// Springs for one step from `target`, an allowed pose at the start of the step, with velocity
-    /// `velocity`. `scales` are strength and assist.
+    /// `velocity`. `scales` are strength and assist; `expected` is what the drives know of the step.
     pub(crate) fn plan(
         &self,
         state: &DriveState<'_>,
         target: &Pose,
         velocity: &PoseVelocity,
         scales: (f32, f32),
+        expected: Option<&ExpectedDrives<'_>>,
     ) -> DrivePlan {
         let (strength, assist) = scales;
         let mut joints = vec![Spring::default(); self.drives.len()];
@@ -216,6 +234,14 @@ impl Drives {
             let current = state.local_rotations[i];
             let drive = self.drives[i];
             let stiffness = drive.stiffness_nm_per_rad * strength;
+            let limit = drive.torque_limit_nm * strength;
+            let (gains, torque) = match expected {
+                Some(expected) => (
+                    expected.gains[i],
+                    (expected.torques[i] * strength).clamp_length_max(MOST_EXPECTED * limit),
+                ),
+                None => (GainScale::NONE, Vec3::ZERO),
+            };
             let back = log(self.allowed(i, current) * current.inverse());
             let beyond = back.length_squared() > 1e-8;
             let (limit_stiffness, limit_damping) = if beyond {
@@ -225,15 +251,16 @@ impl Drives {
                 (0.0, 0.0)
             };
             joints[i] = Spring {
-                stiffness: Vec3::splat(stiffness),
-                damping: Vec3::splat(stiffness * self.damping_s),
+                stiffness: Vec3::splat(stiffness * gains.stiffness),
+                damping: Vec3::splat(stiffness * self.damping_s * gains.damping),
                 error: log(target.local_rotations[i] * current.inverse()),
                 target_velocity: velocity.angular[i],
+                expected: torque,
                 passive_stiffness: limit_stiffness,
                 passive_damping: self.passive_damping[i] + limit_damping,
                 passive_error: back,
             };
-            joint_limits[i] = drive.torque_limit_nm * strength;
+            joint_limits[i] = limit;
         }
         let weight = self.body_weight_n * assist;
         let linear = self.assist.horizontal_stiffness_bw_per_m * self.body_weight_n;
@@ -286,7 +313,8 @@ impl DrivePlan {
         self.scale.vertical = Softening::to_limit(self.vertical_limit, force.y.abs());
         self.scale.torque = Softening::to_limit(self.torque_limit, torque.length());
         for i in 1..self.joints.len() {
-            let effort = (self.joints[i].stiffness * self.joints[i].error).length();
+            let spring = &self.joints[i];
+            let effort = (spring.stiffness * spring.error + spring.expected).length();
             self.scale.joints[i] = Softening::to_limit(self.joint_limits[i], effort);
         }
     }

@@ -72,6 +72,26 @@ pub enum PhysicsError {
         /// Number of bodies, B.
         bodies: usize,
     },
+    /// An expected force on a body that does not exist.
+    #[error("expected support {support} is on body {body}; there are {bodies} bodies")]
+    NoSuchSupport {
+        /// Index of the support in its list, from 0.
+        support: usize,
+        /// The body asked for.
+        body: usize,
+        /// Number of bodies, B.
+        bodies: usize,
+    },
+    /// A factor of a drive's gains that is negative or not finite.
+    #[error("gains of joint {joint}: factors {stiffness} and {damping}; both must be finite and 0 or more")]
+    BadGainScale {
+        /// Joint index, from 0.
+        joint: usize,
+        /// Factor of the stiffness.
+        stiffness: f32,
+        /// Factor of the damping.
+        damping: f32,
+    },
     /// A box out of range.
     #[error("box: its {field} is {value}; it must be between {low} and {high}")]
     BadBox {

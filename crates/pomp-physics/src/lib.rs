@@ -21,7 +21,8 @@
 //!
 //! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
 //! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground and
-//! thrown boxes ([`ThrownBox`]), never each other.
+//! thrown boxes ([`ThrownBox`]), never each other. Who knows what a frame will ask of the drives tells them with an
+//! [`Expectation`].
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 
@@ -30,6 +31,7 @@ mod boxes;
 mod config;
 mod drive;
 mod error;
+mod expectation;
 mod frame;
 mod ground;
 mod limit;
@@ -37,10 +39,11 @@ mod module;
 mod snapshot;
 mod world;
 
-pub use body::{BodyShape, body_height, body_shapes};
+pub use body::{BodyShape, body_height, body_masses, body_shapes};
 pub use boxes::{BoxState, ThrownBox};
 pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
 pub use error::PhysicsError;
+pub use expectation::{Expectation, GainScale, Support};
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
 pub use limit::JointLimit;
 pub use module::DynamicModule;

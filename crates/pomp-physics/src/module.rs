@@ -1,12 +1,12 @@
 use crate::body::{self, body_height};
 use crate::boxes::{BoxState, ThrownBox};
-use crate::drive::{DriveState, Drives};
+use crate::drive::{DriveState, Drives, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::ground::{check_terrain, ground_collider};
 use crate::limit::humanoid_limits;
 use crate::snapshot::WorldSnapshot;
 use crate::world::{Motion, World};
-use crate::{DynamicConfig, GuardConfig, PhysicsError, PoseVelocity, Push};
+use crate::{DynamicConfig, Expectation, GuardConfig, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{GlobalPose, Pose, Skeleton, TerrainGrid};
 
@@ -211,9 +211,28 @@ impl DynamicModule {
     /// # Errors
     /// When a target or push is not finite, has the wrong size or names no body. The state is then unchanged.
     pub fn step(&mut self, from: &Pose, to: &Pose, pushes: &[Push]) -> Result<Frame, PhysicsError> {
+        self.step_expecting(from, to, pushes, None)
+    }
+
+    /// As [`Self::step`]; the drives begin with the torques that the `expected` forces and accelerations ask for in the
+    /// present pose, at most four fifths of their limits, and with the gains that it scales. It is about this frame
+    /// alone.
+    ///
+    /// # Errors
+    /// Those of [`Self::step`], and an expectation of the wrong size, that is not finite or names no body.
+    pub fn step_expecting(
+        &mut self,
+        from: &Pose,
+        to: &Pose,
+        pushes: &[Push],
+        expected: Option<&Expectation>,
+    ) -> Result<Frame, PhysicsError> {
         self.check_pose("target at the start of the frame", from)?;
         self.check_pose("target at the end of the frame", to)?;
         self.check_pushes(pushes)?;
+        if let Some(expected) = expected {
+            expected.check(self.names.len())?;
+        }
         let frame_s = self.frame_s();
         let (from, to) = (self.drives.allowed_pose(from), self.drives.allowed_pose(to));
         let velocity = PoseVelocity::between(&from, &to, frame_s);
@@ -230,7 +249,7 @@ impl DynamicModule {
         self.world.begin_frame(frame_s);
         for k in 0..steps {
             let target = if k == 0 { from.clone() } else { from.lerp(&to, k as f32 / steps as f32) };
-            if let Err(reason) = self.substep(&target, &velocity, pushes, &mut totals) {
+            if let Err(reason) = self.substep(&target, &velocity, pushes, expected, &mut totals) {
                 return Ok(self.recover(&before, reason));
             }
         }
@@ -255,6 +274,7 @@ impl DynamicModule {
         target: &Pose,
         velocity: &PoseVelocity,
         pushes: &[Push],
+        expected: Option<&Expectation>,
         totals: &mut Totals,
     ) -> Result<(), DivergenceReason> {
         let h = self.world.step_s();
@@ -263,7 +283,11 @@ impl DynamicModule {
         let state =
             DriveState { root_position: start.pose.positions[0], local_rotations: &start.local_rotations };
         let scales = (self.controls.strength_scale, self.controls.assist_scale);
-        let mut plan = self.drives.plan(&state, target, velocity, scales);
+        let expected = expected.map(|expected| ExpectedDrives {
+            torques: self.world.expected_torques(&start, expected),
+            gains: &expected.gains,
+        });
+        let mut plan = self.drives.plan(&state, target, velocity, scales, expected.as_ref());
         let base = self.world.state.clone();
         let mut attempt = 1;
         let outcome = loop {

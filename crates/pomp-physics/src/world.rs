@@ -368,6 +368,21 @@ impl World {
             .sum()
     }
 
+    /// The joint that joint `i` hangs on.
+    pub(crate) fn parent(&self, i: usize) -> usize {
+        self.parents[i]
+    }
+
+    /// Centre of mass of body `i` in its frame, metres.
+    pub(crate) fn local_center(&self, i: usize) -> Vec3 {
+        self.coms[i]
+    }
+
+    /// Force besides gravity that gives body `i` an acceleration, N.
+    pub(crate) fn force_for(&self, i: usize, acceleration: Vec3) -> Vec3 {
+        (acceleration - self.gravity) * self.masses[i]
+    }
+
     /// Centre of mass, metres, world.
     pub(crate) fn center_of_mass(&self, pose: &GlobalPose) -> Vec3 {
         (0..self.masses.len())

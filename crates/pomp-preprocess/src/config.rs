@@ -93,6 +93,12 @@ impl PreprocessConfig {
         )?;
         let lost = self.replay.lost_beyond_m;
         check(lost > 0.0 && lost <= 100.0, "replay.lost_beyond_m", &lost, "above 0 and at most 100 m")?;
+        for (field, scale) in [
+            ("replay.bearing_stiffness", self.replay.bearing_stiffness),
+            ("replay.bearing_damping", self.replay.bearing_damping),
+        ] {
+            check((0.0..=10.0).contains(&scale), field, &scale, "between 0 and 10")?;
+        }
         let warm_up = self.replay.warm_up_frames;
         check(warm_up <= 600, "replay.warm_up_frames", &warm_up, "600 or less")?;
         let bad = |reason: String| PreprocessError::BadConfig { reason };

@@ -1,7 +1,7 @@
 //! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed.
 
 use crate::bumps::{Bumped, bump};
-use crate::impulses::{self, ImpulseReport};
+use crate::impulses::{self, ImpulseReport, expectations};
 use crate::journal::GroundRecord;
 use crate::pace::{Paced, pace};
 use crate::pipeline::{Input, LoadedClip, labelled};
@@ -11,6 +11,7 @@ use crate::variant::Variant;
 use crate::warp::warp;
 use crate::{PreprocessConfig, PreprocessError, ReliefKind};
 use pomp_motion::{Clip, Recording, TerrainGrid};
+use pomp_physics::Expectation;
 use std::path::Path;
 
 /// A result in the making.
@@ -30,6 +31,8 @@ pub(crate) struct OwnGround {
     fit: FitReport,
     replay: ReplayReport,
     impulses: ImpulseReport,
+    /// What the clip asks of the drives.
+    expected: Vec<Expectation>,
 }
 
 impl OwnGround {
@@ -45,13 +48,15 @@ impl OwnGround {
 
     fn of_clip(input: &Input, clip: Clip, config: &PreprocessConfig) -> Result<Self, PreprocessError> {
         let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
-        let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         let contact = &recording.foot_contact;
+        let expected = expectations(&clip, contact, config)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay, &expected)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         let impulses = impulses::store(&clip, contact, &grid, &mut simulation, config, &input.path)?.report;
         recording.terrain = Some(grid);
         recording.simulation = Some(simulation);
-        Ok(Self { clip, recording, fit, replay, impulses })
+        Ok(Self { clip, recording, fit, replay, impulses, expected })
     }
 
     /// A result, or why this clip does not have it.
@@ -169,17 +174,8 @@ impl OwnGround {
     ) -> Result<Result<Made, String>, PreprocessError> {
         let grid = self.recording.terrain.as_ref().expect("the plain result has its terrain");
         let track = self.recording.simulation.as_ref().expect("the plain result has its replay");
-        let bumped = bump(
-            &self.clip,
-            &self.recording,
-            track,
-            grid,
-            &config.dynamic,
-            &config.replay,
-            &config.bumps,
-            name,
-        )
-        .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let bumped = bump(&self.clip, &self.recording, track, &self.expected, grid, config, name)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         Ok(bumped.map(|Bumped { mut recording, report }| {
             recording.terrain = Some(grid.clone());
             let pushes = recording.generation.as_ref().map_or(0, |generation| generation.pushes.len());
@@ -205,9 +201,11 @@ impl OwnGround {
         grid: TerrainGrid,
         config: &PreprocessConfig,
     ) -> Result<(Recording, ReplayReport, ImpulseReport), PreprocessError> {
-        let (mut simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         let contact = &self.recording.foot_contact;
+        let expected = expectations(clip, contact, config)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
+        let (mut simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay, &expected)
+            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         let impulses = impulses::store(clip, contact, &grid, &mut simulation, config, &input.path)?.report;
         let recording = Recording {
             foot_contact: self.recording.foot_contact.clone(),

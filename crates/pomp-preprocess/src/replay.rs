@@ -3,9 +3,12 @@
 
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{
-    Clip, ESTIMATED_BY_SIMULATION, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation,
+    Clip, ESTIMATED_BY_SIMULATION, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, humanoid,
+    rotation,
 };
-use pomp_physics::{DynamicConfig, DynamicModule, PhysicsError, PoseVelocity, Push};
+use pomp_physics::{
+    DynamicConfig, DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push, Support,
+};
 use serde::{Deserialize, Serialize};
 
 /// How the replay treats clips that the ragdoll cannot follow.
@@ -19,11 +22,26 @@ pub struct ReplayConfig {
     /// put back onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
     /// records long falls. Default 0.5.
     pub lost_beyond_m: f32,
+    /// Whether the drives are told beforehand which forces and accelerations the clip asks for, by the estimate of its
+    /// contact impulses. Default true. Without it, how the legs share the weight hangs on millimetres of the clip, and
+    /// a heel takes in three frames what a person's takes in eight.
+    pub feed_forward: bool,
+    /// Stiffness of knee and ankle of a leg that is expected to bear, over that of the drives. Default 0.15; 1 leaves
+    /// it. Such a leg has its torque beforehand; a stiff one only adds the errors of the clip's soles.
+    pub bearing_stiffness: f32,
+    /// The same of their damping. Default 0.6.
+    pub bearing_damping: f32,
 }
 
 impl Default for ReplayConfig {
     fn default() -> Self {
-        Self { warm_up_frames: 6, lost_beyond_m: 0.5 }
+        Self {
+            warm_up_frames: 6,
+            lost_beyond_m: 0.5,
+            feed_forward: true,
+            bearing_stiffness: 0.15,
+            bearing_damping: 0.6,
+        }
     }
 }
 
@@ -73,7 +91,8 @@ impl Course for Undisturbed {
     fn observe(&mut self, _frame: usize, _simulated: &GlobalPose) {}
 }
 
-/// Tracks `clip` on `terrain`.
+/// Tracks `clip` on `terrain`. `expected` is what the clip asks of the drives in each frame `[T]`
+/// ([`expectations`](crate::impulses::expectations)); empty, they know nothing of it.
 ///
 /// # Errors
 /// What the simulator refuses: a bad config, a terrain or a target that is not finite.
@@ -82,8 +101,9 @@ pub fn replay(
     terrain: &TerrainGrid,
     dynamic: &DynamicConfig,
     config: &ReplayConfig,
+    expected: &[Expectation],
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
-    replay_on(clip, terrain, dynamic, config, &mut Undisturbed)
+    replay_on(clip, terrain, dynamic, config, expected, &mut Undisturbed)
 }
 
 /// Tracks what `course` makes of `clip` on `terrain`; see [`replay`].
@@ -92,6 +112,7 @@ pub(crate) fn replay_on(
     terrain: &TerrainGrid,
     dynamic: &DynamicConfig,
     config: &ReplayConfig,
+    expected: &[Expectation],
     course: &mut dyn Course,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
     let dt = 1.0 / clip.frame_rate_hz;
@@ -121,13 +142,16 @@ pub(crate) fn replay_on(
     let mut before = approach[0].clone();
     let mut body = clip.skeleton.forward_kinematics(&before);
     let first_recorded = approach.len() - 1;
+    let mut bore_n = vec![Vec3::ZERO; bodies];
     for (step, target) in targets.enumerate().skip(1) {
         let at = step.checked_sub(first_recorded);
         let target = &at.map_or_else(|| target.clone(), |at| course.target(at, target));
         let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, &body));
         let from = &std::mem::replace(&mut before, target.clone());
-        let frame = module.step(from, target, &pushes)?;
+        let told = expected.get(at.unwrap_or(0)).map(|expected| told(expected, &bore_n, weight, config));
+        let frame = module.step_expecting(from, target, &pushes, told.as_ref())?;
         body.clone_from(&frame.pose);
+        bore_n = frame.contact_impulse.iter().map(|j| *j / dt).collect();
         if let Some(at) = at {
             course.observe(at, &frame.pose);
         }
@@ -171,6 +195,31 @@ pub(crate) fn replay_on(
         divergences,
     };
     Ok((track, report))
+}
+
+/// A foot that bore less than this share of the weight in the frame before is not down yet, or no longer: told to bear,
+/// its leg would be thrust at the ground.
+const BEARS: f32 = 0.01;
+/// A leg that is expected to bear more than this share of the weight is soft.
+const EXPECTED_TO_BEAR: f32 = 0.02;
+
+/// What the drives are told of a frame: what is `expected`, but for feet that do not bear. `bore_n` are the forces of
+/// the ground in the frame before, N.
+fn told(expected: &Expectation, bore_n: &[Vec3], weight_n: f32, config: &ReplayConfig) -> Expectation {
+    let mut told = expected.clone();
+    let soft = GainScale { stiffness: config.bearing_stiffness, damping: config.bearing_damping };
+    for foot in [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0] {
+        let (knee, toe) = (foot - 1, foot + 1);
+        let of_foot = |support: &Support| support.body == foot || support.body == toe;
+        let load: f32 = told.supports.iter().filter(|s| of_foot(s)).map(|s| s.force_n.y).sum();
+        if load > EXPECTED_TO_BEAR * weight_n {
+            (told.gains[knee], told.gains[foot]) = (soft, soft);
+        }
+        if bore_n[foot].y + bore_n[toe].y < BEARS * weight_n {
+            told.supports.retain(|support| !of_foot(support));
+        }
+    }
+    told
 }
 
 /// The clip's first motion continued backwards at constant velocity, ending with its first frame.

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod control;
+mod expectation;
 mod laws;
 mod measure;
 mod rejects;

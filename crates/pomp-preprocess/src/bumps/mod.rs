@@ -11,15 +11,16 @@ mod tests;
 
 pub use config::BumpConfig;
 
+use crate::PreprocessConfig;
 use crate::draws::Draws;
-use crate::replay::{Course, ReplayConfig, ReplayReport, replay_on};
+use crate::replay::{Course, ReplayReport, replay_on};
 use crate::warp::{LEGS, bend_leg};
 use glam::{Quat, Vec3};
 use pomp_motion::{
     Clip, Gait, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, SimulationTrack, TerrainGrid,
     humanoid,
 };
-use pomp_physics::{DynamicConfig, PhysicsError, Push};
+use pomp_physics::{Expectation, PhysicsError, Push};
 
 /// No push before this time, nor in the last of it, seconds: the window of the features is one second to each side.
 const CALM_S: f32 = 1.0;
@@ -43,21 +44,21 @@ pub(crate) struct Bumped {
     pub report: ReplayReport,
 }
 
-/// Pushes `clip`, whose contacts and gaits `recording` has and whose replay is `undisturbed`, or says why it cannot be.
+/// Pushes `clip`, whose contacts and gaits `recording` has and whose replay is `undisturbed`, told what is
+/// `expected`, or says why it cannot be.
 ///
 /// # Errors
 /// What the simulator refuses.
-#[allow(clippy::too_many_arguments, reason = "a clip, its ground, its replay and three configurations")]
 pub(crate) fn bump(
     clip: &Clip,
     recording: &Recording,
     undisturbed: &SimulationTrack,
+    expected: &[Expectation],
     terrain: &TerrainGrid,
-    dynamic: &DynamicConfig,
-    replay: &ReplayConfig,
-    config: &BumpConfig,
+    settings: &PreprocessConfig,
     stream: &str,
 ) -> Result<Result<Bumped, String>, PhysicsError> {
+    let config = &settings.bumps;
     let pushes = match plan(recording, config, &mut Draws::of_name(config.seed, stream)) {
         Ok(pushes) => pushes,
         Err(reason) => return Ok(Err(reason)),
@@ -73,7 +74,8 @@ pub(crate) fn bump(
         targets: Vec::with_capacity(clip.frames()),
         records: Vec::new(),
     };
-    let (track, report) = replay_on(clip, terrain, dynamic, replay, &mut course)?;
+    let (track, report) =
+        replay_on(clip, terrain, &settings.dynamic, &settings.replay, expected, &mut course)?;
     let Pushed { targets, records, .. } = course;
     let moved = Clip { poses: targets, ..clip.clone() };
     let mut bumped = Recording::of_clip(&moved);

@@ -10,6 +10,7 @@ struct Replayed {
     recording: Recording,
     ground: TerrainGrid,
     track: SimulationTrack,
+    expected: Vec<Expectation>,
 }
 
 fn replayed(kind: MotionKind, duration_s: f32) -> Replayed {
@@ -19,15 +20,16 @@ fn replayed(kind: MotionKind, duration_s: f32) -> Replayed {
     recording.foot_contact = made.foot_contact;
     recording.gait = made.gait;
     let ground = map.into_grid();
-    let (track, _) =
-        replay(&made.clip, &ground, &DynamicConfig::default(), &ReplayConfig::default()).unwrap();
-    Replayed { clip: made.clip, recording, ground, track }
+    let config = PreprocessConfig::default();
+    let expected = crate::impulses::expectations(&made.clip, &recording.foot_contact, &config).unwrap();
+    let (track, _) = replay(&made.clip, &ground, &config.dynamic, &config.replay, &expected).unwrap();
+    Replayed { clip: made.clip, recording, ground, track, expected }
 }
 
 impl Replayed {
     fn bumped(&self, config: &BumpConfig) -> Bumped {
-        let (dynamic, replay) = (DynamicConfig::default(), ReplayConfig::default());
-        bump(&self.clip, &self.recording, &self.track, &self.ground, &dynamic, &replay, config, "test")
+        let settings = PreprocessConfig { bumps: config.clone(), ..PreprocessConfig::default() };
+        bump(&self.clip, &self.recording, &self.track, &self.expected, &self.ground, &settings, "test")
             .unwrap()
             .unwrap()
     }

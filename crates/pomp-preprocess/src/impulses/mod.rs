@@ -6,6 +6,7 @@
 //! bodies (hands, knees, the trunk) as the replay has them bear. So for every clip Σ J − m g T = m Δv of its centre of mass.
 
 mod config;
+mod expected;
 mod feet;
 mod filter;
 mod landing;
@@ -13,6 +14,7 @@ mod shift;
 mod whole_body;
 
 pub use config::{ImpulseConfig, ImpulseEstimator};
+pub use expected::expectations;
 
 use crate::{PreprocessConfig, PreprocessError};
 use feet::{FootLoads, Sole};
@@ -81,21 +83,34 @@ pub fn estimate(
     gravity_m_s2: f32,
     config: &ImpulseConfig,
 ) -> ImpulseEstimate {
+    let poses = clip.global_poses();
+    let replay = ReplayLoads::of(track, &poses, terrain, f64::from(clip.frame_rate_hz), config);
+    solve(clip, &poses, contact, &track.body_mass_kg, &replay, gravity_m_s2, config).0
+}
+
+/// The estimate of `clip`, whose bodies other than the feet bear what `replay` says, and what its body does.
+fn solve(
+    clip: &Clip,
+    poses: &[GlobalPose],
+    contact: &[[bool; 4]],
+    masses: &[f32],
+    replay: &ReplayLoads,
+    gravity_m_s2: f32,
+    config: &ImpulseConfig,
+) -> (ImpulseEstimate, WholeBody) {
     let rate = f64::from(clip.frame_rate_hz);
     let gravity = f64::from(gravity_m_s2);
-    let poses = clip.global_poses();
-    let mut body = WholeBody::of(clip, &poses, contact, &track.body_mass_kg, gravity, config);
+    let mut body = WholeBody::of(clip, poses, contact, masses, gravity, config);
     let soles: Vec<[Sole; 2]> = poses.iter().map(|pose| feet::soles(&clip.skeleton, pose)).collect();
     let loads = feet::share(&body, &soles, contact, rate, config);
-    let replay = ReplayLoads::of(track, &poses, terrain, rate, config);
-    let carried = carriers(&body, &loads, &replay, config);
+    let carried = carriers(&body, &loads, replay, config);
     let flight: Vec<bool> = carried.iter().map(|c| *c == Carrier::Nothing).collect();
     let motion_force_bw = body.force_bw.iter().map(|f| f.as_vec3()).collect();
     settle(&mut body.force_bw, &flight, f64::from(config.friction), (MOVE_WITHIN_S * rate) as usize);
 
-    let mass: f64 = track.body_mass_kg.iter().map(|&m| f64::from(m)).sum();
+    let mass: f64 = masses.iter().map(|&m| f64::from(m)).sum();
     let impulse_ns = mass * gravity / rate;
-    let bodies = track.body_names.len();
+    let bodies = masses.len();
     let mut table = FrameTable::with_columns(bodies);
     let mut pressure_center = Vec::with_capacity(poses.len());
     for frame in 0..poses.len() {
@@ -143,7 +158,9 @@ pub fn estimate(
         unseen_share: share(unseen),
     };
     let center_of_mass = body.center.iter().map(|c| c.as_vec3()).collect();
-    ImpulseEstimate { contact_impulse: table, pressure_center, motion_force_bw, center_of_mass, report }
+    let estimate =
+        ImpulseEstimate { contact_impulse: table, pressure_center, motion_force_bw, center_of_mass, report };
+    (estimate, body)
 }
 
 /// Makes the impulses of `track` what `config` asks for, and reports on them.
@@ -322,6 +339,11 @@ struct ReplayLoads {
 }
 
 impl ReplayLoads {
+    /// Nothing but the feet bears load.
+    fn none(frames: usize, bodies: usize) -> Self {
+        Self { other_share: vec![0.0; frames], loads: FrameTable::filled(frames, bodies, 0.0) }
+    }
+
     fn of(
         track: &SimulationTrack,
         poses: &[GlobalPose],

@@ -56,6 +56,8 @@ pub(super) struct WholeBody {
     pub(super) moment_m: Vec<DVec3>,
     /// Velocity of the centre of mass at the frames −1 to T − 1, m/s.
     pub(super) velocity: Vec<DVec3>,
+    /// Acceleration of the bodies' centres of mass, m/s² `[T, B]`, as smooth as the moments.
+    pub(super) accelerations: Vec<Vec<Vec3>>,
 }
 
 impl WholeBody {
@@ -111,6 +113,14 @@ impl WholeBody {
                     / (total * gravity)
             })
             .collect();
+        let accelerations = (0..frames)
+            .map(|frame| {
+                segments
+                    .iter()
+                    .map(|s| ((s.velocity[frame + 1] - s.velocity[frame]) * rate).as_vec3())
+                    .collect()
+            })
+            .collect();
         let moment_m = (0..frames)
             .map(|frame| {
                 let before = frame.max(1) - 1;
@@ -119,7 +129,7 @@ impl WholeBody {
             })
             .collect();
         let center = (0..frames).map(|f| (center[f] + center[f.saturating_sub(1)]) * 0.5).collect();
-        Self { force_bw, center, moment_m, velocity }
+        Self { force_bw, center, moment_m, velocity, accelerations }
     }
 
     /// Where on the level `ground_y` a single force would have to act, metres: the zero-moment point. `None` when the

@@ -1,10 +1,10 @@
 //! Carving the ground under feet in swing.
 
+use super::FitInput;
 use super::ground::{Ground, GroundKind};
 use super::report::lifted_points;
 use super::stance::Stance;
 use super::sweep::{FOOTPRINT_M, Sheet};
-use super::{FitInput, TerrainFitConfig};
 use glam::Vec2;
 use pomp_motion::Gait;
 
@@ -38,22 +38,23 @@ pub(super) fn is_passed_through(ground: &Ground, input: &FitInput) -> bool {
 
 impl Sheet {
     /// Lowers the ground wherever a sole in swing is inside it. Under feet that bear it gives way by no more than
-    /// `swing_give_m`: what is lower than that there contradicts the stance. Planes are not lowered by more than
+    /// `give_m`: what is lower than that there contradicts the stance. Planes are not lowered by more than
     /// `contradiction_m`.
     pub fn carve(
         &mut self,
         input: &FitInput,
         ground: &Ground,
         stances: &[Stance],
-        config: &TerrainFitConfig,
+        contradiction_m: f32,
+        give_m: f32,
     ) {
-        let deepest = if ground.kind.is_plane() { config.contradiction_m } else { f32::INFINITY };
+        let deepest = if ground.kind.is_plane() { contradiction_m } else { f32::INFINITY };
         let mut lowest: Vec<f32> = self.heights.iter().map(|height| height - deepest).collect();
         for stance in stances.iter().filter(|stance| stance.bearing) {
             let reach = FOOTPRINT_M[0] + 0.5 * stance.heel.distance(stance.toe);
             for cell in self.around(stance.centre(), reach) {
                 if stance.distance(self.place(cell)) <= FOOTPRINT_M[0] {
-                    lowest[cell] = lowest[cell].max(self.heights[cell] - config.swing_give_m);
+                    lowest[cell] = lowest[cell].max(self.heights[cell] - give_m);
                 }
             }
         }

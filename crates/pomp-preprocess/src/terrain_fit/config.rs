@@ -28,7 +28,8 @@ pub struct TerrainFitConfig {
     /// Heights at the same place that differ by more than this are contradictions, metres. Default 0.08.
     pub contradiction_m: f32,
     /// How far ground under standing feet gives way to feet that swing through it at other times, metres. Default 0.02,
-    /// half the scatter of planted feet; 0 leaves feet in swing inside, more leaves standing ones above the ground.
+    /// half the scatter of planted feet; twice that where more than one sole in swing in a hundred would still be inside
+    /// and that settles it. 0 leaves feet in swing inside, more leaves standing ones above the ground.
     pub swing_give_m: f32,
     /// Clips with a larger share of the planted time in contradiction are refused, those with less are warned
     /// of. Default 0.5: the worst ladder in common mocap has 0.41.

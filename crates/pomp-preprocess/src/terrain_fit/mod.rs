@@ -60,6 +60,8 @@ pub(crate) use stance::{Stance, stances};
 
 /// Largest share of the soles in swing inside the ground of which nothing is said.
 const MOST_INSIDE: f32 = 0.01;
+/// Where more are inside, ground under standing feet gives way by so many times what it does else, if that settles it.
+const GIVES_MORE: f32 = 2.0;
 
 /// A clip's ground.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,12 +118,21 @@ pub fn fit_terrain(
         patch_error = chosen.iter().map(|(_, score)| score.error).sum::<f32>() / chosen.len().max(1) as f32;
         sheet.add_patches(&library, &chosen, input, &stances, &ground, &freedom);
     }
-    if carved {
-        sheet.carve(input, &ground, &stances, config);
+    let fitted = |mut sheet: Sheet, give_m: f32| {
+        if carved {
+            sheet.carve(input, &ground, &stances, config.contradiction_m, give_m);
+        }
+        let map = sheet.into_map()?;
+        let report = FitReport::measured(input, config, &stances, &ground, &map);
+        Ok::<_, TerrainFitError>((map, report))
+    };
+    let (mut map, mut report) = fitted(sheet.clone(), config.swing_give_m)?;
+    if carved && report.swing_inside_share > MOST_INSIDE {
+        let (lower, of_lower) = fitted(sheet, GIVES_MORE * config.swing_give_m)?;
+        if of_lower.swing_inside_share <= MOST_INSIDE {
+            (map, report) = (lower, of_lower);
+        }
     }
-    let map = sheet.into_map()?;
-
-    let mut report = FitReport::measured(input, config, &stances, &ground, &map);
     report.patch_error_m2 = patch_error;
     if report.contradiction_share > config.max_contradiction_share {
         return Err(TerrainFitError::Contradicting {

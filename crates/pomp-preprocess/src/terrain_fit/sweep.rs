@@ -26,6 +26,7 @@ const RISER_HALF_WIDTH_M: f32 = 0.4;
 const LYING_RADIUS_M: f32 = 1.5;
 
 /// A grid being written.
+#[derive(Clone)]
 pub(super) struct Sheet {
     pub(super) origin: Vec2,
     pub(super) cell_m: f32,

@@ -399,6 +399,16 @@ fn ground_under_standing_feet_gives_way_by_little_and_what_remains_is_reported()
 }
 
 #[test]
+fn ground_under_standing_feet_gives_way_twice_as_much_where_that_lets_all_feet_pass() {
+    let give = TerrainFitConfig::default().swing_give_m;
+    let fit = fitted(&scuffing(1..2, -0.045, Some(0.1)), 0);
+    let lowest = fit.report.min_max_m[0];
+    println!("lowest {lowest} m, inside {}", fit.report.swing_inside_share);
+    assert!(fit.report.swing_inside_share <= 0.01);
+    assert!(lowest < -1.5 * give && lowest >= -2.0 * give - 1e-3, "{lowest}");
+}
+
+#[test]
 fn a_contradiction_is_reported_with_its_place() {
     let mut plants = walk(20, 0.0, 0.6);
     plants.extend(walk(2, 1.2, 0.6).into_iter().map(|p| Plant {

@@ -110,7 +110,9 @@ pub fn validate(
         .into());
     }
     let (recording, grid, fit) = on_own_ground(&trial.clip, &clip, config)?;
-    let (mut track, replayed) = replay(&clip, &grid, &config.dynamic, &config.replay)
+    let expected = impulses::expectations(&clip, &recording.foot_contact, config)
+        .map_err(|source| PreprocessError::Replay { path: trial.clip.clone(), source })?;
+    let (mut track, replayed) = replay(&clip, &grid, &config.dynamic, &config.replay, &expected)
         .map_err(|source| PreprocessError::Replay { path: trial.clip.clone(), source })?;
     let estimate = impulses::store(&clip, &recording.foot_contact, &grid, &mut track, config, &trial.clip)?;
 

@@ -1,0 +1,110 @@
+//! What a frame is expected to ask of the drives, and the torques that follow from it.
+//!
+//! A spring makes no torque without an error. So a leg on springs bears weight only where it is not where it should
+//! be, and how two legs share the weight hangs on millimetres of their targets. Whoever knows roughly which forces a
+//! frame will have says so here: the drives then begin with the torques of inverse dynamics, and their springs, which
+//! may be softer, only add what was not foreseen. Nothing of it acts from outside: the root gets no part of it.
+
+use crate::PhysicsError;
+use crate::world::{Motion, World};
+use pomp_motion::glam::Vec3;
+
+/// A force of the ground that a body is expected to feel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Support {
+    /// Index of the body.
+    pub body: usize,
+    /// Where it acts, in the body's frame, metres.
+    pub point: Vec3,
+    /// Force on the body, world, newtons.
+    pub force_n: Vec3,
+}
+
+/// By how much a joint's drive is softer for a frame; the torque limit stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GainScale {
+    /// Factor of the stiffness, 0 or more.
+    pub stiffness: f32,
+    /// Factor of the damping, 0 or more.
+    pub damping: f32,
+}
+
+impl GainScale {
+    /// The drive as it is configured.
+    pub const NONE: Self = Self { stiffness: 1.0, damping: 1.0 };
+}
+
+/// What one frame is expected to ask of the drives; see [`crate::DynamicModule::step_expecting`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// Forces of the ground.
+    pub supports: Vec<Support>,
+    /// Acceleration of the centre of mass of every body, world, m/s²; one per body.
+    pub accelerations: Vec<Vec3>,
+    /// Softness of every joint's drive; one per joint, that of the root is not used.
+    pub gains: Vec<GainScale>,
+}
+
+impl Expectation {
+    /// Checks sizes, indices and values for a ragdoll of `bodies` bodies.
+    pub(crate) fn check(&self, bodies: usize) -> Result<(), PhysicsError> {
+        let sizes = [
+            ("accelerations of an expectation", self.accelerations.len()),
+            ("gain scales of an expectation", self.gains.len()),
+        ];
+        for (what, found) in sizes {
+            if found != bodies {
+                return Err(PhysicsError::SizeMismatch { what, expected: bodies, found });
+            }
+        }
+        for (i, support) in self.supports.iter().enumerate() {
+            if support.body >= bodies {
+                return Err(PhysicsError::NoSuchSupport { support: i, body: support.body, bodies });
+            }
+            if !(support.point.is_finite() && support.force_n.is_finite()) {
+                return Err(PhysicsError::NotFinite { what: format!("expected support {i}") });
+            }
+        }
+        if let Some(i) = self.accelerations.iter().position(|a| !a.is_finite()) {
+            return Err(PhysicsError::NotFinite { what: format!("expected acceleration of body {i}") });
+        }
+        let usable = |scale: f32| scale.is_finite() && scale >= 0.0;
+        if let Some(joint) = self.gains.iter().position(|g| !(usable(g.stiffness) && usable(g.damping))) {
+            let GainScale { stiffness, damping } = self.gains[joint];
+            return Err(PhysicsError::BadGainScale { joint, stiffness, damping });
+        }
+        Ok(())
+    }
+}
+
+impl World {
+    /// Torque of every joint's drive, N·m in the parent's frame, with which the ragdoll in the state `motion` moves as
+    /// `expected`: Newton and Euler from the tips to the root, every body's mass in its centre.
+    pub(crate) fn expected_torques(&self, motion: &Motion, expected: &Expectation) -> Vec<Vec3> {
+        let (positions, rotations) = (&motion.pose.positions, &motion.pose.rotations);
+        let joints = positions.len();
+        let origin = positions[0];
+        let (mut force, mut moment) = (vec![Vec3::ZERO; joints], vec![Vec3::ZERO; joints]);
+        for i in 0..joints {
+            let center = positions[i] + rotations[i] * self.local_center(i);
+            force[i] = self.force_for(i, expected.accelerations[i]);
+            moment[i] = (center - origin).cross(force[i]);
+        }
+        for support in &expected.supports {
+            let i = support.body;
+            let point = positions[i] + rotations[i] * support.point;
+            force[i] -= support.force_n;
+            moment[i] -= (point - origin).cross(support.force_n);
+        }
+        let mut torques = vec![Vec3::ZERO; joints];
+        for i in (1..joints).rev() {
+            let parent = self.parent(i);
+            let about_joint = moment[i] - (positions[i] - origin).cross(force[i]);
+            torques[i] = rotations[parent].inverse() * about_joint;
+            let (own_force, own_moment) = (force[i], moment[i]);
+            force[parent] += own_force;
+            moment[parent] += own_moment;
+        }
+        torques
+    }
+}
