@@ -90,12 +90,13 @@ fn preprocess_toml_spells_out_every_default() {
 }
 
 #[test]
-fn preprocess_training_toml_differs_from_the_defaults_in_the_variants_alone() {
+fn preprocess_training_toml_differs_from_the_defaults_in_variants_and_untold_drives_alone() {
     let config: PreprocessConfig = parsed("preprocess_training.toml");
     config.validate().unwrap();
     assert_eq!(keys_of_file("preprocess_training.toml"), keys_of(&PreprocessConfig::default()));
     let mut expected = PreprocessConfig::default();
-    (expected.warp.variants, expected.bumps.variants) = (3, 1);
+    (expected.warp.variants, expected.bumps.variants, expected.pace.variants) = (3, 1, 2);
+    expected.replay.feed_forward = false;
     assert_eq!(config, expected);
 }
 
