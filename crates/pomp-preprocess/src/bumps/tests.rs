@@ -1,7 +1,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they measured")]
 
 use super::*;
-use crate::replay::replay;
+use crate::replay::{ReplayConfig, replay};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 
@@ -13,6 +13,12 @@ struct Replayed {
     expected: Vec<Expectation>,
 }
 
+/// As training sets are made: with drives that are told nothing.
+fn settings() -> PreprocessConfig {
+    let replay = ReplayConfig { feed_forward: false, ..ReplayConfig::default() };
+    PreprocessConfig { replay, ..PreprocessConfig::default() }
+}
+
 fn replayed(kind: MotionKind, duration_s: f32) -> Replayed {
     let map = HeightMap::flat(40.0, 0.5).unwrap();
     let made = generate(&MotionRequest { duration_s, ..MotionRequest::new(kind) }, &map).unwrap();
@@ -20,7 +26,7 @@ fn replayed(kind: MotionKind, duration_s: f32) -> Replayed {
     recording.foot_contact = made.foot_contact;
     recording.gait = made.gait;
     let ground = map.into_grid();
-    let config = PreprocessConfig::default();
+    let config = settings();
     let expected = crate::impulses::expectations(&made.clip, &recording.foot_contact, &config).unwrap();
     let (track, _) = replay(&made.clip, &ground, &config.dynamic, &config.replay, &expected).unwrap();
     Replayed { clip: made.clip, recording, ground, track, expected }
@@ -28,7 +34,7 @@ fn replayed(kind: MotionKind, duration_s: f32) -> Replayed {
 
 impl Replayed {
     fn bumped(&self, config: &BumpConfig) -> Bumped {
-        let settings = PreprocessConfig { bumps: config.clone(), ..PreprocessConfig::default() };
+        let settings = PreprocessConfig { bumps: config.clone(), ..settings() };
         bump(&self.clip, &self.recording, &self.track, &self.expected, &self.ground, &settings, "test")
             .unwrap()
             .unwrap()
