@@ -34,7 +34,7 @@ const CLEARANCE_M: f32 = 0.03;
 /// Distances along the path, metres: at which it is looked along, and within which an obstacle ahead and one left behind
 /// lifts the foot.
 const LOOK_STEP_M: f32 = 0.03;
-const AHEAD_M: f32 = 0.3;
+const AHEAD_M: f32 = 0.45;
 const BEHIND_M: f32 = 0.09;
 /// Share of the way that a foothold moves to where the simulated foot stands, each frame, and how much higher or lower
 /// that one may stand to be on the same tread, metres.
