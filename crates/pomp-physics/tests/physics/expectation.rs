@@ -1,5 +1,7 @@
 //! What the drives are told of a frame.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
 use crate::support::*;
 use pomp_motion::glam::Vec3;
 use pomp_motion::humanoid;
