@@ -15,6 +15,13 @@ async function walked(at, frames) {
   return Math.hypot(after.x - before.x, after.z - before.z) * (frames / (after.frame - before.frame));
 }
 
+/** Begins the scene anew. */
+async function anew() {
+  const before = Number((await status(page)).epoch);
+  await page.keyboard.press("r");
+  await page.waitForFunction((epoch) => Number(document.getElementById("status").dataset.epoch) > epoch, before);
+}
+
 await check("every control can be reached with Tab, and shows that it is", async () => {
   page = await open(served.url);
   await frameAfter(page, 10);
@@ -62,8 +69,7 @@ await check("a field that was set with the pointer hands the keyboard back", asy
 });
 
 await check("C crouches and Space jumps", async () => {
-  await page.keyboard.press("r");
-  await page.waitForFunction(() => Number(document.getElementById("status").dataset.frame) < 60);
+  await anew();
   await frameAfter(page, 60);
   const standing = Number((await status(page)).y);
   const does = (gait) => page.waitForFunction((gait) => document.getElementById("value-gait").textContent === gait, gait);
@@ -90,8 +96,7 @@ await check("Shift jogs faster than it walks, and a gamepad's stick walks", asyn
   await page.keyboard.up("Shift");
   await page.keyboard.up("w");
   holds(fast > 1.25 * slow, `${slow.toFixed(2)} m walking, ${fast.toFixed(2)} m jogging in a second and a half`);
-  await page.keyboard.press("r");
-  await page.waitForFunction(() => Number(document.getElementById("status").dataset.frame) < 60);
+  await anew();
   await frameAfter(page, 10);
   await page.evaluate(() => {
     const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
@@ -144,8 +149,7 @@ await check("slow motion, pause and single frames", async () => {
 });
 
 await check("after a heavy push it falls, lies, gets up and walks on", async () => {
-  await page.keyboard.press("r");
-  await page.waitForFunction(() => Number(document.getElementById("status").dataset.frame) < 60);
+  await anew();
   await page.keyboard.down("w");
   await frameAfter(page, 120);
   await page.evaluate(() => {
@@ -175,8 +179,7 @@ await check("after a heavy push it falls, lies, gets up and walks on", async () 
 });
 
 await check("what was taken away is replayed bit for bit, pushes, boxes, bumps and ways back included", async () => {
-  await page.keyboard.press("r");
-  await page.waitForFunction(() => Number(document.getElementById("status").dataset.frame) < 60);
+  await anew();
   await page.keyboard.down("w");
   await frameAfter(page, 100);
   await page.click('[data-push="left"]');
