@@ -62,7 +62,7 @@ struct Settings {
 }
 
 impl RolloutRecipe {
-    /// Makes the rollout. `after_step` is that of [`record`].
+    /// Makes the rollout. `after_step` is that of [`crate::record`].
     ///
     /// # Errors
     /// What [`Generator::new`] and [`Generator::step`] say, no frames at all, and a model that is not the recipe's.
