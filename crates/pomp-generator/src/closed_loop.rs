@@ -314,6 +314,15 @@ impl Generator {
         Ok(code)
     }
 
+    /// See [`PhaseReader::differences_from_general`].
+    #[cfg(test)]
+    pub(crate) fn differences_from_general(
+        &mut self,
+        model: &Model,
+    ) -> Result<Option<[f32; 2]>, GeneratorError> {
+        self.phase_reader.differences_from_general(model)
+    }
+
     /// Whether the character has fallen and does not stand again yet.
     pub fn has_fallen(&self) -> bool {
         self.recovery.is_down()
