@@ -172,7 +172,7 @@ impl PhaseReader {
         let window = self.stitch.stitch(&self.window, &past, &expected)?;
         let read = pomp_phase::WindowEncoder::new(model.aligned_phase()?).encode(&window)?.code();
         let flat = |table: &FrameTable<Vec3>| -> Vec<f32> {
-            table.values().iter().flat_map(|velocity| velocity.to_array()).collect()
+            table.values().iter().flat_map(Vec3::to_array).collect()
         };
         let relative = |expected: &[f32], found: &[f32]| {
             let largest = expected.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
