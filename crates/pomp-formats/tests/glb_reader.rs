@@ -2,28 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+mod clips;
+
+use clips::walk;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{FormatError, parse_glb, read_glb};
 use pomp_motion::glam::{Mat4, Quat, Vec3};
-use pomp_motion::{Clip, Pose, Skeleton};
 use serde_json::{Value, json};
 use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
-use std::sync::Arc;
-
-fn walk() -> Clip {
-    let skeleton = Arc::new(Skeleton::humanoid(1.75));
-    let poses = (0..8)
-        .map(|frame| {
-            let mut pose = Pose::rest(&skeleton);
-            pose.root_position += Vec3::new(0.1, -0.02, 0.3) * frame as f32;
-            for (joint, rotation) in pose.local_rotations.iter_mut().enumerate() {
-                *rotation = Quat::from_scaled_axis(Vec3::new(0.3, -0.2, 0.1) * (frame + joint % 5) as f32);
-            }
-            pose
-        })
-        .collect();
-    Clip::new("walk", skeleton, 30.0, poses).unwrap()
-}
 
 #[test]
 fn what_is_written_is_read_back() {

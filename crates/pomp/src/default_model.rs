@@ -20,3 +20,10 @@ pub fn find(folder: Option<&Path>, device: &Device) -> Result<Model> {
         None => load(device),
     }
 }
+
+/// The same, with what to call it in a report.
+pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, String)> {
+    let name =
+        folder.map_or_else(|| "the embedded compact model".to_owned(), |folder| folder.display().to_string());
+    Ok((find(folder, device)?, name))
+}

@@ -7,7 +7,6 @@ use anyhow::{Context, Result};
 use burn::tensor::Device;
 use pomp_formats::write_atomically;
 use pomp_kinematic::{Covariance, CovarianceEstimate};
-use pomp_model::Model;
 use pomp_train::{FRAME_RATE_HZ, KinematicReport, KinematicReportConfig, report_kinematic};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -17,10 +16,7 @@ const DEAD_BELOW: f32 = 0.01;
 
 pub fn run(arguments: &KinematicReportArguments) -> Result<ExitCode> {
     let device = Device::flex();
-    let (model, name) = match &arguments.model {
-        Some(folder) => (Model::load(folder, &device)?, folder.display().to_string()),
-        None => (default_model::load(&device)?, "the embedded compact model".to_owned()),
-    };
+    let (model, name) = default_model::find_named(arguments.model.as_deref(), &device)?;
     let split = TrainingSplit::of(&model).with_context(|| name.clone())?;
     let dataset = split.load(&arguments.data, &model)?;
     let data = format!("`{}` (data {})", arguments.data.display(), dataset.hash);

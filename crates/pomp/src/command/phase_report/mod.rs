@@ -47,10 +47,7 @@ struct Report {
 
 pub fn run(arguments: &PhaseReportArguments) -> Result<ExitCode> {
     let device = Device::flex();
-    let (model, name) = match &arguments.model {
-        Some(folder) => (Model::load(folder, &device)?, folder.display().to_string()),
-        None => (default_model::load(&device)?, "the embedded compact model".to_owned()),
-    };
+    let (model, name) = default_model::find_named(arguments.model.as_deref(), &device)?;
     let split = TrainingSplit::of(&model).with_context(|| name.clone())?;
     let dataset = split.load(&arguments.data, &model)?;
     let held_out: Vec<&TrainingClip> = dataset.held_out().into_iter().map(|(_, clip)| clip).collect();
