@@ -1,7 +1,7 @@
 // A real browser and the program, for the tests beside this file.
 //
-// POMP names the program, CHROMIUM the browser; without a browser the tests are skipped, and say so. Pictures of what was seen
-// are kept in tests/out.
+// POMP names the program, CHROMIUM the browser; without a browser the tests are skipped, and say so. ONLY is a regular
+// expression of the names of those to run. Pictures of what was seen are kept in tests/out.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -52,6 +52,7 @@ const browser = await chromium.launch({
   ],
 });
 
+const wanted = new RegExp(process.env.ONLY ?? "");
 let failed = 0;
 export const complaints = [];
 export async function open(url, size = { width: 1280, height: 720 }, more = {}) {
@@ -71,6 +72,7 @@ export const frameAfter = (page, frame) =>
   page.waitForFunction((least) => Number(document.getElementById("status").dataset.frame) >= least, frame, { timeout: 90_000 });
 
 export async function check(name, body) {
+  if (!wanted.test(name)) return;
   const began = Date.now();
   complaints.length = 0;
   try {
@@ -79,7 +81,7 @@ export async function check(name, body) {
     console.log(`ok      ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed++;
-    console.log(`FAILED  ${name}: ${error.message}`);
+    console.log(`FAILED  ${name}: ${error.stack}`);
   }
 }
 
