@@ -185,7 +185,7 @@ impl SceneRequest {
 impl std::fmt::Display for SceneRequest {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { terrain, seed, friction, mass_kg, .. } = self;
-        write!(out, "{terrain} ground, seed {seed}, friction {friction}, {mass_kg} kg")
+        write!(out, "{terrain} ground, seed {seed}, friction {friction}, {mass_kg:.1} kg")
     }
 }
 
