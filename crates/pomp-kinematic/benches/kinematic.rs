@@ -1,10 +1,8 @@
-//! Time of a training step at the compact size, and of one frame in the loop at the compact and the paper's size (x = 660,
-//! y = 480), all experts running. `onnx_runtime.py` times the same frame in ONNX Runtime,
-//! `pytorch_training_step.py` the same step in PyTorch.
+//! Time of one frame in the loop at the compact and the paper's size (x = 660, y = 480), all experts running, with weights
+//! of half precision, as a model's file holds them. `onnx_runtime.py` times the same frame in ONNX Runtime.
 
-use burn::module::Module;
-use burn::optim::{AdamWConfig, GradientsParams};
-use burn::tensor::{Device, Distribution, Tensor};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, FloatDType, Tensor};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use pomp_kinematic::{
     GateInput, KinematicConfig, KinematicInference, KinematicModel, ReverseProcess, SamplerConfig,
@@ -19,29 +17,15 @@ fn compact() -> KinematicConfig {
     KinematicConfig::compact(X, Y, GateInput { start: 0, len: 130 })
 }
 
-fn training_step(criterion: &mut Criterion) {
-    let device = Device::flex();
-    let weights = Tensor::ones([Y], &device);
-    let mut group = criterion.benchmark_group("training_step");
-    group.sample_size(10);
-    for batch in [128, 256] {
-        let x = Tensor::random([batch, X], Distribution::Normal(0.0, 1.0), &device);
-        let y = Tensor::random([batch, Y], Distribution::Normal(0.0, 1.0), &device);
-        let mut model = Some(
-            KinematicModel::new(&compact(), 1, &device.clone().autodiff()).expect("the preset is valid"),
-        );
-        let mut optimizer = AdamWConfig::new().init();
-        let mut rng = ChaCha8Rng::seed_from_u64(2);
-        group.bench_function(BenchmarkId::from_parameter(batch), |bencher| {
-            bencher.iter(|| {
-                let current = model.take().expect("put back after every step");
-                let gradients = current.loss(&x, &y, &weights, &mut rng).backward();
-                let gradients = GradientsParams::from_grads(gradients, &current);
-                model = Some(optimizer.step(1e-4, current, gradients));
-            });
-        });
+/// Rounds every weight as a file of half precision does.
+struct Rounded;
+
+impl ModuleMapper for Rounded {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, value, mapper) = param.consume();
+        let rounded = value.cast(FloatDType::F16).cast(FloatDType::F32);
+        Param::from_mapped_value(id, rounded, mapper)
     }
-    group.finish();
 }
 
 fn frame(criterion: &mut Criterion) {
@@ -56,6 +40,7 @@ fn frame(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("frame");
     for (name, config, steps) in sizes {
         let model = KinematicModel::new(&config, 1, &Device::flex()).expect("the preset is valid").valid();
+        let model = model.map(&mut Rounded);
         for &steps in steps {
             let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(steps), None)
                 .expect("the preset has more steps");
@@ -69,5 +54,5 @@ fn frame(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, training_step, frame);
+criterion_group!(benches, frame);
 criterion_main!(benches);

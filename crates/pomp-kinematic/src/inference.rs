@@ -45,6 +45,7 @@ struct Buffers {
     state_share: Vec<f32>,
     rows: Vec<f32>,
     next_rows: Vec<f32>,
+    scratch: Vec<f32>,
     blend: Vec<f32>,
     last: Vec<f32>,
     y: Vec<f32>,
@@ -92,6 +93,7 @@ impl KinematicInference {
             state_share: vec![0.0; first],
             rows: vec![0.0; rows * widest],
             next_rows: vec![0.0; rows * widest],
+            scratch: vec![0.0; rows * widest.max(config.condition_size)],
             blend: vec![0.0; widest],
             last: vec![0.0; output.padded()],
             y: vec![0.0; config.output_size],
@@ -242,7 +244,7 @@ impl KinematicInference {
         check_finite("x", self.config.input_size, x)?;
         self.encoder.run(self.lanes, x);
         let size = self.config.condition_size;
-        let Buffers { conditions, blend_weights, shares, state_share, .. } = &mut self.buffers;
+        let Buffers { conditions, blend_weights, shares, state_share, scratch, .. } = &mut self.buffers;
         blend_weights.clear();
         for (expert, &gate) in self.encoder.gates().iter().enumerate() {
             if gate >= self.gate_threshold {
@@ -260,7 +262,7 @@ impl KinematicInference {
         }
         let active = blend_weights.len();
         let first = self.condition_input.padded();
-        self.condition_input.apply_rows(self.lanes, active, (conditions, size), (shares, first));
+        self.condition_input.apply_rows(self.lanes, active, (conditions, size), (shares, first), scratch);
         if let Some(state_input) = &self.state_input {
             state_input.apply(self.lanes, x, state_share);
             for row in shares.chunks_exact_mut(first).take(active) {
@@ -273,7 +275,7 @@ impl KinematicInference {
     /// Writes ŷ_0 for the y_n in the buffers.
     fn denoise(&mut self, n: usize) {
         let lanes = self.lanes;
-        let Buffers { blend_weights, shares, common, rows, next_rows, blend, last, y, .. } =
+        let Buffers { blend_weights, shares, common, rows, next_rows, scratch, blend, last, y, .. } =
             &mut self.buffers;
         let active = blend_weights.len();
         let mut width = self.noisy_input.padded();
@@ -289,7 +291,7 @@ impl KinematicInference {
         let widths = self.config.decoder_hidden.windows(2);
         for (layer, pair) in self.hidden.iter().zip(widths) {
             let next_width = layer.padded();
-            layer.apply_rows(lanes, active, (rows, width), (next_rows, next_width));
+            layer.apply_rows(lanes, active, (rows, width), (next_rows, next_width), scratch);
             activate(lanes, self.config.activation, &mut next_rows[..active * next_width]);
             if pair[0] == pair[1] {
                 add(&mut next_rows[..active * next_width], &rows[..active * width]);

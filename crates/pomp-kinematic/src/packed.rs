@@ -3,36 +3,70 @@ use burn::tensor::Tensor;
 
 use crate::config::Activation;
 use crate::error::{KinematicError, check_finite};
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, exponential};
+use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, exponential, short};
 
-/// Columns that one accumulator block covers.
-const PANEL: usize = 16;
-/// Vectors in a panel.
-const VECTORS: usize = PANEL / LANES;
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
+/// The same where there are registers for more.
+const MORE_PANELS: usize = 8;
 /// Rows that a multi-row product walks at once, so that each weight read serves four rows.
 const ROWS_AT_ONCE: usize = 4;
+/// The same where there are registers for more.
+const MORE_ROWS: usize = 8;
 
 /// A dense layer as the fast path reads it: panels of 16 output columns, each contiguous over the inputs.
 ///
-/// Outputs are padded with zero weights to a multiple of 64, so no loop has a remainder.
+/// Outputs are padded with zero weights to a multiple of 64, so no loop has a remainder. Weights that lose nothing by it,
+/// which are those of a model's file, are held in sixteen bits: a frame reads every weight of a large network from memory,
+/// and waits for it. Results are the same bytes either way.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedLinear {
     inputs: usize,
     padded: usize,
-    panels: Vec<f32>,
+    panels: Panels,
     bias: Vec<f32>,
+}
+
+#[derive(Clone, Debug)]
+enum Panels {
+    Single(Vec<f32>),
+    Short(Vec<u16>),
+}
+
+/// A weight as it lies in memory.
+trait Stored: Copy {
+    /// What the other factor of a product is multiplied by.
+    const SCALE: f32;
+    /// Sixteen weights, divided by [`Self::SCALE`].
+    fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen;
+}
+
+impl Stored for f32 {
+    const SCALE: f32 = 1.0;
+
+    #[inline(always)]
+    fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
+        wide.load_sixteen(weights)
+    }
+}
+
+impl Stored for u16 {
+    const SCALE: f32 = SHORT_SCALE;
+
+    #[inline(always)]
+    fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
+        wide.widen(weights)
+    }
 }
 
 /// Round up to what [`PackedLinear`] writes.
 pub(crate) fn padded(outputs: usize) -> usize {
-    outputs.next_multiple_of(PANEL * PANELS_AT_ONCE)
+    outputs.next_multiple_of(SIXTEEN * PANELS_AT_ONCE)
 }
 
 /// Round up to the rows that [`PackedLinear::apply_rows`] writes.
 pub(crate) fn padded_rows(rows: usize) -> usize {
-    rows.next_multiple_of(ROWS_AT_ONCE)
+    rows.next_multiple_of(MORE_ROWS)
 }
 
 impl PackedLinear {
@@ -46,14 +80,16 @@ impl PackedLinear {
         check_finite(what, outputs, weight)?;
         let padded = padded(outputs);
         let mut panels = vec![0.0; inputs * padded];
-        let filled = outputs.div_ceil(PANEL);
-        for (panel, cells) in panels.chunks_exact_mut(inputs * PANEL).take(filled).enumerate() {
-            let columns = (outputs - panel * PANEL).min(PANEL);
-            for (row, lane) in cells.chunks_exact_mut(PANEL).enumerate() {
-                let first = row * outputs + panel * PANEL;
+        let filled = outputs.div_ceil(SIXTEEN);
+        for (panel, cells) in panels.chunks_exact_mut(inputs * SIXTEEN).take(filled).enumerate() {
+            let columns = (outputs - panel * SIXTEEN).min(SIXTEEN);
+            for (row, lane) in cells.chunks_exact_mut(SIXTEEN).enumerate() {
+                let first = row * outputs + panel * SIXTEEN;
                 lane[..columns].copy_from_slice(&weight[first..first + columns]);
             }
         }
+        let codes: Option<Vec<u16>> = panels.iter().map(|&weight| short(weight)).collect();
+        let panels = codes.map_or(Panels::Single(panels), Panels::Short);
         let mut padded_bias = vec![0.0; padded];
         if let Some(bias) = bias {
             check_finite(&format!("the bias of {what}"), outputs, bias)?;
@@ -82,20 +118,39 @@ impl PackedLinear {
     /// out = x W + b for one row. Columns past the layer's outputs are written as zeros.
     pub(crate) fn apply(&self, lanes: Lanes, x: &[f32], out: &mut [f32]) {
         let x = &x[..self.inputs];
-        let out = &mut out[..self.padded];
-        lanes.run(OneRow { layer: self, x, out });
+        let (out, bias) = (&mut out[..self.padded], self.bias.as_slice());
+        match &self.panels {
+            Panels::Single(panels) => lanes.run(OneRow { panels, bias, x, out }),
+            Panels::Short(panels) => lanes.run(OneRow { panels, bias, x, out }),
+        }
     }
 
     /// As [`Self::apply`] for `rows` rows that lie `x_stride` and `out_stride` apart. Rows are computed in
-    /// fours: up to the next multiple of four is read and written.
+    /// fours or eights: up to the next multiple of eight is read and written. `scratch` holds as many rows of x.
     pub(crate) fn apply_rows(
         &self,
         lanes: Lanes,
         rows: usize,
         (x, x_stride): (&[f32], usize),
         (out, out_stride): (&mut [f32], usize),
+        scratch: &mut [f32],
     ) {
-        lanes.run(ManyRows { layer: self, rows, x, x_stride, out, out_stride });
+        let (inputs, bias) = (self.inputs, self.bias.as_slice());
+        match &self.panels {
+            Panels::Single(panels) => {
+                lanes.run(ManyRows { panels, bias, inputs, rows, x, x_stride, out, out_stride });
+            }
+            Panels::Short(panels) => {
+                let scaled = &mut scratch[..padded_rows(rows) * inputs];
+                for (scaled, row) in scaled.chunks_exact_mut(inputs).zip(x.chunks(x_stride)) {
+                    for (scaled, value) in scaled.iter_mut().zip(row) {
+                        *scaled = value * u16::SCALE;
+                    }
+                }
+                let (x, x_stride) = (&*scaled, inputs);
+                lanes.run(ManyRows { panels, bias, inputs, rows, x, x_stride, out, out_stride });
+            }
+        }
     }
 }
 
@@ -104,108 +159,118 @@ pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
 }
 
-struct OneRow<'a> {
-    layer: &'a PackedLinear,
+struct OneRow<'a, T> {
+    panels: &'a [T],
+    bias: &'a [f32],
     x: &'a [f32],
     out: &'a mut [f32],
 }
 
-impl LaneLoop for OneRow<'_> {
+impl<T: Stored> LaneLoop for OneRow<'_, T> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        let Self { layer, x, out } = self;
-        let panel = layer.inputs * PANEL;
-        let groups = layer.panels.chunks_exact(panel * PANELS_AT_ONCE);
-        let outs = out.chunks_exact_mut(PANEL * PANELS_AT_ONCE);
-        let biases = layer.bias.chunks_exact(PANEL * PANELS_AT_ONCE);
-        for ((group, out), bias) in groups.zip(outs).zip(biases) {
-            let (first, second) = group.split_at(panel * 2);
-            let ((w0, w1), (w2, w3)) = (first.split_at(panel), second.split_at(panel));
-            let mut sums = [[wide.splat(0.0); VECTORS]; PANELS_AT_ONCE];
-            let weights = lanes(w0).iter().zip(lanes(w1)).zip(lanes(w2).iter().zip(lanes(w3)));
-            for (((w0, w1), (w2, w3)), &x) in weights.zip(x) {
-                let x = wide.splat(x);
-                for (sums, w) in sums.iter_mut().zip([w0, w1, w2, w3]) {
-                    let w = load(wide, w);
-                    for (sum, w) in sums.iter_mut().zip(w) {
-                        *sum = wide.multiply_add(w, x, *sum);
-                    }
-                }
-            }
-            for ((out, bias), sums) in lanes_mut(out).iter_mut().zip(lanes(bias)).zip(sums) {
-                finish(wide, out, bias, sums);
-            }
+        let mut rest = self;
+        if W::SUMS >= MORE_PANELS {
+            rest = rest.walk::<W, MORE_PANELS>(wide);
         }
+        rest.walk::<W, PANELS_AT_ONCE>(wide);
     }
 }
 
-/// The panels of a slice, as vectors.
-#[inline(always)]
-fn lanes(values: &[f32]) -> &[[[f32; LANES]; VECTORS]] {
-    values.as_chunks().0.as_chunks().0
+impl<T: Stored> OneRow<'_, T> {
+    /// Computes as many outputs as come in groups of so many panels; what is left comes back.
+    #[inline(always)]
+    fn walk<W: Wide, const GROUP: usize>(self, wide: W) -> Self {
+        let Self { panels, bias, x, out } = self;
+        let panel = x.len() * SIXTEEN;
+        let walked = out.len() / (GROUP * SIXTEEN);
+        let (walked_panels, panels) = panels.split_at(walked * GROUP * panel);
+        let (walked_out, out) = out.split_at_mut(walked * GROUP * SIXTEEN);
+        let (walked_bias, bias) = bias.split_at(walked * GROUP * SIXTEEN);
+        let groups = walked_panels.chunks_exact(panel * GROUP);
+        let outs = walked_out.as_chunks_mut::<SIXTEEN>().0.as_chunks_mut::<GROUP>().0;
+        let biases = walked_bias.as_chunks::<SIXTEEN>().0.as_chunks::<GROUP>().0;
+        for ((group, out), bias) in groups.zip(outs).zip(biases) {
+            let weights: [&[[T; SIXTEEN]]; GROUP] =
+                std::array::from_fn(|index| &group[index * panel..][..panel].as_chunks().0[..x.len()]);
+            let mut sums = [wide.splat_sixteen(0.0); GROUP];
+            for (input, &x) in x.iter().enumerate() {
+                let x = wide.splat_sixteen(x * T::SCALE);
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = wide.multiply_add_sixteen(T::sixteen(wide, &weights[input]), x, *sum);
+                }
+            }
+            for ((out, bias), sum) in out.iter_mut().zip(bias).zip(sums) {
+                finish(wide, out, bias, sum);
+            }
+        }
+        Self { panels, bias, x, out }
+    }
 }
 
-/// The panels of a slice, as vectors.
 #[inline(always)]
-fn lanes_mut(values: &mut [f32]) -> &mut [[[f32; LANES]; VECTORS]] {
-    values.as_chunks_mut().0.as_chunks_mut().0
-}
-
-#[inline(always)]
-fn load<W: Wide>(wide: W, panel: &[[f32; LANES]; VECTORS]) -> [W::Vector; VECTORS] {
-    panel.each_ref().map(|vector| wide.load(vector))
-}
-
-#[inline(always)]
-fn finish<W: Wide>(
-    wide: W,
-    out: &mut [[f32; LANES]; VECTORS],
-    bias: &[[f32; LANES]; VECTORS],
-    sums: [W::Vector; VECTORS],
-) {
-    let sums = sums.map(|sum| wide.store(sum));
-    for ((out, bias), sum) in
-        out.as_flattened_mut().iter_mut().zip(bias.as_flattened()).zip(sums.as_flattened())
-    {
+fn finish<W: Wide>(wide: W, out: &mut [f32; SIXTEEN], bias: &[f32; SIXTEEN], sum: W::Sixteen) {
+    let sums = wide.store_sixteen(sum);
+    for ((out, bias), sum) in out.iter_mut().zip(bias).zip(sums) {
         *out = bias + sum;
     }
 }
 
-struct ManyRows<'a> {
-    layer: &'a PackedLinear,
+struct ManyRows<'a, T> {
+    panels: &'a [T],
+    bias: &'a [f32],
+    inputs: usize,
     rows: usize,
+    /// Multiplied by [`Stored::SCALE`].
     x: &'a [f32],
     x_stride: usize,
     out: &'a mut [f32],
     out_stride: usize,
 }
 
-impl LaneLoop for ManyRows<'_> {
+impl<T: Stored> LaneLoop for ManyRows<'_, T> {
     #[inline(always)]
-    fn run<W: Wide>(self, wide: W) {
-        let Self { layer, rows, x, x_stride, out, out_stride } = self;
-        let panels = layer.panels.chunks_exact(layer.inputs * PANEL);
-        for ((index, panel), bias) in panels.enumerate().zip(lanes(&layer.bias)) {
-            for first in (0..rows).step_by(ROWS_AT_ONCE) {
-                let row = |row: usize| &x[(first + row) * x_stride..][..layer.inputs];
-                let inputs = row(0).iter().zip(row(1)).zip(row(2).iter().zip(row(3)));
-                let mut sums = [[wide.splat(0.0); VECTORS]; ROWS_AT_ONCE];
-                for (w, ((&x0, &x1), (&x2, &x3))) in lanes(panel).iter().zip(inputs) {
-                    let w = load(wide, w);
-                    for (sums, x) in sums.iter_mut().zip([x0, x1, x2, x3]) {
-                        let x = wide.splat(x);
-                        for (sum, w) in sums.iter_mut().zip(w) {
-                            *sum = wide.multiply_add(w, x, *sum);
-                        }
-                    }
-                }
-                for (row, sums) in sums.into_iter().enumerate() {
-                    let out = &mut out[(first + row) * out_stride + index * PANEL..][..PANEL];
-                    for out in lanes_mut(out) {
-                        finish(wide, out, bias, sums);
-                    }
+    fn run<W: Wide>(mut self, wide: W) {
+        let panels = self.panels.chunks_exact(self.inputs * SIXTEEN);
+        for (column, (panel, bias)) in panels.zip(self.bias.as_chunks().0).enumerate() {
+            let mut first = 0;
+            while first < self.rows {
+                if W::SUMS >= MORE_ROWS && self.rows - first > ROWS_AT_ONCE {
+                    self.walk::<W, MORE_ROWS>(wide, (first, column), panel, bias);
+                    first += MORE_ROWS;
+                } else {
+                    self.walk::<W, ROWS_AT_ONCE>(wide, (first, column), panel, bias);
+                    first += ROWS_AT_ONCE;
                 }
             }
+        }
+    }
+}
+
+impl<T: Stored> ManyRows<'_, T> {
+    /// Computes one panel of so many rows.
+    #[inline(always)]
+    fn walk<W: Wide, const ROWS: usize>(
+        &mut self,
+        wide: W,
+        (first, column): (usize, usize),
+        panel: &[T],
+        bias: &[f32; SIXTEEN],
+    ) {
+        let panel = &panel.as_chunks::<SIXTEEN>().0[..self.inputs];
+        let rows: [&[f32]; ROWS] =
+            std::array::from_fn(|row| &self.x[(first + row) * self.x_stride..][..self.inputs]);
+        let mut sums = [wide.splat_sixteen(0.0); ROWS];
+        for (input, weights) in panel.iter().enumerate() {
+            let weights = T::sixteen(wide, weights);
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum = wide.multiply_add_sixteen(weights, wide.splat_sixteen(row[input]), *sum);
+            }
+        }
+        let outs = self.out[first * self.out_stride..].chunks_mut(self.out_stride);
+        for (out, sum) in outs.zip(sums) {
+            let out = &mut out[column * SIXTEEN..].as_chunks_mut().0[0];
+            finish(wide, out, bias, sum);
         }
     }
 }
@@ -242,6 +307,7 @@ impl LaneLoop for Activate<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pomp_lanes::Portable;
 
     fn reference(weight: &[f32], [inputs, outputs]: [usize; 2], bias: &[f32], x: &[f32]) -> Vec<f64> {
         let column = |c: usize| {
@@ -257,7 +323,7 @@ mod tests {
 
     #[test]
     fn packed_products_match_the_definition_at_awkward_sizes_on_every_instruction_set() {
-        for lanes in [Lanes::detect(), Lanes::Baseline] {
+        for lanes in Lanes::all() {
             for shape in [[1, 1], [3, 17], [130, 64], [67, 100], [200, 129]] {
                 let [inputs, outputs] = shape;
                 let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
@@ -266,7 +332,7 @@ mod tests {
                     let x = ramp(padded_rows(rows) * inputs, 0.9);
                     let mut out = vec![f32::NAN; padded_rows(rows) * layer.padded()];
                     let stride = layer.padded();
-                    layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride));
+                    layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride), &mut []);
                     let mut single = vec![f32::NAN; layer.padded()];
                     for row in 0..rows {
                         let x = &x[row * inputs..(row + 1) * inputs];
@@ -279,6 +345,45 @@ mod tests {
                         }
                         assert!(single[outputs..].iter().all(|padding| *padding == 0.0));
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_held_in_sixteen_bits_give_the_same_bytes_on_every_instruction_set() {
+        for lanes in Lanes::all() {
+            for [inputs, outputs] in [[1, 1], [67, 100], [200, 513]] {
+                // Some of them zero, some so small that half precision has no normal number for them.
+                let sizes = [0.0, 1.0, 64.0, 1e-5];
+                let weight: Vec<f32> = ramp(inputs * outputs, 0.3)
+                    .iter()
+                    .zip(sizes.iter().cycle())
+                    .map(|(value, size)| f32::from_bits((value * size).to_bits() & 0xFFFF_E000))
+                    .map(|value| if value.abs() < 1e-7 { 0.0 } else { value })
+                    .collect();
+                let short = PackedLinear::pack("test", &weight, [inputs, outputs], None).unwrap();
+                let Panels::Short(codes) = &short.panels else { panic!("no weight has too many digits") };
+                let mut single = short.clone();
+                single.panels = Panels::Single(
+                    codes
+                        .iter()
+                        .map(|&code| f32::sixteen(Portable, &Portable.widen(&[code; 16]))[0] * SHORT_SCALE)
+                        .collect(),
+                );
+                let stride = short.padded();
+                for rows in [1usize, 4, 5, 8] {
+                    let x = ramp(padded_rows(rows) * inputs, 0.9);
+                    let run = |layer: &PackedLinear| {
+                        let (mut out, mut scratch) = (vec![0.0; padded_rows(rows) * stride], x.clone());
+                        layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride), &mut scratch);
+                        out.truncate(rows * stride);
+                        let mut one = vec![0.0; stride];
+                        layer.apply(lanes, &x, &mut one);
+                        assert_eq!(out[..stride], one);
+                        out
+                    };
+                    assert_eq!(run(&short), run(&single), "{lanes:?} {inputs} {outputs} {rows}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The packed path of the closed loop against the burn module it was packed from.
 
-use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::{Device, FloatDType, Tensor, TensorData};
 use pomp_kinematic::{
     Activation, Blend, Conditioning, Covariance, ExpertOutputs, GateInput, KinematicConfig, KinematicError,
     KinematicInference, KinematicModel, Lambda, Prediction, ReverseProcess, SamplerConfig, estimate_gamma,
@@ -95,6 +95,36 @@ fn the_packed_path_agrees_with_the_burn_module() {
         println!("configuration {index}: largest difference {worst:e}");
         assert!(worst < 1e-4);
     }
+}
+
+/// Rounds every weight as a file of half precision does.
+struct Rounded;
+
+impl ModuleMapper for Rounded {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, value, mapper) = param.consume();
+        Param::from_mapped_value(id, value.cast(FloatDType::F16).cast(FloatDType::F32), mapper)
+    }
+}
+
+#[test]
+fn weights_of_a_file_agree_with_the_burn_module_at_the_paper_s_size() {
+    let config = KinematicConfig::paper(660, 480, GateInput { start: 300, len: 130 });
+    let model = KinematicModel::new(&config, 5, &Device::flex()).unwrap().map(&mut Rounded);
+    let mut worst = 0.0f32;
+    for steps in [1, 4] {
+        let process = ReverseProcess::new(model.schedule(), 480, &SamplerConfig::ddim(steps), None).unwrap();
+        let mut fast = KinematicInference::new(&model, process.clone()).unwrap();
+        fast.set_gate_threshold(0.0).unwrap();
+        let (x, mut y) = (normals(660, 40), vec![0.0; 480]);
+        let slow = model.sample(&tensor(&x, 660), &process, &mut ChaCha8Rng::seed_from_u64(6));
+        fast.sample(&x, &mut y, &mut ChaCha8Rng::seed_from_u64(6)).unwrap();
+        for (fast, slow) in y.iter().zip(slow.to_data().iter::<f32>()) {
+            worst = worst.max((fast - slow).abs());
+        }
+    }
+    println!("largest difference {worst:e}");
+    assert!(worst < 1e-4);
 }
 
 #[test]

@@ -1,7 +1,11 @@
 use pulp::NullaryFnOnce;
 
-/// Values that one vector register of [`Wide`] holds.
+use crate::short;
+
+/// Values that a [`Wide::Vector`] holds.
 pub const LANES: usize = 8;
+/// Values that a [`Wide::Sixteen`] holds.
+pub const SIXTEEN: usize = 16;
 
 /// A set of instructions for eight values at a time.
 ///
@@ -10,6 +14,10 @@ pub const LANES: usize = 8;
 pub trait Wide: Copy {
     /// Eight values.
     type Vector: Copy;
+    /// Sixteen values, in as few registers as there are for them.
+    type Sixteen: Copy;
+    /// How many sums of [`Self::Sixteen`] there are registers for, beside what they are made from.
+    const SUMS: usize;
     /// Whether [`f32::mul_add`] is an instruction; elsewhere it would be a slow library call.
     const FUSED: bool;
     /// The same value eight times.
@@ -22,11 +30,24 @@ pub trait Wide: Copy {
     fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// c − a · b.
     fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// The same value sixteen times.
+    fn splat_sixteen(self, value: f32) -> Self::Sixteen;
+    /// Sixteen values from memory.
+    fn load_sixteen(self, values: &[f32; SIXTEEN]) -> Self::Sixteen;
+    /// The numbers of sixteen codes of [`short`](crate::short), times 2⁻¹⁰².
+    fn widen(self, codes: &[u16; SIXTEEN]) -> Self::Sixteen;
+    /// Sixteen values to memory.
+    fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN];
+    /// a · b + c.
+    fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen;
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Wide for pulp::x86::V3 {
     type Vector = pulp::f32x8;
+    type Sixteen = [pulp::f32x8; 2];
+    // Eight of sixteen registers.
+    const SUMS: usize = 4;
     const FUSED: bool = true;
 
     #[inline(always)]
@@ -53,6 +74,37 @@ impl Wide for pulp::x86::V3 {
     fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         self.negate_mul_add_f32x8(a, b, c)
     }
+
+    #[inline(always)]
+    fn splat_sixteen(self, value: f32) -> Self::Sixteen {
+        [self.splat_f32x8(value); 2]
+    }
+
+    #[inline(always)]
+    fn load_sixteen(self, values: &[f32; SIXTEEN]) -> Self::Sixteen {
+        pulp::cast(*values)
+    }
+
+    #[inline(always)]
+    fn widen(self, codes: &[u16; SIXTEEN]) -> Self::Sixteen {
+        let [first, second]: [pulp::u16x8; 2] = pulp::cast(*codes);
+        let mask = self.avx._mm256_set1_epi32(short::WIDENED.cast_signed());
+        [first, second].map(|codes| {
+            let signed =
+                self.avx2._mm256_slli_epi32::<13>(self.avx2._mm256_cvtepi16_epi32(pulp::cast(codes)));
+            pulp::cast(self.avx2._mm256_and_si256(signed, mask))
+        })
+    }
+
+    #[inline(always)]
+    fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN] {
+        pulp::cast(values)
+    }
+
+    #[inline(always)]
+    fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
+        [self.mul_add_f32x8(a[0], b[0], c[0]), self.mul_add_f32x8(a[1], b[1], c[1])]
+    }
 }
 
 /// What the compile target promises.
@@ -61,6 +113,8 @@ pub struct Portable;
 
 impl Wide for Portable {
     type Vector = [f32; LANES];
+    type Sixteen = [f32; SIXTEEN];
+    const SUMS: usize = 4;
     const FUSED: bool = cfg!(target_arch = "aarch64");
 
     #[inline(always)]
@@ -86,6 +140,31 @@ impl Wide for Portable {
     #[inline(always)]
     fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
         std::array::from_fn(|lane| multiply_add::<Self>(-a[lane], b[lane], c[lane]))
+    }
+
+    #[inline(always)]
+    fn splat_sixteen(self, value: f32) -> Self::Sixteen {
+        [value; SIXTEEN]
+    }
+
+    #[inline(always)]
+    fn load_sixteen(self, values: &[f32; SIXTEEN]) -> Self::Sixteen {
+        *values
+    }
+
+    #[inline(always)]
+    fn widen(self, codes: &[u16; SIXTEEN]) -> Self::Sixteen {
+        codes.map(short::widen)
+    }
+
+    #[inline(always)]
+    fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN] {
+        values
+    }
+
+    #[inline(always)]
+    fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
+        std::array::from_fn(|lane| multiply_add::<Self>(a[lane], b[lane], c[lane]))
     }
 }
 
@@ -113,6 +192,11 @@ impl Lanes {
             return Self::Wide(wide);
         }
         Self::Baseline
+    }
+
+    /// All that this machine has, the widest first: what a test has to try.
+    pub fn all() -> Vec<Self> {
+        vec![Self::detect(), Self::Baseline]
     }
 
     /// Runs a loop with these instructions.

@@ -1,4 +1,4 @@
-//! Loops over eight values at a time: written once, compiled once per instruction set, chosen at run time.
+//! Loops over eight or sixteen values at a time: written once, compiled once per instruction set, chosen at run time.
 //!
 //! A [`LaneLoop`] is a loop that is generic in its instructions, [`Wide`]; [`Lanes`] knows the widest that this machine has and
 //! runs the loop with them. The networks are run so in the closed loop, where one frame at a time leaves nothing to a
@@ -28,6 +28,8 @@
 
 mod functions;
 mod lanes;
+mod short;
 
 pub use functions::{exponential, hyperbolic_tangent};
-pub use lanes::{LANES, LaneLoop, Lanes, Portable, Wide, multiply_add};
+pub use lanes::{LANES, LaneLoop, Lanes, Portable, SIXTEEN, Wide, multiply_add};
+pub use short::{SHORT_SCALE, short};

@@ -1,5 +1,6 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
+use crate::adamw::adamw;
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
@@ -13,7 +14,7 @@ use crate::step_rng::step_rng;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
-use burn::optim::{AdamWConfig, GradientsParams};
+use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::{KinematicDescription, OutputSpace, subtract_base};
@@ -264,8 +265,7 @@ pub(crate) fn train_kinematic(
         }
     });
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-    let mut optimizer =
-        AdamWConfig::new().with_weight_decay(stage.weight_decay).with_grad_clipping(Some(clipping)).init();
+    let mut optimizer = adamw(stage.weight_decay, Some(&clipping));
     let mut average = AveragedWeights::new(&model, stage.average);
     // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
     let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.steps / 2), None);

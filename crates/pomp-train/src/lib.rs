@@ -9,6 +9,7 @@
 //! [`report_kinematic`] measures a trained kinematic module on clips that it has not seen.
 //! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
+mod adamw;
 mod aligned_stage;
 mod annotate;
 mod checkpoint;
@@ -31,6 +32,7 @@ mod shards;
 mod stable_ids;
 mod step_rng;
 
+pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
 pub use config::{
     AlignedStage, BlockWeights, KinematicStage, PhaseStage, Phases, SimulatedRollouts, TrainConfig,

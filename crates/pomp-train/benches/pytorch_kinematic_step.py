@@ -1,10 +1,11 @@
-"""A training step of the kinematic module in PyTorch beside `training_step/128` of kinematic.rs: the same network, the same work.
+"""A training step of the kinematic module in PyTorch beside `training_step/kinematic/128` of training_step.rs:
+the same network, the same work.
 
 Both draw noise and diffusion steps, run eight experts, Gram-Schmidt, the shared decoder (the first layer split into its shares,
 the blend before the last layer), the backward pass and AdamW, in single precision with as many threads. Each round runs one
 after the other, so that a machine that grows slower slows both:
 
-    pip install numpy torch && python pytorch_training_step.py 5 cargo bench -p pomp-kinematic --bench kinematic -- training_step/128
+    pip install numpy torch && python pytorch_kinematic_step.py 5 cargo bench -p pomp-train --bench training_step -- kinematic/128
 """
 
 import json
@@ -20,7 +21,7 @@ import torch.nn.functional as F
 
 X, Y, GATE, EXPERTS, SIZE, STEPS, CODE, BATCH = 660, 480, 130, 8, 192, 50, 32, 128
 WARM_UP, MEASURED = 5, 40
-ESTIMATES = Path("criterion/training_step/128/new/estimates.json")
+ESTIMATES = Path("criterion/training_step_kinematic/128/new/estimates.json")
 
 
 class Module(torch.nn.Module):
