@@ -9,6 +9,7 @@ pub use snapshot::GeneratorSnapshot;
 use crate::character::Character;
 use crate::control::{ControlCursor, ControlPlan, ControlSample, Rejoin};
 use crate::fall::FallDetector;
+use crate::gait_cycle::{CycleKeeper, GaitCycles};
 use crate::get_up::{Leader, Recovery};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
@@ -58,6 +59,8 @@ pub struct Generator {
 
     history: History,
     future_codes: Vec<f32>,
+    cycles: GaitCycles,
+    cycle_keeper: CycleKeeper,
     contact_impulse: Vec<Vec3>,
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
@@ -111,6 +114,7 @@ impl Generator {
                     .to_owned(),
             });
         }
+        let cycles = GaitCycles::of_starts(&layout, &kinematic.starts, FRAME_S);
         let mass_kg: f32 = character.body().body_masses().iter().sum();
         let weight_impulse_ns = mass_kg * config.dynamic.gravity_m_s2 * FRAME_S;
         Ok(Self {
@@ -128,6 +132,8 @@ impl Generator {
             inference,
             history: History::new(start.history),
             future_codes: start.future_phase_codes,
+            cycles,
+            cycle_keeper: CycleKeeper::default(),
             prediction: None,
             cursor: ControlCursor::default(),
             down_frames: 0,
@@ -181,7 +187,7 @@ impl Generator {
         self.recovery.fade(&mut self.character);
         self.character.set_help(self.recovery.help(), self.assist_share);
         let simulated = self.character.simulate(pushes, self.frame)?;
-        self.take_over(&simulated)?;
+        self.take_over(&simulated, control.gait)?;
         self.cursor.advance(plan, ground_position(&self.character.state().frame), self.ease(plan));
         self.frame += 1;
 
@@ -275,8 +281,9 @@ impl Generator {
         self.rejoin = Some(Rejoin::new(&frame, now.speed_mps, bounds, FRAME_RATE_HZ));
     }
 
-    /// Takes the simulated state over into history, phases and the root that the next target starts from.
-    fn take_over(&mut self, simulated: &Frame) -> Result<(), GeneratorError> {
+    /// Takes the simulated state over into history, phases and the root that the next target starts from; the `wanted`
+    /// gait says which cycle its phases are on.
+    fn take_over(&mut self, simulated: &Frame, wanted: Gait) -> Result<(), GeneratorError> {
         let body = self.character.take_over(simulated);
         self.phase_reader.push(&body);
         self.contact_impulse.copy_from_slice(&simulated.contact_impulse);
@@ -284,7 +291,7 @@ impl Generator {
         let frame = self.character.state().frame;
         let gait = self.prediction.as_ref().map_or(self.history.at(0).key.gait, |output| output.gait);
         let key = WindowKey { position: ground_position(&frame), yaw: frame.yaw, gait };
-        let code = self.next_code()?;
+        let code = self.next_code(wanted)?;
         self.history.push(key, &code);
         Ok(())
     }
@@ -301,7 +308,7 @@ impl Generator {
     }
 
     /// The present's phase code by the configured feedback; future codes follow the prediction.
-    fn next_code(&mut self) -> Result<Vec<f32>, GeneratorError> {
+    fn next_code(&mut self, wanted: Gait) -> Result<Vec<f32>, GeneratorError> {
         let width = 2 * self.layout.channels();
         let old = &self.history.at(0).phase_codes;
         if self.config.phase_feedback == PhaseFeedback::Constant {
@@ -309,7 +316,13 @@ impl Generator {
         }
         let Some(output) = &self.prediction else { return Ok(old.clone()) };
         self.future_codes.copy_from_slice(&output.phase_codes);
-        let code = self.phase_reader.update(old, output)?;
+        let mut code = self.phase_reader.update(old, output)?;
+        if self.recovery.is_down() {
+            self.cycle_keeper.leave();
+        } else {
+            let (share, future) = (self.config.cycle_keeping, &mut self.future_codes);
+            self.cycle_keeper.keep(&self.cycles, wanted, share, &mut code, future, FRAME_S);
+        }
         self.future_codes[..width].copy_from_slice(&code);
         Ok(code)
     }

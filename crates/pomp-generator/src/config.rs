@@ -41,6 +41,10 @@ pub struct GeneratorConfig {
     pub dynamics: Dynamics,
     /// Where phase codes come from. Default aligned.
     pub phase_feedback: PhaseFeedback,
+    /// Share of the way that phase codes which have left the cycle of their gait are led back to it each frame, 0 … 1;
+    /// codes on their cycle are left alone. 0 leaves all of them to what is read: a walk or jog that stumbles then loses
+    /// its gait now and then, and falls. 1 keeps the stride whatever the body does. Default 0.3.
+    pub cycle_keeping: f32,
     /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a
     /// push as if nothing had been; more gives ground to every lag: at 0.15 a body 4 cm behind slows the
     /// target by 0.36 m/s. Default 0.06.
@@ -89,6 +93,7 @@ impl Default for GeneratorConfig {
             noise_memory_s: 0.1,
             dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,
+            cycle_keeping: 0.3,
             root_follow: 0.06,
             pose_feedback: 0.5,
             pose_feedback_jogging: 0.2,
@@ -123,6 +128,7 @@ impl GeneratorConfig {
             }
         };
         in_range("noise_memory_s", self.noise_memory_s, 0.0, 10.0, "0 to 10")?;
+        in_range("cycle_keeping", self.cycle_keeping, 0.0, 1.0, "0 to 1")?;
         in_range("root_follow", self.root_follow, 0.0, 1.0, "0 to 1")?;
         in_range("pose_feedback", self.pose_feedback, 0.0, 1.0, "0 to 1")?;
         in_range("pose_feedback_jogging", self.pose_feedback_jogging, 0.0, 1.0, "0 to 1")?;

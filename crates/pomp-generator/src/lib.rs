@@ -18,6 +18,7 @@ pub mod control;
 mod error;
 mod fall;
 mod footing;
+mod gait_cycle;
 mod get_up;
 mod phase_feedback;
 mod recipe;

@@ -4,6 +4,7 @@ use super::Generator;
 use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
 use crate::control::{ControlCursor, Rejoin};
+use crate::gait_cycle::CycleKeeper;
 use crate::get_up::Recovery;
 use crate::phase_feedback::Past;
 use crate::trajectory::History;
@@ -19,6 +20,7 @@ pub struct GeneratorSnapshot {
     noise: CoherentNoise,
     history: History,
     future_codes: Vec<f32>,
+    cycle_keeper: CycleKeeper,
     contact_impulse: Vec<Vec3>,
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
@@ -58,6 +60,8 @@ impl Generator {
             weight_impulse_ns: _,
             history,
             future_codes,
+            cycles: _,
+            cycle_keeper,
             contact_impulse,
             prediction,
             cursor,
@@ -76,6 +80,7 @@ impl Generator {
             noise: noise.clone(),
             history: history.clone(),
             future_codes: future_codes.clone(),
+            cycle_keeper: *cycle_keeper,
             contact_impulse: contact_impulse.clone(),
             prediction: prediction.clone(),
             cursor: *cursor,
@@ -98,6 +103,7 @@ impl Generator {
         self.noise = kept.noise;
         self.history = kept.history;
         self.future_codes = kept.future_codes;
+        self.cycle_keeper = kept.cycle_keeper;
         self.contact_impulse = kept.contact_impulse;
         self.prediction = kept.prediction;
         self.cursor = kept.cursor;

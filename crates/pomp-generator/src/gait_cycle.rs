@@ -1,0 +1,285 @@
+//! Keeps phase codes on the cycle of their gait (ours).
+//!
+//! Who walks or jogs goes round: all channels of a phase code turn at the rate of the strides, with amplitudes and leads
+//! that belong to the gait. The loop reads its codes off a body that has stumbled, slipped or met a slope, and a code that
+//! no longer says where in a stride the body is leaves the kinematic module without a next step: its feet trail behind a
+//! root that goes on, the phases read off these feet say even less, and a second or two later the body falls. So a code
+//! that has left the cycle is led back to it, and with it the codes that lie ahead. A code on its cycle is not touched.
+
+use pomp_motion::Gait;
+use pomp_motion::features::{BlockName, FeatureLayout, KEY_OFFSETS};
+use pomp_motion::rotation::wrap_angle;
+use std::collections::BTreeMap;
+use std::f32::consts::TAU;
+
+/// Agreement of a code with its cycle from which on it is left alone, and at which all of `cycle_keeping` acts: the cosine
+/// between the code and the nearest point of the cycle. Of walks and jogs that did not fall, 95 % of the frames are above
+/// the first; of those that fell, most are below the second a second before.
+const ON_CYCLE: f32 = 0.92;
+const OFF_CYCLE: f32 = 0.75;
+/// Agreement from which on a code says anything about where on the cycle it is, and at which it is believed.
+const READ_FROM: f32 = 0.5;
+const READ_FULLY: f32 = 0.9;
+/// Share of the way that the angle follows a code that is believed, each frame, and share of that by which its rate does.
+const FOLLOW_ANGLE: f32 = 0.15;
+const FOLLOW_RATE: f32 = 0.0056;
+/// Time in which the rate returns to the gait's own when codes say nothing, seconds.
+const RATE_RETURNS_S: f32 = 2.0;
+/// Farthest that the rate is from the gait's own, as a share of it.
+const RATE_RANGE: f32 = 0.4;
+/// Time after a change of gait in which codes are left to find their new cycle, seconds.
+const CHANGES_S: f32 = 1.0;
+/// Least length of a code that is led back, as a share of the cycle's.
+const LEAST_LENGTH: f32 = 0.8;
+/// Codes shorter than this, and gaits that turn slower, turns a second, are no cycle.
+const SILENT: f32 = 0.1;
+const SLOWEST_HZ: f32 = 0.3;
+/// Steps in which a cycle is fitted: far more than it takes.
+const FITTING_STEPS: usize = 20;
+
+/// The cycle that the codes of a gait run through: the code at angle 0, all of whose channels turn alike.
+#[derive(Clone, Debug)]
+pub(crate) struct GaitCycle {
+    code: Vec<f32>,
+    length: f32,
+    frequency_hz: f32,
+}
+
+/// The cycles of the gaits that go round.
+#[derive(Clone, Debug)]
+pub(crate) struct GaitCycles {
+    walk: Option<GaitCycle>,
+    jog: Option<GaitCycle>,
+    /// Time between two keys of a window, seconds.
+    spacing_s: f32,
+}
+
+/// Where on the cycle of its gait a character is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CycleKeeper {
+    gait: Option<Gait>,
+    /// Radians.
+    angle: f32,
+    frequency_hz: f32,
+    /// How long it has been in the gait, seconds.
+    since_s: f32,
+}
+
+/// Σ z conj(w) over the channels of two codes, real and imaginary part.
+fn product(z: &[f32], w: &[f32]) -> (f32, f32) {
+    let channels = z.as_chunks::<2>().0.iter().zip(w.as_chunks::<2>().0);
+    channels
+        .fold((0.0, 0.0), |(re, im), (a, b)| (re + a[0] * b[0] + a[1] * b[1], im + a[1] * b[0] - a[0] * b[1]))
+}
+
+fn length(code: &[f32]) -> f32 {
+    code.iter().map(|v| v * v).sum::<f32>().sqrt()
+}
+
+/// Every channel of `code` turned by `angle` and scaled.
+fn turned(code: &[f32], angle: f32, scale: f32) -> impl Iterator<Item = f32> + '_ {
+    let (sin, cos) = angle.sin_cos();
+    code.as_chunks::<2>()
+        .0
+        .iter()
+        .flat_map(move |a| [scale * (cos * a[0] - sin * a[1]), scale * (sin * a[0] + cos * a[1])])
+}
+
+impl GaitCycle {
+    /// The cycle nearest to `codes` (2C each), `spacing_s` apart; none if they are silent or do not go round.
+    pub fn of_codes(codes: &[&[f32]], spacing_s: f32) -> Option<Self> {
+        let mut code = codes.get(codes.len() / 2)?.to_vec();
+        // The mean of the codes, each turned to where the last mean is.
+        for _ in 0..FITTING_STEPS {
+            let mut mean = vec![0.0; code.len()];
+            for z in codes {
+                let (re, im) = product(z, &code);
+                let back = turned(z, -im.atan2(re), 1.0 / codes.len() as f32);
+                mean.iter_mut().zip(back).for_each(|(sum, value)| *sum += value);
+            }
+            code = mean;
+        }
+        let angles: Vec<f32> = codes
+            .iter()
+            .map(|z| {
+                let (re, im) = product(z, &code);
+                im.atan2(re)
+            })
+            .collect();
+        let way: f32 = angles.windows(2).map(|pair| wrap_angle(pair[1] - pair[0])).sum();
+        let frequency_hz = way / (TAU * spacing_s * (codes.len() - 1) as f32);
+        let length = length(&code);
+        (length > SILENT && frequency_hz > SLOWEST_HZ).then_some(Self { code, length, frequency_hz })
+    }
+}
+
+impl GaitCycles {
+    /// The cycles in the windows that a model starts with.
+    pub fn of_starts(layout: &FeatureLayout, starts: &BTreeMap<String, Vec<f32>>, frame_s: f32) -> Self {
+        let spacing_s = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as f32 * frame_s;
+        let of = |gait: Gait| {
+            let codes = &starts.get(gait.name())?[layout.x_range(BlockName::PhaseCodes)];
+            let codes: Vec<&[f32]> = codes.chunks_exact(2 * layout.channels()).collect();
+            GaitCycle::of_codes(&codes, spacing_s)
+        };
+        Self { walk: of(Gait::Walk), jog: of(Gait::Jog), spacing_s }
+    }
+
+    fn of(&self, gait: Gait) -> Option<&GaitCycle> {
+        match gait {
+            Gait::Walk => self.walk.as_ref(),
+            Gait::Jog => self.jog.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl CycleKeeper {
+    /// Nobody goes anywhere: the next cycle is found anew.
+    pub fn leave(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Moves on by `dt_s` along the cycle of `gait`. The present's `code` (2C) and those of `future`, the first of which
+    /// is the present's again and the others are keys of the window, are led back by up to a `share` of their way each, as
+    /// far as the present has left the cycle.
+    pub fn keep(
+        &mut self,
+        cycles: &GaitCycles,
+        gait: Gait,
+        share: f32,
+        code: &mut [f32],
+        future: &mut [f32],
+        dt_s: f32,
+    ) {
+        if self.gait != Some(gait) {
+            *self = Self { gait: Some(gait), ..Self::default() };
+        }
+        let Some(cycle) = cycles.of(gait) else { return };
+        let (re, im) = product(code, &cycle.code);
+        let size = length(code) / cycle.length;
+        let agreement = re.hypot(im) / (size * cycle.length * cycle.length).max(f32::EPSILON);
+        self.follow(cycle, im.atan2(re), agreement, dt_s);
+        let off = ((ON_CYCLE - agreement) / (ON_CYCLE - OFF_CYCLE)).clamp(0.0, 1.0);
+        if self.since_s < CHANGES_S || off == 0.0 {
+            return;
+        }
+        let scale = size.max(LEAST_LENGTH);
+        let lead = |code: &mut [f32], angle: f32| {
+            for (value, kept) in code.iter_mut().zip(turned(&cycle.code, angle, scale)) {
+                *value += (kept - *value) * share * off;
+            }
+        };
+        lead(code, self.angle);
+        for (key, code) in future.chunks_exact_mut(cycle.code.len()).enumerate().skip(1) {
+            lead(code, self.angle + TAU * self.frequency_hz * cycles.spacing_s * key as f32);
+        }
+    }
+
+    /// Lets angle and rate follow what the code says, as far as it agrees with the cycle; otherwise they go on.
+    fn follow(&mut self, cycle: &GaitCycle, read: f32, agreement: f32, dt_s: f32) {
+        if self.since_s == 0.0 {
+            (self.angle, self.frequency_hz) = (read, cycle.frequency_hz);
+        } else {
+            let believed = ((agreement - READ_FROM) / (READ_FULLY - READ_FROM)).clamp(0.0, 1.0);
+            let going = self.angle + TAU * self.frequency_hz * dt_s;
+            let ahead = believed * wrap_angle(read - going);
+            self.angle = wrap_angle(going + FOLLOW_ANGLE * ahead);
+            let own = cycle.frequency_hz;
+            self.frequency_hz += FOLLOW_RATE * ahead / (TAU * dt_s);
+            self.frequency_hz = self.frequency_hz.clamp((1.0 - RATE_RANGE) * own, (1.0 + RATE_RANGE) * own);
+            self.frequency_hz +=
+                (own - self.frequency_hz) * (1.0 - believed) * (dt_s / RATE_RETURNS_S).min(1.0);
+        }
+        self.since_s += dt_s;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DT_S: f32 = 1.0 / 60.0;
+    const LEADS: [f32; 3] = [0.0, 1.2, -2.0];
+    const AMPLITUDES: [f32; 3] = [0.6, 0.4, 0.5];
+
+    fn code(angle: f32) -> Vec<f32> {
+        let channel = |(lead, amplitude): (&f32, &f32)| {
+            let (sin, cos) = (angle + lead).sin_cos();
+            [amplitude * cos, amplitude * sin]
+        };
+        LEADS.iter().zip(&AMPLITUDES).flat_map(channel).collect()
+    }
+
+    fn cycles() -> GaitCycles {
+        GaitCycles { walk: Some(cycle()), jog: None, spacing_s: 1.0 / 6.0 }
+    }
+
+    fn cycle() -> GaitCycle {
+        let codes: Vec<Vec<f32>> = (0..13).map(|key| code(TAU * 0.95 * key as f32 / 6.0)).collect();
+        let codes: Vec<&[f32]> = codes.iter().map(Vec::as_slice).collect();
+        GaitCycle::of_codes(&codes, 1.0 / 6.0).expect("it goes round")
+    }
+
+    /// Runs two seconds on the cycle, then `frames` with what `spoil` makes of the code; gives the last code and what lies ahead.
+    fn run(share: f32, frames: usize, spoil: impl Fn(usize, Vec<f32>) -> Vec<f32>) -> (Vec<f32>, Vec<f32>) {
+        let (cycles, mut keeper) = (cycles(), CycleKeeper::default());
+        let mut last = (Vec::new(), Vec::new());
+        for frame in 0..120 + frames {
+            let clean = code(TAU * 0.95 * DT_S * frame as f32);
+            let mut now = if frame < 120 { clean } else { spoil(frame, clean) };
+            let mut future = [now.clone(), now.clone()].concat();
+            keeper.keep(&cycles, Gait::Walk, share, &mut now, &mut future, DT_S);
+            last = (now, future);
+        }
+        last
+    }
+
+    #[test]
+    fn the_cycle_of_codes_that_go_round_is_found_again() {
+        let cycle = cycle();
+        assert!((cycle.frequency_hz - 0.95).abs() < 1e-3, "{}", cycle.frequency_hz);
+        for angle in [0.0, 1.0, 4.0] {
+            let z = code(angle);
+            let (re, im) = product(&z, &cycle.code);
+            let agreement = re.hypot(im) / (length(&z) * cycle.length);
+            assert!((agreement - 1.0).abs() < 1e-4, "{agreement}");
+        }
+    }
+
+    #[test]
+    fn codes_that_stand_still_or_are_silent_are_no_cycle() {
+        let (still, silent) = (code(1.0), vec![0.0; 6]);
+        assert!(GaitCycle::of_codes(&[still.as_slice(); 13], 1.0 / 6.0).is_none());
+        assert!(GaitCycle::of_codes(&[silent.as_slice(); 13], 1.0 / 6.0).is_none());
+    }
+
+    #[test]
+    fn a_code_on_its_cycle_is_not_touched_whatever_its_rate_and_length() {
+        for rate in [0.7, 0.95, 1.2] {
+            let angle = |frame: usize| TAU * rate * DT_S * frame as f32;
+            let kept = run(1.0, 120, |frame, _| code(angle(frame)).iter().map(|v| 0.5 * v).collect()).0;
+            let clean: Vec<f32> = code(angle(239)).iter().map(|v| 0.5 * v).collect();
+            assert_eq!(kept, clean, "at {rate} Hz");
+        }
+    }
+
+    #[test]
+    fn a_code_whose_channels_have_lost_each_other_is_led_back_to_where_the_stride_would_be() {
+        let lost = |_: usize, clean: Vec<f32>| -> Vec<f32> {
+            let channels = clean.chunks_exact(2).enumerate();
+            channels
+                .flat_map(|(channel, z)| turned(z, 2.1 * channel as f32, 0.5).collect::<Vec<_>>())
+                .collect()
+        };
+        let clean = code(TAU * 0.95 * DT_S * 149.0);
+        let ahead = code(TAU * 0.95 * (DT_S * 149.0 + 1.0 / 6.0));
+        let agreement = |z: &[f32], w: &[f32]| product(z, w).0 / (length(z) * length(w));
+        let (left, _) = run(0.0, 30, lost);
+        let (kept, future) = run(1.0, 30, lost);
+        let before = agreement(&left, &clean);
+        let (after, next) = (agreement(&kept, &clean), agreement(&future[6..], &ahead));
+        println!("agreement with the stride: {before:.2} left alone, {after:.2} led back, {next:.2} ahead");
+        assert!(before < 0.6 && after > 0.95 && next > 0.95);
+    }
+}
