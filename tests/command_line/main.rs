@@ -13,4 +13,5 @@ mod help;
 mod model;
 mod program;
 mod resume;
+mod scene;
 mod tiny_model;

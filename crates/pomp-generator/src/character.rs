@@ -7,6 +7,7 @@
 mod feedback;
 mod snapshot;
 mod surroundings;
+mod together;
 
 pub(crate) use snapshot::CharacterSnapshot;
 
@@ -68,10 +69,21 @@ impl Character {
         start: CharacterState,
     ) -> Result<Self, GeneratorError> {
         let dynamic = DynamicModule::new(skeleton, &config.dynamic, terrain.grid())?;
+        Ok(Self::with_body(skeleton, terrain, config, start, dynamic))
+    }
+
+    /// [`Self::new`] with a ragdoll that is there already.
+    pub(crate) fn with_body(
+        skeleton: &Skeleton,
+        terrain: HeightMap,
+        config: &GeneratorConfig,
+        start: CharacterState,
+        dynamic: DynamicModule,
+    ) -> Self {
         let footing = (config.swing_clearance_m > 0.0)
             .then(|| Footing::new(dynamic.body_height_m(), config.swing_clearance_m));
         let pose = start.to_pose();
-        Ok(Self {
+        Self {
             skeleton: skeleton.clone(),
             surface: Arc::new(WalkingSurface::over(&terrain)),
             carry: Carry::new(dynamic.body_height_m()),
@@ -91,7 +103,7 @@ impl Character {
             target_pose: pose,
             at_start: true,
             let_go: false,
-        })
+        }
     }
 
     /// What the kinematic module is shown of the body.
@@ -257,17 +269,23 @@ impl Character {
     /// # Errors
     /// A push that is refused, or any push at all when nothing is simulated (`frame` names the place).
     pub fn simulate(&mut self, pushes: &[Push], frame: usize) -> Result<Frame, GeneratorError> {
+        self.begin()?;
+        match self.dynamics {
+            Dynamics::Simulated => Ok(self.dynamic.step(&self.from, &self.target_pose, pushes)?),
+            Dynamics::KinematicOnly if pushes.is_empty() => Ok(self.pose_of_target()),
+            Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),
+        }
+    }
+
+    /// Before the first frame, puts the ragdoll where it starts.
+    fn begin(&mut self) -> Result<(), GeneratorError> {
         if self.at_start {
             // The ragdoll starts in the start's pose, moving as the first target asks.
             let motion = PoseVelocity::between(&self.from, &self.target_pose, FRAME_S);
             self.dynamic.reset(&self.from, &motion)?;
             self.at_start = false;
         }
-        match self.dynamics {
-            Dynamics::Simulated => Ok(self.dynamic.step(&self.from, &self.target_pose, pushes)?),
-            Dynamics::KinematicOnly if pushes.is_empty() => Ok(self.pose_of_target()),
-            Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),
-        }
+        Ok(())
     }
 
     /// Takes a simulated frame over into the state that the kinematic module is shown, and lets the target give way to the body.
@@ -321,6 +339,7 @@ impl Character {
             root_angular_velocity: motion.angular[0],
             contact_impulse: vec![Vec3::ZERO; pose.positions.len()],
             box_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            character_impulse: vec![Vec3::ZERO; pose.positions.len()],
             assist_force: Vec3::ZERO,
             assist_torque: Vec3::ZERO,
             joint_torque: vec![0.0; pose.positions.len()],

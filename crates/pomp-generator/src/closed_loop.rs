@@ -13,15 +13,16 @@ use crate::gait_cycle::{CycleKeeper, GaitCycles};
 use crate::get_up::{Leader, Recovery};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
+use crate::stature::Stature;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
 use crate::upright::share_of_upright;
-use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
+use crate::{GeneratorConfig, GeneratorError, PhaseFeedback, Role};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
 use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame, Skeleton};
-use pomp_physics::{Frame, Push};
+use pomp_physics::{DynamicModule, Frame, Push};
 use pomp_terrain::HeightMap;
 
 /// Frame rate of the loop, Hz: that of keys and windows.
@@ -51,6 +52,7 @@ pub struct Generator {
     character: Character,
     layout: FeatureLayout,
     description: KinematicDescription,
+    stature: Stature,
     inference: KinematicInference,
     phase_reader: PhaseReader,
     falls: FallDetector,
@@ -89,6 +91,18 @@ impl Generator {
         start: Gait,
         seed: u64,
     ) -> Result<Self, GeneratorError> {
+        let role = Role { settings: config.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
+        Self::with_body(model, terrain, &role, None)
+    }
+
+    /// A character as `role` says, with a `body` that is there already or one of its own.
+    pub(crate) fn with_body(
+        model: &Model,
+        terrain: HeightMap,
+        role: &Role,
+        body: Option<DynamicModule>,
+    ) -> Result<Self, GeneratorError> {
+        let Role { settings: config, start, seed, position, yaw } = role;
         config.validate()?;
         let (network, gamma, kinematic) = model.kinematic()?;
         let description = &model.description;
@@ -103,11 +117,17 @@ impl Generator {
                 kinematic.starts.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
             ),
         })?;
-        let ground = terrain.smoothed_height(0.0, 0.0);
-        let origin = RootFrame { origin: Vec3::new(0.0, ground, 0.0), yaw: 0.0 };
+        let ground = terrain.smoothed_height(position.x, position.y);
+        let origin = RootFrame { origin: Vec3::new(position.x, ground, position.y), yaw: *yaw };
         let start = read_start(&layout, x, origin);
+        let stature = Stature::of(config, &description.skeleton)?;
+        let skeleton = stature.skeleton(&description.skeleton);
         let phase_reader = PhaseReader::new(model, config.phase_feedback, &start.state)?;
-        let character = Character::new(&description.skeleton, terrain, config, start.state)?;
+        let start = stature.start(start);
+        let character = match body {
+            Some(body) => Character::with_body(&skeleton, terrain, config, start.state, body),
+            None => Character::new(&skeleton, terrain, config, start.state)?,
+        };
         if character.body().body_names() != description.body_names {
             return Err(GeneratorError::BadModel {
                 reason: "it was trained with other bodies than this version simulates; train it again"
@@ -120,7 +140,8 @@ impl Generator {
         Ok(Self {
             weight_impulse_ns,
             description: kinematic.clone(),
-            falls: FallDetector::new(&description.skeleton, config),
+            falls: FallDetector::new(&skeleton, config),
+            stature,
             config: config.clone(),
             contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
             x: vec![0.0; layout.x_len()],
@@ -128,7 +149,7 @@ impl Generator {
             y: vec![0.0; layout.y_len()],
             layout,
             phase_reader,
-            noise: CoherentNoise::new(seed, inference.draws(), FRAME_S, config.noise_memory_s),
+            noise: CoherentNoise::new(*seed, inference.draws(), FRAME_S, config.noise_memory_s),
             inference,
             history: History::new(start.history),
             future_codes: start.future_phase_codes,
@@ -143,6 +164,11 @@ impl Generator {
             assist_share: 1.0,
             frame: 0,
         })
+    }
+
+    /// The character, to be moved with others.
+    pub(crate) fn character_mut(&mut self) -> &mut Character {
+        &mut self.character
     }
 
     /// Names of the bodies, in the order of contact impulses and pushes.
@@ -175,6 +201,13 @@ impl Generator {
     /// # Errors
     /// A push that is refused, or a network whose output is not finite.
     pub fn step(&mut self, plan: &ControlPlan, pushes: &[Push]) -> Result<StepOutput, GeneratorError> {
+        let control = self.lead(plan)?;
+        let simulated = self.character.simulate(pushes, self.frame)?;
+        self.follow(plan, control, simulated, !pushes.is_empty())
+    }
+
+    /// The part of a frame before it is simulated: the next target. Returns what was asked for.
+    pub(crate) fn lead(&mut self, plan: &ControlPlan) -> Result<ControlSample, GeneratorError> {
         let control = plan.at(self.cursor.frame());
         match self.recovery.lead(&mut self.character) {
             Leader::Module => self.set_target(plan)?,
@@ -186,7 +219,17 @@ impl Generator {
         }
         self.recovery.fade(&mut self.character);
         self.character.set_help(self.recovery.help(), self.assist_share);
-        let simulated = self.character.simulate(pushes, self.frame)?;
+        Ok(control)
+    }
+
+    /// The part of a frame after it was `simulated`; `control` is what [`Self::lead`] gave, and `pushed` whether it was pushed.
+    pub(crate) fn follow(
+        &mut self,
+        plan: &ControlPlan,
+        control: ControlSample,
+        simulated: Frame,
+        pushed: bool,
+    ) -> Result<StepOutput, GeneratorError> {
         self.take_over(&simulated, control.gait)?;
         self.cursor.advance(plan, ground_position(&self.character.state().frame), self.ease(plan));
         self.frame += 1;
@@ -194,7 +237,7 @@ impl Generator {
         let down = self.falls.is_down(&simulated.pose, self.character.state().frame.origin.y);
         self.down_frames = if down { self.down_frames + 1 } else { 0 };
         // A blow that the simulator could not follow has felled it, in whatever pose it was caught.
-        let struck = simulated.recovered.is_some() && !pushes.is_empty();
+        let struck = simulated.recovered.is_some() && pushed;
         let fell = !self.recovery.is_down() && self.down_frames as f32 * FRAME_S > self.config.fall_after_s;
         if struck || fell {
             self.recovery.fall(&mut self.character);
@@ -237,16 +280,19 @@ impl Generator {
             ease,
             blend,
         );
+        let keys = self.stature.keys_to_module(keys);
         let codes = self.window_codes();
+        let state = self.stature.state_to_module(self.character.state());
         let input = InputFrame {
-            state: self.character.state(),
+            state: &state,
             keys: &keys,
             phase_codes: &codes,
             contact_impulse: &self.contact_impulse,
             weight_impulse_ns: self.weight_impulse_ns,
         };
         let character = &self.character;
-        self.layout.write_x(&input, |x, z| character.shown_ground(x, z), &mut self.x);
+        let ground = |x, z| self.stature.ground_to_module(|x, z| character.shown_ground(x, z), x, z);
+        self.layout.write_x(&input, ground, &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
         self.inference.sample(&self.normalised_x, &mut self.y, &mut self.noise)?;
@@ -254,7 +300,7 @@ impl Generator {
         if self.y.iter().any(|v| !v.is_finite()) {
             return Err(GeneratorError::NotFinite { frame: self.frame });
         }
-        let output = self.layout.read_y(&self.y);
+        let output = self.stature.output_to_body(self.layout.read_y(&self.y));
 
         let (yaw, velocity) = (self.character.state().frame.yaw, self.character.state().root_velocity);
         let share = share_of_upright(self.config.stand_upright_s, plan, plan_frame, yaw, velocity);
@@ -274,6 +320,7 @@ impl Generator {
         let start = start.expect("a generator is made from one of the model's starts");
         let start = read_start(&self.layout, start, frame);
         self.phase_reader.restart(&start.state);
+        let start = self.stature.start(start);
         self.history = History::new(start.history);
         self.future_codes = start.future_phase_codes;
         self.prediction = None;
@@ -285,7 +332,7 @@ impl Generator {
     /// gait says which cycle its phases are on.
     fn take_over(&mut self, simulated: &Frame, wanted: Gait) -> Result<(), GeneratorError> {
         let body = self.character.take_over(simulated);
-        self.phase_reader.push(&body);
+        self.phase_reader.push(&self.stature.state_to_module(&body));
         self.contact_impulse.copy_from_slice(&simulated.contact_impulse);
 
         let frame = self.character.state().frame;

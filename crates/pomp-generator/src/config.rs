@@ -1,5 +1,6 @@
 use crate::GeneratorError;
 use crate::get_up::GetUpConfig;
+use crate::stature::SERVED_M;
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,10 @@ pub struct GeneratorConfig {
     pub fallen_strength: f32,
     /// What it does then.
     pub get_up: GetUpConfig,
+    /// Height of the character, metres, 1.5 to 2.0; its mass is `dynamic.mass_kg`. Left out, as by default, it is that of the
+    /// model's skeleton. Commands stay in m/s: what is a stroll for a tall character is a brisk walk for a small one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stature_m: Option<f32>,
     /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
     /// needs less than the replay of a clip does.
     pub dynamic: DynamicConfig,
@@ -106,6 +111,7 @@ impl Default for GeneratorConfig {
             fall_after_s: 0.3,
             fallen_strength: 0.05,
             get_up: GetUpConfig::default(),
+            stature_m: None,
             dynamic: DynamicConfig {
                 assist: AssistConfig { horizontal_limit_bw: 0.45, ..DynamicConfig::default().assist },
                 ..DynamicConfig::default()
@@ -140,6 +146,9 @@ impl GeneratorConfig {
         in_range("fall_height", self.fall_height, 0.0, 1.0, "0 to 1")?;
         in_range("fall_after_s", self.fall_after_s, 0.0, 5.0, "0 to 5")?;
         in_range("fallen_strength", self.fallen_strength, 0.001, 1.0, "0.001 to 1")?;
+        if let Some(stature_m) = self.stature_m {
+            in_range("stature_m", stature_m, SERVED_M[0], SERVED_M[1], "1.5 to 2 m")?;
+        }
         self.get_up.validate()?;
         self.dynamic.validate()?;
         Ok(())

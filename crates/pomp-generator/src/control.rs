@@ -267,6 +267,19 @@ impl ControlPlan {
         Err(GeneratorError::BadControl { reason })
     }
 
+    /// The plan of one who starts at `position` (world x and z) and faces `yaw` (radians) instead of at the origin, facing +Z.
+    pub fn moved(&self, position: Vec2, yaw: f32) -> Self {
+        let samples = self.samples.iter().map(|sample| {
+            let turned = from_yaw(yaw) * glam::Vec3::new(sample.position.x, 0.0, sample.position.y);
+            ControlSample {
+                position: position + Vec2::new(turned.x, turned.z),
+                yaw: wrap_angle(sample.yaw + yaw),
+                ..*sample
+            }
+        });
+        Self { samples: samples.collect(), frame_rate_hz: self.frame_rate_hz }
+    }
+
     fn of_positions(positions: &[Vec2], gaits: impl Iterator<Item = Gait>, frame_rate_hz: f32) -> Self {
         let mut yaw = 0.0;
         let samples = positions

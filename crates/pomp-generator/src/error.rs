@@ -10,6 +10,12 @@ pub enum GeneratorError {
         /// What is wrong with it and what would be right.
         reason: String,
     },
+    /// Characters that cannot be in one world.
+    #[error("scene: {reason}")]
+    BadScene {
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
     /// A setting outside its range.
     #[error("generator config: {field} = {value} is outside {range}")]
     BadConfig {

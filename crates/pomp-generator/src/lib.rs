@@ -8,6 +8,9 @@
 //! A [`RolloutRecipe`] holds all that decides a rollout; [`RolloutRecipe::run`] makes it, and [`replay`] makes it again, bit for
 //! bit, from its record alone.
 //!
+//! An [`Ensemble`] moves several characters in one world, in which they bump into each other; an [`EnsembleRecipe`] makes and
+//! repeats their rollouts.
+//!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
 mod carry;
@@ -15,6 +18,8 @@ mod character;
 mod closed_loop;
 mod config;
 pub mod control;
+mod ensemble;
+mod ensemble_recipe;
 mod error;
 mod fall;
 mod footing;
@@ -26,6 +31,7 @@ mod rollout;
 mod scheduled_throw;
 mod sole;
 mod start;
+mod stature;
 mod trajectory;
 mod upright;
 mod walking_surface;
@@ -34,6 +40,8 @@ pub use character::Character;
 pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
+pub use ensemble::{Ensemble, Part, Role};
+pub use ensemble_recipe::{EnsembleRecipe, Performer};
 pub use error::GeneratorError;
 pub use get_up::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};

@@ -3,7 +3,8 @@
 use crate::control::ControlSample;
 use crate::rollout::{push_frame, record_with_throws};
 use crate::{
-    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, ScheduledPush, ScheduledThrow,
+    ControlPlan, EnsembleRecipe, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, ScheduledPush,
+    ScheduledThrow,
 };
 use glam::Vec2;
 use pomp_model::Model;
@@ -72,7 +73,7 @@ impl RolloutRecipe {
         name: &str,
         after_step: impl FnMut(usize) -> f32,
     ) -> Result<Recording, GeneratorError> {
-        self.check_model(model)?;
+        check_model(&self.model_sha256, model)?;
         if self.frames == 0 {
             return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
         }
@@ -100,11 +101,7 @@ impl RolloutRecipe {
     /// What a recording holds of it besides ground and pushes.
     pub fn to_record(&self) -> Recipe {
         let settings = self.text(format!("pomp {}", env!("CARGO_PKG_VERSION")));
-        let plan = self.plan.samples().iter().map(|sample| {
-            let ControlSample { position, yaw, speed_mps, gait } = *sample;
-            [position.x, position.y, yaw, speed_mps, gait.index() as f32]
-        });
-        Recipe { settings, plan: plan.collect() }
+        Recipe { settings, plan: rows_of_plan(&self.plan).collect() }
     }
 
     fn text(&self, made_by: String) -> String {
@@ -142,12 +139,6 @@ impl RolloutRecipe {
         if let Some(throw) = settings.throws.iter().find(|throw| throw.body >= bodies) {
             return Err(bad(format!("a box is thrown at body {}, and there are {bodies}", throw.body)));
         }
-        let samples = recipe.plan.iter().map(|&[x, z, yaw, speed_mps, gait]| {
-            let gait = *Gait::ALL
-                .get(gait as usize)
-                .ok_or_else(|| bad(format!("its plan has the gait {gait}, and there are {}", Gait::COUNT)))?;
-            Ok(ControlSample { position: Vec2::new(x, z), yaw, speed_mps, gait })
-        });
         let found = Self {
             model_sha256: settings.model_sha256,
             start: settings.start,
@@ -157,7 +148,7 @@ impl RolloutRecipe {
                 .map_err(|_| bad(format!("its seed \"{}\" is no number", settings.seed)))?,
             settings: settings.generator,
             throws: settings.throws,
-            plan: ControlPlan::of_samples(samples.collect::<Result<_, GeneratorError>>()?, FRAME_RATE_HZ)?,
+            plan: plan_of_rows(&recipe.plan, &recording.name)?,
             pushes: pushes
                 .iter()
                 .map(|push| ScheduledPush {
@@ -198,26 +189,51 @@ impl RolloutRecipe {
             && recording.frames() == self.frames
             && found == Some(wanted)
     }
-
-    fn check_model(&self, model: &Model) -> Result<(), GeneratorError> {
-        let given = model.files_sha256.as_deref().unwrap_or("a model that was never a file");
-        if given == self.model_sha256 {
-            return Ok(());
-        }
-        Err(GeneratorError::OtherModel { recorded: self.model_sha256.clone(), given: given.to_owned() })
-    }
 }
 
-/// Makes a rollout again from its record alone and `model`, and compares every number.
+/// That a recipe is of `model`.
+pub(crate) fn check_model(recorded: &str, model: &Model) -> Result<(), GeneratorError> {
+    let given = model.files_sha256.as_deref().unwrap_or("a model that was never a file");
+    if given == recorded {
+        return Ok(());
+    }
+    Err(GeneratorError::OtherModel { recorded: recorded.to_owned(), given: given.to_owned() })
+}
+
+/// A plan as a [`Recipe`] holds it.
+pub(crate) fn rows_of_plan(plan: &ControlPlan) -> impl Iterator<Item = [f32; 5]> + '_ {
+    plan.samples().iter().map(|sample| {
+        let ControlSample { position, yaw, speed_mps, gait } = *sample;
+        [position.x, position.y, yaw, speed_mps, gait.index() as f32]
+    })
+}
+
+/// The plan of [`rows_of_plan`]; `recording` names the place of an error.
+pub(crate) fn plan_of_rows(rows: &[[f32; 5]], recording: &str) -> Result<ControlPlan, GeneratorError> {
+    let samples = rows.iter().map(|&[x, z, yaw, speed_mps, gait]| {
+        let gait = *Gait::ALL.get(gait as usize).ok_or_else(|| GeneratorError::BadRecipe {
+            recording: recording.to_owned(),
+            reason: format!("its plan has the gait {gait}, and there are {}", Gait::COUNT),
+        })?;
+        Ok(ControlSample { position: Vec2::new(x, z), yaw, speed_mps, gait })
+    });
+    ControlPlan::of_samples(samples.collect::<Result<_, GeneratorError>>()?, FRAME_RATE_HZ)
+}
+
+/// Makes a rollout again from its record alone and `model`, and compares every number; that of one of several characters with
+/// the others, whom its record holds too.
 ///
 /// # Errors
-/// What [`RolloutRecipe::of_recording`] and [`RolloutRecipe::run`] say.
+/// What [`RolloutRecipe::of_recording`] and [`RolloutRecipe::run`] or their like of [`EnsembleRecipe`] say.
 pub fn replay(
     recording: &Recording,
     model: &Model,
     after_step: impl FnMut(usize) -> f32,
 ) -> Result<Replay, GeneratorError> {
-    let again = RolloutRecipe::of_recording(recording)?.run(model, &recording.name, after_step)?;
+    let again = match EnsembleRecipe::of_recording(recording)? {
+        Some((scene, character)) => scene.run_for(model, &recording.name, character, after_step)?,
+        None => RolloutRecipe::of_recording(recording)?.run(model, &recording.name, after_step)?,
+    };
     let mut again = Recording {
         recipe: recording.recipe.clone(),
         source: recording.source.clone(),

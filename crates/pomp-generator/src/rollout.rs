@@ -1,10 +1,11 @@
 //! A whole run, recorded.
 
 use crate::closed_loop::FRAME_RATE_HZ;
-use crate::{ControlPlan, Generator, GeneratorError, ScheduledThrow};
+use crate::{ControlPlan, Generator, GeneratorError, ScheduledThrow, StepOutput};
 use glam::Vec3;
 use pomp_motion::{
-    ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack,
+    ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, PushRecord, Recording,
+    SimulationTrack,
 };
 use pomp_physics::Push;
 use std::sync::Arc;
@@ -53,66 +54,114 @@ pub(crate) fn record_with_throws(
     frames: usize,
     mut after_step: impl FnMut(usize) -> f32,
 ) -> Result<Recording, GeneratorError> {
-    let skeleton = Arc::new(generator.skeleton().clone());
-    let (joints, bodies) = (skeleton.len(), generator.body_names().len());
-    let mut poses: Vec<GlobalPose> = Vec::with_capacity(frames);
-    let mut velocities = FrameTable::with_columns(joints);
-    let mut targets = FrameTable::with_columns(joints);
-    let mut impulses = FrameTable::with_columns(bodies);
-    let (mut forces, mut torques) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
-    let (mut gaits, mut control, mut times) = (Vec::new(), Vec::new(), Vec::new());
-    let mut phases: Option<FrameTable<f32>> = None;
-    let mut records = Vec::new();
+    let mut recorder = Recorder::new(generator, frames);
     for frame in 0..frames {
-        let now: Vec<Push> = pushes
-            .iter()
-            .filter(|push| push_frame(push.time_s) == frame)
-            .map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None })
-            .collect();
+        let now = pushes_at(pushes, frame);
         for throw in throws.iter().filter(|throw| throw.frame() == frame) {
-            throw.throw(generator, &poses, gravity_m_s2)?;
+            throw.throw(generator, recorder.poses(), gravity_m_s2)?;
         }
         let step = generator.step(plan, &now)?;
-        records.extend(now.iter().map(|push| PushRecord {
+        recorder.add(frame, &now, step, after_step(frame));
+    }
+    Ok(recorder.finish(generator, name))
+}
+
+/// The pushes that act in a frame.
+pub(crate) fn pushes_at(pushes: &[ScheduledPush], frame: usize) -> Vec<Push> {
+    pushes
+        .iter()
+        .filter(|push| push_frame(push.time_s) == frame)
+        .map(|push| Push { body: push.body, impulse_ns: push.impulse_ns, point: None })
+        .collect()
+}
+
+/// What a run gave so far.
+pub(crate) struct Recorder {
+    poses: Vec<GlobalPose>,
+    velocities: FrameTable<Vec3>,
+    targets: FrameTable<Vec3>,
+    impulses: FrameTable<Vec3>,
+    forces: Vec<Vec3>,
+    torques: Vec<Vec3>,
+    gaits: Vec<[f32; Gait::COUNT]>,
+    control: Vec<[f32; 4]>,
+    times: Vec<f32>,
+    phases: Option<FrameTable<f32>>,
+    pushes: Vec<PushRecord>,
+}
+
+impl Recorder {
+    /// Nothing yet of `generator`, with room for `frames`.
+    pub fn new(generator: &Generator, frames: usize) -> Self {
+        let (joints, bodies) = (generator.skeleton().len(), generator.body_names().len());
+        Self {
+            poses: Vec::with_capacity(frames),
+            velocities: FrameTable::with_columns(joints),
+            targets: FrameTable::with_columns(joints),
+            impulses: FrameTable::with_columns(bodies),
+            forces: Vec::with_capacity(frames),
+            torques: Vec::with_capacity(frames),
+            gaits: Vec::new(),
+            control: Vec::new(),
+            times: Vec::new(),
+            phases: None,
+            pushes: Vec::new(),
+        }
+    }
+
+    /// The simulated poses so far.
+    pub fn poses(&self) -> &[GlobalPose] {
+        &self.poses
+    }
+
+    /// Takes in what `frame` gave.
+    pub fn add(&mut self, frame: usize, pushes: &[Push], step: StepOutput, time_us: f32) {
+        self.pushes.extend(pushes.iter().map(|push| PushRecord {
             time_s: frame as f32 / FRAME_RATE_HZ,
             body: push.body,
             impulse_ns: push.impulse_ns,
             point: step.simulated.pose.positions[push.body],
         }));
-        times.push(after_step(frame));
-        velocities.push(&step.simulated.velocities);
-        targets.push(&step.target.positions);
-        impulses.push(&step.simulated.contact_impulse);
-        forces.push(step.simulated.assist_force);
-        torques.push(step.simulated.assist_torque);
-        gaits.push(step.gait);
+        self.times.push(time_us);
+        self.velocities.push(&step.simulated.velocities);
+        self.targets.push(&step.target.positions);
+        self.impulses.push(&step.simulated.contact_impulse);
+        self.forces.push(step.simulated.assist_force);
+        self.torques.push(step.simulated.assist_torque);
+        self.gaits.push(step.gait);
         let c = step.control;
-        control.push([c.position.x, c.position.y, c.yaw, c.speed_mps]);
-        phases.get_or_insert_with(|| FrameTable::with_columns(step.phase_code.len())).push(&step.phase_code);
-        poses.push(step.simulated.pose);
+        self.control.push([c.position.x, c.position.y, c.yaw, c.speed_mps]);
+        let width = step.phase_code.len();
+        self.phases.get_or_insert_with(|| FrameTable::with_columns(width)).push(&step.phase_code);
+        self.poses.push(step.simulated.pose);
     }
-    let mut recording = Recording::of_global_poses(name, skeleton, FRAME_RATE_HZ, &poses);
-    recording.velocities = velocities.clone();
-    recording.gait = gaits;
-    recording.phase = phases;
-    recording.terrain = Some(generator.terrain().grid().clone());
-    recording.simulation = Some(SimulationTrack {
-        body_names: generator.body_names().to_vec(),
-        body_mass_kg: generator.body_masses().to_vec(),
-        contact_impulse: impulses.clone(),
-        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
-        sim_contact_impulse: impulses,
-        positions: recording.positions.clone(),
-        quaternions: recording.quaternions.clone(),
-        velocities,
-        assist_force: forces,
-        assist_torque: torques,
-    });
-    recording.generation = Some(GenerationTrack {
-        target_positions: targets,
-        pushes: records,
-        control,
-        frame_time_us: Some(times),
-    });
-    Ok(recording)
+
+    /// The recording of it all.
+    pub fn finish(self, generator: &Generator, name: &str) -> Recording {
+        let skeleton = Arc::new(generator.skeleton().clone());
+        let mut recording = Recording::of_global_poses(name, skeleton, FRAME_RATE_HZ, &self.poses);
+        recording.velocities = self.velocities.clone();
+        recording.gait = self.gaits;
+        recording.phase = self.phases;
+        recording.terrain = Some(generator.terrain().grid().clone());
+        recording.simulation = Some(SimulationTrack {
+            body_names: generator.body_names().to_vec(),
+            body_mass_kg: generator.body_masses().to_vec(),
+            contact_impulse: self.impulses.clone(),
+            impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
+            sim_contact_impulse: self.impulses,
+            positions: recording.positions.clone(),
+            quaternions: recording.quaternions.clone(),
+            velocities: self.velocities,
+            assist_force: self.forces,
+            assist_torque: self.torques,
+        });
+        recording.generation = Some(GenerationTrack {
+            target_positions: self.targets,
+            pushes: self.pushes,
+            control: self.control,
+            frame_time_us: Some(self.times),
+        });
+        recording
+    }
 }

@@ -50,7 +50,7 @@ impl ThrownBox {
     pub const LARGEST_SPIN_RAD_S: f32 = 50.0;
     /// How long a box stays, seconds.
     pub const LIFETIME_S: f32 = 20.0;
-    /// How far from the pelvis it may be, metres, along the ground; farther off it is taken away.
+    /// How far from the nearest pelvis it may be, metres, along the ground; farther off it is taken away.
     pub const REACH_M: f32 = 40.0;
 
     /// Checks every number against its range.
@@ -161,13 +161,16 @@ impl World {
 
     /// The first body that a box would begin in.
     fn body_within(&self, thrown: &ThrownBox) -> Option<usize> {
-        let pose = self.motion().pose;
         let cuboid = Cuboid::new(thrown.size_m * 0.5);
         let at = Placement::from_parts(thrown.position, thrown.rotation.normalize());
-        self.bodies().position(|(body, collider)| {
-            let joint = Placement::from_parts(pose.positions[body], pose.rotations[body]);
-            let within = collider.position_wrt_parent().map_or(joint, |shape| joint * *shape);
-            intersection_test(&at, &cuboid, &within, collider.shape()).is_ok_and(|found| found.intersecting)
+        self.ragdolls.iter().find_map(|ragdoll| {
+            let pose = ragdoll.motion(&self.state).pose;
+            ragdoll.bodies(&self.state).position(|(body, collider)| {
+                let joint = Placement::from_parts(pose.positions[body], pose.rotations[body]);
+                let within = collider.position_wrt_parent().map_or(joint, |shape| joint * *shape);
+                intersection_test(&at, &cuboid, &within, collider.shape())
+                    .is_ok_and(|found| found.intersecting)
+            })
         })
     }
 
@@ -176,15 +179,18 @@ impl World {
         if self.state.boxes.flying.is_empty() && self.state.boxes.waiting.is_empty() {
             return;
         }
-        let pelvis = self.motion().pose.positions[0];
+        let pelvises: Vec<Vec3> =
+            self.ragdolls.iter().map(|ragdoll| ragdoll.motion(&self.state).pose.positions[0]).collect();
         let friction = self.friction();
         let frame = self.state.frame;
         let most_frames = (ThrownBox::LIFETIME_S / frame_s) as u64;
         let mut kept = Vec::new();
         for flying in std::mem::take(&mut self.state.boxes.flying) {
             let body = self.state.bodies.get(flying.handle);
-            let away = body.map_or(Vec3::INFINITY, |body| body.translation() - pelvis);
-            let near = away.x.hypot(away.z) <= ThrownBox::REACH_M && away.y >= -FALLEN_OFF_M;
+            let near = pelvises.iter().any(|pelvis| {
+                let away = body.map_or(Vec3::INFINITY, |body| body.translation() - pelvis);
+                away.x.hypot(away.z) <= ThrownBox::REACH_M && away.y >= -FALLEN_OFF_M
+            });
             if near && frame.saturating_sub(flying.since) < most_frames {
                 self.lay_on_ground(&flying);
                 kept.push(flying);

@@ -116,6 +116,12 @@ pub enum PhysicsError {
         /// The body.
         body: usize,
     },
+    /// Ragdolls that cannot share a world, or are not all there.
+    #[error("several ragdolls in one world: {reason}")]
+    NotTogether {
+        /// What does not fit.
+        reason: String,
+    },
     /// A snapshot of another ragdoll or terrain, or bytes that are no snapshot.
     #[error("snapshot: {reason}")]
     BadSnapshot {

@@ -82,6 +82,9 @@ pub struct Frame {
     /// Impulse of thrown boxes on each body during the frame, N·s, world. It is no part of `contact_impulse`, which says
     /// what bears the body: networks and metrics know of ground alone.
     pub box_impulse: Vec<Vec3>,
+    /// Impulse of the bodies of other characters in the world on each body during the frame, N·s, world; no part of
+    /// `contact_impulse` either.
+    pub character_impulse: Vec<Vec3>,
     /// Force of the root assist, mean over the frame, N, world.
     pub assist_force: Vec3,
     /// Torque of the root assist, mean over the frame, N·m, world.

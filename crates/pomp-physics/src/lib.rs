@@ -20,8 +20,8 @@
 //! ```
 //!
 //! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
-//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground and
-//! thrown boxes ([`ThrownBox`]), never each other. Who knows what a frame will ask of the drives tells them with an
+//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground,
+//! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never each other. Who knows what a frame will ask of the drives tells them with an
 //! [`Expectation`].
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
@@ -36,7 +36,9 @@ mod frame;
 mod ground;
 mod limit;
 mod module;
+mod ragdoll;
 mod snapshot;
+mod together;
 mod world;
 
 pub use body::{BodyShape, body_height, body_masses, body_shapes};
@@ -48,3 +50,4 @@ pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use snapshot::WorldSnapshot;
+pub use together::MemberStep;

@@ -1,27 +1,31 @@
 use crate::body::{self, body_height};
 use crate::boxes::{BoxState, ThrownBox};
-use crate::drive::{DriveState, Drives, ExpectedDrives};
-use crate::frame::{Divergence, DivergenceReason, Frame};
+use crate::drive::Drives;
+use crate::frame::{DivergenceReason, Frame};
 use crate::ground::{check_terrain, ground_collider};
 use crate::limit::humanoid_limits;
+use crate::ragdoll::Motion;
 use crate::snapshot::WorldSnapshot;
-use crate::world::{Motion, World};
-use crate::{DynamicConfig, Expectation, GuardConfig, PhysicsError, PoseVelocity, Push};
+use crate::world::{RagdollParts, World};
+use crate::{DynamicConfig, Expectation, GuardConfig, MemberStep, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{GlobalPose, Pose, Skeleton, TerrainGrid};
-
-/// A step whose drives exceed their limits is taken again, softer, at most this many times in all.
-const ATTEMPTS: usize = 6;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The dynamic module (method §4): a ragdoll under PD control with a bounded root assist on a height map.
+///
+/// One made by [`Self::new`] has a world of its own. Those made by [`Self::together`] share one, and are stepped by
+/// [`Self::step_together`].
 pub struct DynamicModule {
     skeleton: Skeleton,
-    config: DynamicConfig,
-    names: Vec<String>,
+    pub(crate) config: DynamicConfig,
+    pub(crate) names: Vec<String>,
     masses: Vec<f32>,
-    drives: Drives,
-    world: World,
-    controls: Controls,
+    pub(crate) drives: Drives,
+    pub(crate) world: Arc<Mutex<World>>,
+    /// Which ragdoll of its world it is.
+    pub(crate) member: usize,
+    pub(crate) controls: Controls,
 }
 
 /// What belongs to a snapshot besides the engine's state.
@@ -32,16 +36,6 @@ pub(crate) struct Controls {
     pub(crate) assist_scale: f32,
     pub(crate) strength_scale: f32,
     pub(crate) divergences: u32,
-}
-
-/// Sums over the engine steps of a frame.
-struct Totals {
-    contact_impulse: Vec<Vec3>,
-    box_impulse: Vec<Vec3>,
-    assist_impulse: Vec3,
-    assist_angular_impulse: Vec3,
-    joint_impulse: Vec<Vec3>,
-    saturated: usize,
 }
 
 impl DynamicModule {
@@ -55,27 +49,66 @@ impl DynamicModule {
         config: &DynamicConfig,
         terrain: &TerrainGrid,
     ) -> Result<Self, PhysicsError> {
-        config.validate()?;
-        body::check_skeleton(skeleton)?;
+        let mut alone = Self::together(&[(skeleton, config)], terrain)?;
+        Ok(alone.pop().expect("one ragdoll was asked for"))
+    }
+
+    /// Builds several ragdolls on one `terrain`, in their rest poses and out of each other's reach until they are reset. Their
+    /// bodies may meet. Rates, steps, sweeps, gravity, friction and contacts have to be the same for all; masses, drives,
+    /// limits, assists and guards are each one's own.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`], and [`PhysicsError::NotTogether`] for none at all or settings of the world that differ.
+    pub fn together(
+        parts: &[(&Skeleton, &DynamicConfig)],
+        terrain: &TerrainGrid,
+    ) -> Result<Vec<Self>, PhysicsError> {
+        let Some((_, first)) = parts.first() else {
+            return Err(PhysicsError::NotTogether { reason: "a world needs a ragdoll".to_owned() });
+        };
+        for (i, (skeleton, config)) in parts.iter().enumerate() {
+            config.validate()?;
+            body::check_skeleton(skeleton)?;
+            if let Some(setting) = differing_setting(first, config) {
+                return Err(PhysicsError::NotTogether {
+                    reason: format!("ragdoll {i} has another {setting} than ragdoll 0"),
+                });
+            }
+        }
         check_terrain(terrain)?;
-        let bodies = body::bodies(skeleton, config.mass_kg);
-        let ground = ground_collider(terrain, config.contact.border_m)?;
-        let world = World::new(skeleton, config, &bodies, ground)?;
-        let names: Vec<String> = skeleton.joints().iter().map(|j| j.name.clone()).collect();
-        Ok(Self {
-            drives: Drives::new(config, humanoid_limits(&names)),
-            masses: bodies.iter().map(|b| b.mass_kg).collect(),
-            skeleton: skeleton.clone(),
-            config: config.clone(),
-            names,
-            world,
-            controls: Controls {
-                lowest_ground: lowest(terrain),
-                assist_scale: 1.0,
-                strength_scale: 1.0,
-                divergences: 0,
-            },
-        })
+        let bodies: Vec<_> =
+            parts.iter().map(|(skeleton, config)| body::bodies(skeleton, config.mass_kg)).collect();
+        let ground = ground_collider(terrain, first.contact.border_m)?;
+        let ragdolls: Vec<RagdollParts<'_>> = parts
+            .iter()
+            .zip(&bodies)
+            .map(|((skeleton, config), bodies)| RagdollParts { skeleton, config, bodies })
+            .collect();
+        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground)?));
+        let modules = parts.iter().zip(&bodies).enumerate().map(|(member, ((skeleton, config), bodies))| {
+            let names: Vec<String> = skeleton.joints().iter().map(|j| j.name.clone()).collect();
+            Self {
+                drives: Drives::new(config, humanoid_limits(&names)),
+                masses: bodies.iter().map(|b| b.mass_kg).collect(),
+                skeleton: (*skeleton).clone(),
+                config: (*config).clone(),
+                names,
+                world: Arc::clone(&world),
+                member,
+                controls: Controls {
+                    lowest_ground: lowest(terrain),
+                    assist_scale: 1.0,
+                    strength_scale: 1.0,
+                    divergences: 0,
+                },
+            }
+        });
+        Ok(modules.collect())
+    }
+
+    /// The world; no call leaves it half done.
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().expect("no thread panics while it steps")
     }
 
     /// Names of the B bodies, which are those of the joints, in the same order.
@@ -136,12 +169,12 @@ impl DynamicModule {
     /// # Errors
     /// A box out of range, one that would begin within the body, or one too many.
     pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, PhysicsError> {
-        self.world.throw(thrown)
+        self.world().throw(thrown)
     }
 
     /// The boxes in the world, in the order in which they were thrown.
     pub fn boxes(&self) -> Vec<BoxState> {
-        self.world.boxes()
+        self.world().boxes()
     }
 
     /// Exchanges the ground under the body, from the next frame on; the scales, the pose and the boxes stay. A snapshot holds
@@ -151,12 +184,13 @@ impl DynamicModule {
     /// Terrain that is not finite or too large; nothing is changed then.
     pub fn set_terrain(&mut self, terrain: &TerrainGrid) -> Result<(), PhysicsError> {
         check_terrain(terrain)?;
-        self.world.set_ground(&ground_collider(terrain, self.config.contact.border_m)?);
+        self.world().set_ground(&ground_collider(terrain, self.config.contact.border_m)?);
         self.controls.lowest_ground = lowest(terrain);
         Ok(())
     }
 
-    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay.
+    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay. Of
+    /// several in a world one alone is moved, and the boxes fly on.
     ///
     /// # Errors
     /// When an input has the wrong size or is not finite.
@@ -178,29 +212,36 @@ impl DynamicModule {
             });
         }
         self.controls.divergences = 0;
-        self.world.reset(pose, velocities);
+        let mut world = self.world();
+        if world.ragdolls.len() == 1 {
+            world.reset(&[(pose.clone(), velocities.clone())]);
+        } else {
+            world.reset_one(self.member, pose, velocities);
+        }
         Ok(())
     }
 
     /// World pose of the ragdoll.
     pub fn pose(&self) -> GlobalPose {
-        self.world.motion().pose
+        self.world().motion(self.member).pose
     }
 
     /// Velocities of the ragdoll in the form that [`Self::reset`] takes.
     pub fn velocity(&self) -> PoseVelocity {
-        let motion = self.world.motion();
+        let motion = self.world().motion(self.member);
         PoseVelocity { root_linear: motion.linear[0], angular: motion.relative }
     }
 
     /// Centre of mass of the ragdoll, metres, world.
     pub fn center_of_mass(&self) -> Vec3 {
-        self.world.center_of_mass(&self.world.motion().pose)
+        let world = self.world();
+        world.ragdolls[self.member].center_of_mass(&world.motion(self.member).pose)
     }
 
     /// Linear momentum of the ragdoll, N·s, world.
     pub fn momentum(&self) -> Vec3 {
-        self.world.momentum(&self.world.motion())
+        let world = self.world();
+        world.ragdolls[self.member].momentum(&world.motion(self.member))
     }
 
     /// Simulates one control frame; the target moves from `from` at its start to `to` at its end.
@@ -227,119 +268,18 @@ impl DynamicModule {
         pushes: &[Push],
         expected: Option<&Expectation>,
     ) -> Result<Frame, PhysicsError> {
-        self.check_pose("target at the start of the frame", from)?;
-        self.check_pose("target at the end of the frame", to)?;
-        self.check_pushes(pushes)?;
-        if let Some(expected) = expected {
-            expected.check(self.names.len())?;
-        }
-        let frame_s = self.frame_s();
-        let (from, to) = (self.drives.allowed_pose(from), self.drives.allowed_pose(to));
-        let velocity = PoseVelocity::between(&from, &to, frame_s);
-        let steps = self.config.steps_per_frame;
-        let mut totals = Totals {
-            contact_impulse: vec![Vec3::ZERO; self.names.len()],
-            box_impulse: vec![Vec3::ZERO; self.names.len()],
-            assist_impulse: Vec3::ZERO,
-            assist_angular_impulse: Vec3::ZERO,
-            joint_impulse: vec![Vec3::ZERO; self.names.len()],
-            saturated: 0,
-        };
-        let before = self.world.motion();
-        self.world.begin_frame(frame_s);
-        for k in 0..steps {
-            let target = if k == 0 { from.clone() } else { from.lerp(&to, k as f32 / steps as f32) };
-            if let Err(reason) = self.substep(&target, &velocity, pushes, expected, &mut totals) {
-                return Ok(self.recover(&before, reason));
-            }
-        }
-        let motion = self.world.motion();
-        Ok(Frame {
-            velocities: motion.linear.clone(),
-            root_linear_velocity: motion.linear[0],
-            root_angular_velocity: motion.angular[0],
-            pose: motion.pose,
-            contact_impulse: totals.contact_impulse,
-            box_impulse: totals.box_impulse,
-            assist_force: totals.assist_impulse / frame_s,
-            assist_torque: totals.assist_angular_impulse / frame_s,
-            joint_torque: totals.joint_impulse.iter().map(|v| v.length() / frame_s).collect(),
-            saturated_joints: totals.saturated,
-            recovered: None,
-        })
+        let steps = [MemberStep { from, to, pushes, expected }];
+        let mut frames = Self::step_together(&mut [self], &steps)?;
+        Ok(frames.pop().expect("one frame per step"))
     }
 
-    fn substep(
-        &mut self,
-        target: &Pose,
-        velocity: &PoseVelocity,
-        pushes: &[Push],
-        expected: Option<&Expectation>,
-        totals: &mut Totals,
-    ) -> Result<(), DivergenceReason> {
-        let h = self.world.step_s();
-        let start = self.world.motion();
-        let momentum = self.world.momentum(&start);
-        let state =
-            DriveState { root_position: start.pose.positions[0], local_rotations: &start.local_rotations };
-        let scales = (self.controls.strength_scale, self.controls.assist_scale);
-        let expected = expected.map(|expected| ExpectedDrives {
-            torques: self.world.expected_torques(&start, expected),
-            gains: &expected.gains,
-        });
-        let mut plan = self.drives.plan(&state, target, velocity, scales, expected.as_ref());
-        let base = self.world.state.clone();
-        let mut attempt = 1;
-        let outcome = loop {
-            self.world.step(&plan, pushes, self.frame_s());
-            let motion = self.world.motion();
-            self.check_state(&motion)?;
-            let outcome = plan.outcome(h, motion.linear[0], &motion.relative);
-            if !outcome.exceeded || attempt == ATTEMPTS {
-                break outcome;
-            }
-            attempt += 1;
-            plan.soften(&outcome);
-            self.world.state = base.clone();
-        };
-        let mut contact = vec![Vec3::ZERO; self.names.len()];
-        let mut boxes = vec![Vec3::ZERO; self.names.len()];
-        self.world.add_contact_impulses(&mut contact, &mut boxes);
-        let pushed: Vec3 =
-            pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / self.config.steps_per_frame as f32;
-        // The engine's integration of a multibody loses momentum, to first order in the step.
-        let expected = momentum
-            + self.world.gravity_impulse()
-            + outcome.assist_force * h
-            + contact.iter().chain(&boxes).copied().sum::<Vec3>()
-            + pushed;
-        let found = self.world.momentum(&self.world.motion());
-        self.world.shift_velocity((expected - found) / self.world.total_mass());
-        if !expected.is_finite() {
-            return Err(DivergenceReason::NotFinite);
-        }
-        self.check_state(&self.world.motion())?;
-
-        let impulses = totals.contact_impulse.iter_mut().zip(&contact);
-        for (total, j) in impulses.chain(totals.box_impulse.iter_mut().zip(&boxes)) {
-            *total += *j;
-        }
-        totals.assist_impulse += outcome.assist_force * h;
-        totals.assist_angular_impulse += outcome.assist_torque * h;
-        for (total, torque) in totals.joint_impulse.iter_mut().zip(&outcome.joint_torque) {
-            *total += *torque * h;
-        }
-        totals.saturated = totals.saturated.max(plan.saturated_joints());
-        Ok(())
-    }
-
-    fn check_state(&self, motion: &Motion) -> Result<(), DivergenceReason> {
+    pub(crate) fn check_state(&self, world: &World, motion: &Motion) -> Result<(), DivergenceReason> {
         let GuardConfig { max_root_speed_m_s, max_joint_rate_rad_s, max_fall_below_ground_m } =
             self.config.guard;
         let finite = motion.pose.positions.iter().all(|p| p.is_finite())
             && motion.pose.rotations.iter().all(|q| q.is_finite())
             && motion.linear.iter().chain(&motion.angular).all(|v| v.is_finite());
-        if !finite || self.world.quarantined() {
+        if !finite || world.quarantined() {
             Err(DivergenceReason::NotFinite)
         } else if motion.linear[0].length() > max_root_speed_m_s {
             Err(DivergenceReason::RootSpeed)
@@ -352,32 +292,10 @@ impl DynamicModule {
         }
     }
 
-    /// Restores the pose `before` at rest. What made it diverge, its velocities and contacts, is not
-    /// restored.
-    fn recover(&mut self, before: &Motion, reason: DivergenceReason) -> Frame {
-        let joints = self.names.len();
-        let pose =
-            Pose { root_position: before.pose.positions[0], local_rotations: before.local_rotations.clone() };
-        self.world.reset(&pose, &PoseVelocity::zero(joints));
-        self.controls.divergences += 1;
-        Frame {
-            pose: before.pose.clone(),
-            velocities: vec![Vec3::ZERO; joints],
-            root_linear_velocity: Vec3::ZERO,
-            root_angular_velocity: Vec3::ZERO,
-            contact_impulse: vec![Vec3::ZERO; joints],
-            box_impulse: vec![Vec3::ZERO; joints],
-            assist_force: Vec3::ZERO,
-            assist_torque: Vec3::ZERO,
-            joint_torque: vec![0.0; joints],
-            saturated_joints: 0,
-            recovered: Some(Divergence { reason, count: self.controls.divergences }),
-        }
-    }
-
-    /// The whole state; [`Self::restore`] continues from it bit for bit.
+    /// The whole state; [`Self::restore`] continues from it bit for bit. Of several in a world it is the state of the world,
+    /// and the controls of this one: all have to be saved and restored at the same frame.
     pub fn save(&self) -> WorldSnapshot {
-        WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world.state.clone() }
+        WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world().state.clone() }
     }
 
     /// Continues from a snapshot of this module, or of one built from the same skeleton, config and terrain.
@@ -385,15 +303,15 @@ impl DynamicModule {
     /// # Errors
     /// [`PhysicsError::BadSnapshot`] when it holds other bodies.
     pub fn restore(&mut self, snapshot: &WorldSnapshot) -> Result<(), PhysicsError> {
-        if snapshot.joints != self.names.len() || !self.world.fits(&snapshot.state) {
+        if snapshot.joints != self.names.len() || !self.world().fits(&snapshot.state) {
             return Err(PhysicsError::BadSnapshot { reason: "it holds another ragdoll".to_owned() });
         }
         self.controls = snapshot.controls;
-        self.world.restore(snapshot.state.clone());
+        self.world().restore(snapshot.state.clone());
         Ok(())
     }
 
-    fn check_pose(&self, what: &str, pose: &Pose) -> Result<(), PhysicsError> {
+    pub(crate) fn check_pose(&self, what: &str, pose: &Pose) -> Result<(), PhysicsError> {
         if pose.local_rotations.len() != self.names.len() {
             return Err(PhysicsError::SizeMismatch {
                 what: "local rotations of a pose",
@@ -416,7 +334,7 @@ impl DynamicModule {
         }
     }
 
-    fn check_pushes(&self, pushes: &[Push]) -> Result<(), PhysicsError> {
+    pub(crate) fn check_pushes(&self, pushes: &[Push]) -> Result<(), PhysicsError> {
         for (i, push) in pushes.iter().enumerate() {
             if push.body >= self.names.len() {
                 return Err(PhysicsError::NoSuchBody { push: i, body: push.body, bodies: self.names.len() });
@@ -430,6 +348,19 @@ impl DynamicModule {
         }
         Ok(())
     }
+}
+
+/// The first setting of the world, and not of a ragdoll, in which two differ.
+fn differing_setting(a: &DynamicConfig, b: &DynamicConfig) -> Option<&'static str> {
+    let settings = [
+        ("frame_rate_hz", a.frame_rate_hz == b.frame_rate_hz),
+        ("steps_per_frame", a.steps_per_frame == b.steps_per_frame),
+        ("contact_sweeps", a.contact_sweeps == b.contact_sweeps),
+        ("gravity_m_s2", a.gravity_m_s2 == b.gravity_m_s2),
+        ("friction", a.friction == b.friction),
+        ("contact", a.contact == b.contact),
+    ];
+    settings.into_iter().find_map(|(setting, same)| (!same).then_some(setting))
 }
 
 fn lowest(terrain: &TerrainGrid) -> f32 {

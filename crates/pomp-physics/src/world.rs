@@ -1,26 +1,23 @@
-use crate::body::{Body, BodyShape};
+use crate::body::Body;
 use crate::boxes::{BOX, BOXES, Boxes};
 use crate::drive::DrivePlan;
+use crate::ragdoll::{Motion, Ragdoll, marked};
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
-use pomp_motion::glam::{Quat, Vec3};
-use pomp_motion::rotation::log;
-use pomp_motion::{GlobalPose, Pose, Skeleton};
-use rapier3d::math::Pose as Placement;
+use pomp_motion::glam::Vec3;
+use pomp_motion::{Pose, Skeleton};
 use rapier3d::prelude::{
-    BroadPhaseBvh, CCDSolver, Collider, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, Group,
+    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, Group,
     ImpulseJointSet, IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager,
-    MassProperties, Multibody, MultibodyJoint, MultibodyJointHandle, MultibodyJointSet, NarrowPhase,
-    PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape, SoftBodySet,
-    SphericalJointBuilder,
+    MultibodyJointSet, NarrowPhase, PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet,
+    SharedShape, SoftBodySet,
 };
 use serde::{Deserialize, Serialize};
 
-/// Marks the ground's collider; bodies carry their index, boxes [`BOX`].
+/// Marks the ground's collider; bodies carry their ragdoll and index, boxes [`BOX`].
 const GROUND: u128 = u128::MAX;
-
-/// Where bodies are before the first reset: away from the ground. A pristine world that remembers contacts gives them an
-/// impulse in the first step after a reset, wherever the bodies are by then.
-const WAITING: Vec3 = Vec3::new(0.0, 1000.0, 0.0);
+/// Groups of the ground's and the ragdolls' colliders.
+pub(crate) const GROUND_GROUP: Group = Group::GROUP_1;
+pub(crate) const BODIES: Group = Group::GROUP_2;
 
 /// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
 /// quaternions.
@@ -34,25 +31,26 @@ pub(crate) struct WorldState {
     narrow_phase: NarrowPhase,
     pub(crate) bodies: RigidBodySet,
     pub(crate) colliders: ColliderSet,
-    multibody_joints: MultibodyJointSet,
+    pub(crate) multibody_joints: MultibodyJointSet,
     pub(crate) frame: u64,
     pub(crate) boxes: Boxes,
     /// The ground has changed, and the engine has not been told: it would forget that in a snapshot.
     ground_is_new: bool,
 }
 
-/// The ragdoll and its ground in the engine.
+/// What one ragdoll is to be made of.
+pub(crate) struct RagdollParts<'a> {
+    pub(crate) skeleton: &'a Skeleton,
+    pub(crate) config: &'a DynamicConfig,
+    pub(crate) bodies: &'a [Body],
+}
+
+/// Ragdolls and their ground in the engine.
 pub(crate) struct World {
     pub(crate) state: WorldState,
     pristine: WorldState,
-    handles: Vec<RigidBodyHandle>,
+    pub(crate) ragdolls: Vec<Ragdoll>,
     ground: ColliderHandle,
-    multibody: MultibodyJointHandle,
-    parents: Vec<usize>,
-    offsets: Vec<Vec3>,
-    masses: Vec<f32>,
-    coms: Vec<Vec3>,
-    total_mass: f32,
     gravity: Vec3,
     parameters: IntegrationParameters,
     pipeline: PhysicsPipeline,
@@ -61,35 +59,38 @@ pub(crate) struct World {
     soft_bodies: SoftBodySet,
 }
 
-/// Kinematic state of the ragdoll.
+/// Contact impulses on the bodies of one ragdoll, N·s, world.
 #[derive(Clone, Debug)]
-pub(crate) struct Motion {
-    pub(crate) pose: GlobalPose,
-    pub(crate) local_rotations: Vec<Quat>,
-    /// Joint origins, m/s.
-    pub(crate) linear: Vec<Vec3>,
-    /// World, rad/s.
-    pub(crate) angular: Vec<Vec3>,
-    /// Generalised: relative to the parent, in its frame.
-    pub(crate) relative: Vec<Vec3>,
+pub(crate) struct ContactImpulses {
+    pub(crate) from_ground: Vec<Vec3>,
+    pub(crate) from_boxes: Vec<Vec3>,
+    pub(crate) from_characters: Vec<Vec3>,
 }
 
-/// Mass properties of the box around `points`.
-fn box_around(points: &[Vec3], mass_kg: f32) -> MassProperties {
-    let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
-    let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
-    let square = (high - low) * (high - low);
-    let inertia = Vec3::new(square.y + square.z, square.x + square.z, square.x + square.y);
-    MassProperties::new((low + high) * 0.5, mass_kg, inertia * (mass_kg / 12.0))
+impl ContactImpulses {
+    pub(crate) fn none(bodies: usize) -> Self {
+        let none = vec![Vec3::ZERO; bodies];
+        Self { from_ground: none.clone(), from_boxes: none.clone(), from_characters: none }
+    }
+
+    /// All of them, body by body.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Vec3> {
+        self.from_ground.iter().chain(&self.from_boxes).chain(&self.from_characters)
+    }
+
+    /// Adds `other`.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let own = self.from_ground.iter_mut().chain(&mut self.from_boxes).chain(&mut self.from_characters);
+        for (total, impulse) in own.zip(other.iter()) {
+            *total += *impulse;
+        }
+    }
 }
 
 impl World {
-    pub(crate) fn new(
-        skeleton: &Skeleton,
-        config: &DynamicConfig,
-        bodies: &[Body],
-        ground: ColliderBuilder,
-    ) -> Result<Self, PhysicsError> {
+    /// Ragdolls on a ground; settings of the engine are those of the first.
+    pub(crate) fn new(parts: &[RagdollParts<'_>], ground: ColliderBuilder) -> Result<Self, PhysicsError> {
+        let config = parts.first().expect("a world has a ragdoll").config;
         let mut state = WorldState {
             islands: IslandManager::new(),
             broad_phase: BroadPhaseBvh::new(),
@@ -101,67 +102,19 @@ impl World {
             boxes: Boxes::default(),
             ground_is_new: false,
         };
-        let groups = |member, filter| InteractionGroups::new(member, filter, InteractionTestMode::And);
-        let (ground_group, body_group) = (Group::GROUP_1, Group::GROUP_2);
         let fixed = state.bodies.insert(RigidBodyBuilder::fixed());
         let ground = ground
             .friction(config.friction)
-            .collision_groups(groups(ground_group, body_group | BOXES))
+            .collision_groups(InteractionGroups::new(GROUND_GROUP, BODIES | BOXES, InteractionTestMode::And))
             .user_data(GROUND);
         let ground = state.colliders.insert_with_parent(ground, fixed, &mut state.bodies);
-
-        let rest = skeleton.forward_kinematics(&Pose::rest(skeleton));
-        let mut handles = Vec::with_capacity(bodies.len());
-        for (i, body) in bodies.iter().enumerate() {
-            let builder = RigidBodyBuilder::dynamic()
-                .pose(Placement::from_parts(rest.positions[i] + WAITING, rest.rotations[i]))
-                .can_sleep(false)
-                .allow_fast_rotation(true)
-                .soft_ccd_prediction(config.contact.fast_body_prediction_m);
-            let handle = state.bodies.insert(builder);
-            let shape = match &body.shape {
-                BodyShape::Capsule { from, to, radius } => {
-                    ColliderBuilder::capsule_from_endpoints(*from, *to, *radius)
-                }
-                BodyShape::Prism { profile, from_x, to_x } => {
-                    let points: Vec<Vec3> = [*from_x, *to_x]
-                        .iter()
-                        .flat_map(|&x| profile.iter().map(move |at| Vec3::new(x, at.x, at.y)))
-                        .collect();
-                    ColliderBuilder::convex_hull(&points)
-                        .ok_or_else(|| PhysicsError::Engine {
-                            joint: i,
-                            name: skeleton.joints()[i].name.clone(),
-                        })?
-                        // The engine's own for a hull have their axes exchanged: it would turn about its long side as
-                        // easily as about the short one.
-                        .mass_properties(box_around(&points, body.mass_kg))
-                }
-            };
-            let shape = match &body.shape {
-                BodyShape::Capsule { .. } => shape.mass(body.mass_kg),
-                BodyShape::Prism { .. } => shape,
-            };
-            let collider = shape
-                .friction(config.friction)
-                .collision_groups(groups(body_group, ground_group | BOXES))
-                .user_data(i as u128);
-            state.colliders.insert_with_parent(collider, handle, &mut state.bodies);
-            handles.push(handle);
-        }
-        let parents: Vec<usize> = skeleton.joints().iter().map(|j| j.parent.map_or(0, |p| p.0)).collect();
-        let mut multibody = MultibodyJointHandle::invalid();
-        for (i, joint) in skeleton.joints().iter().enumerate().skip(1) {
-            let spherical = SphericalJointBuilder::new()
-                .local_anchor1(joint.offset)
-                .local_anchor2(Vec3::ZERO)
-                .contacts_enabled(false)
-                .build();
-            multibody = state
-                .multibody_joints
-                .insert(handles[parents[i]], handles[i], spherical, true)
-                .ok_or_else(|| PhysicsError::Engine { joint: i, name: joint.name.clone() })?;
-        }
+        let ragdolls = parts
+            .iter()
+            .enumerate()
+            .map(|(i, part)| {
+                Ragdoll::insert(&mut state, (i, parts.len()), part.skeleton, part.config, part.bodies)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
 
         let mut parameters = IntegrationParameters {
             dt: 1.0 / (config.frame_rate_hz * config.steps_per_frame as f32),
@@ -179,14 +132,8 @@ impl World {
         let mut world = Self {
             pristine: state.clone(),
             state,
-            handles,
+            ragdolls,
             ground,
-            multibody,
-            parents,
-            offsets: skeleton.joints().iter().map(|j| j.offset).collect(),
-            masses: bodies.iter().map(|b| b.mass_kg).collect(),
-            coms: Vec::new(),
-            total_mass: bodies.iter().map(|b| b.mass_kg).sum(),
             gravity: Vec3::new(0.0, -config.gravity_m_s2, 0.0),
             parameters,
             pipeline: PhysicsPipeline::new(),
@@ -194,15 +141,11 @@ impl World {
             impulse_joints: ImpulseJointSet::new(),
             soft_bodies: SoftBodySet::new(),
         };
-        world.multibody_mut().set_self_contacts_enabled(false);
-        world.multibody_mut().damping_mut().fill(0.0);
         // A step of no time registers bodies, joints and colliders, so that a snapshot misses none of it.
         world.advance(0.0);
-        world.coms = world
-            .handles
-            .iter()
-            .map(|h| world.state.bodies[*h].mass_properties().local_mprops.local_com)
-            .collect();
+        for ragdoll in &mut world.ragdolls {
+            ragdoll.read_centers(&world.state);
+        }
         world.pristine = world.state.clone();
         Ok(world)
     }
@@ -210,18 +153,6 @@ impl World {
     /// Length of an engine step, seconds.
     pub(crate) fn step_s(&self) -> f32 {
         self.parameters.dt
-    }
-
-    pub(crate) fn total_mass(&self) -> f32 {
-        self.total_mass
-    }
-
-    fn multibody(&self) -> &Multibody {
-        self.state.multibody_joints.get(self.multibody).expect("the ragdoll's joints are never removed").0
-    }
-
-    fn multibody_mut(&mut self) -> &mut Multibody {
-        self.state.multibody_joints.get_mut(self.multibody).expect("the ragdoll's joints are never removed").0
     }
 
     fn advance(&mut self, dt: f32) {
@@ -266,174 +197,50 @@ impl World {
 
     /// Whether a state has the bodies of this world.
     pub(crate) fn fits(&self, state: &WorldState) -> bool {
+        let bodies: usize = self.ragdolls.iter().map(Ragdoll::len).sum();
         // The ground has a body and a collider too.
-        state.holds_besides_boxes(self.handles.len() + 1)
-            && self.handles.iter().all(|handle| state.bodies.get(*handle).is_some())
+        state.holds_besides_boxes(bodies + 1)
+            && self.ragdolls.iter().all(|ragdoll| ragdoll.is_in(state))
             && state.colliders.get(self.ground).is_some()
-            && state.multibody_joints.get(self.multibody).is_some()
     }
 
-    /// Puts the ragdoll in a pose with velocities, in a world without memory of what was before; boxes that wait to be thrown
+    /// Puts all ragdolls in poses with velocities, in a world without memory of what was before; boxes that wait to be thrown
     /// still do.
-    pub(crate) fn reset(&mut self, pose: &Pose, velocities: &PoseVelocity) {
+    pub(crate) fn reset(&mut self, poses: &[(Pose, PoseVelocity)]) {
         let waiting = std::mem::take(&mut self.state.boxes.waiting);
         let thrown = self.state.boxes.thrown;
         self.adopt(self.pristine.clone());
         self.state.boxes = Boxes::waiting_again(waiting, thrown);
-        self.place(pose, velocities);
-        // The engine is told that every body moved: else the first step has the contacts of wherever bodies were before.
-        let motion = self.motion();
-        for (i, handle) in self.handles.iter().enumerate() {
-            let placement = Placement::from_parts(motion.pose.positions[i], motion.pose.rotations[i]);
-            self.state.bodies[*handle].set_position(placement, true);
+        for (ragdoll, (pose, velocities)) in self.ragdolls.iter().zip(poses) {
+            ragdoll.place_anew(&mut self.state, pose, velocities);
         }
     }
 
-    fn place(&mut self, pose: &Pose, velocities: &PoseVelocity) {
-        let s = &mut self.state;
-        let multibody =
-            s.multibody_joints.get_mut(self.multibody).expect("the ragdoll's joints are never removed").0;
-        // Joint coordinates of the engine are integrals of angular velocity; only their differences are used.
-        for (i, rotation) in pose.local_rotations.iter().enumerate().skip(1) {
-            let link = multibody.link_mut(i).expect("one link per joint");
-            link.joint = MultibodyJoint::new(link.joint.data, false);
-            let v = log(*rotation);
-            link.joint.apply_displacement(&[v.x, v.y, v.z]);
-        }
-        {
-            let mut generalized = multibody.generalized_velocity_mut();
-            for k in 0..3 {
-                generalized[k] = velocities.root_linear[k];
-            }
-            for (i, v) in velocities.angular.iter().enumerate() {
-                for k in 0..3 {
-                    generalized[3 + 3 * i + k] = v[k];
-                }
-            }
-        }
-        let root = Placement::from_parts(pose.root_position, pose.local_rotations[0].normalize());
-        s.bodies[self.handles[0]].set_position(root, true);
-        multibody.forward_kinematics(&s.bodies, true);
-        multibody.update_rigid_bodies(&mut s.bodies, true);
-        let motion = self.motion();
-        for (i, handle) in self.handles.iter().enumerate() {
-            let lever = motion.pose.rotations[i] * self.coms[i];
-            let body = &mut self.state.bodies[*handle];
-            body.set_linvel(motion.linear[i] + motion.angular[i].cross(lever), true);
-            body.set_angvel(motion.angular[i], true);
-        }
+    /// Puts one of several ragdolls in a pose with velocities; all else goes on.
+    pub(crate) fn reset_one(&mut self, member: usize, pose: &Pose, velocities: &PoseVelocity) {
+        self.ragdolls[member].place_anew(&mut self.state, pose, velocities);
     }
 
-    /// Pose and velocities from the joint coordinates, which the engine's body velocities lag behind by a
-    /// step.
-    pub(crate) fn motion(&self) -> Motion {
-        let multibody = self.multibody();
-        let generalized = multibody.generalized_velocity();
-        let triple = |at: usize| Vec3::new(generalized[at], generalized[at + 1], generalized[at + 2]);
-        let joints = self.handles.len();
-        let root = multibody.root().local_to_world();
-        let mut motion = Motion {
-            pose: GlobalPose {
-                positions: vec![root.translation],
-                rotations: vec![root.rotation.normalize()],
-            },
-            local_rotations: vec![root.rotation.normalize()],
-            linear: vec![triple(0)],
-            angular: vec![triple(3)],
-            relative: vec![triple(3)],
-        };
-        for i in 1..joints {
-            let p = self.parents[i];
-            let local = multibody.link(i).expect("one link per joint").joint().joint_rot().normalize();
-            let relative = triple(3 + 3 * i);
-            let parent_rotation = motion.pose.rotations[p];
-            let lever = parent_rotation * self.offsets[i];
-            motion.pose.positions.push(motion.pose.positions[p] + lever);
-            motion.pose.rotations.push((parent_rotation * local).normalize());
-            motion.local_rotations.push(local);
-            motion.linear.push(motion.linear[p] + motion.angular[p].cross(lever));
-            motion.angular.push(motion.angular[p] + parent_rotation * relative);
-            motion.relative.push(relative);
-        }
-        motion
+    /// Pose and velocities of a ragdoll.
+    pub(crate) fn motion(&self, member: usize) -> Motion {
+        self.ragdolls[member].motion(&self.state)
     }
 
-    /// Linear momentum, N·s.
-    pub(crate) fn momentum(&self, motion: &Motion) -> Vec3 {
-        (0..self.masses.len())
-            .map(|i| {
-                let lever = motion.pose.rotations[i] * self.coms[i];
-                (motion.linear[i] + motion.angular[i].cross(lever)) * self.masses[i]
-            })
-            .sum()
+    /// Force besides gravity that gives a body of `mass_kg` an acceleration, N.
+    pub(crate) fn force_for(&self, mass_kg: f32, acceleration: Vec3) -> Vec3 {
+        (acceleration - self.gravity) * mass_kg
     }
 
-    /// The joint that joint `i` hangs on.
-    pub(crate) fn parent(&self, i: usize) -> usize {
-        self.parents[i]
-    }
-
-    /// Centre of mass of body `i` in its frame, metres.
-    pub(crate) fn local_center(&self, i: usize) -> Vec3 {
-        self.coms[i]
-    }
-
-    /// Force besides gravity that gives body `i` an acceleration, N.
-    pub(crate) fn force_for(&self, i: usize, acceleration: Vec3) -> Vec3 {
-        (acceleration - self.gravity) * self.masses[i]
-    }
-
-    /// Centre of mass, metres, world.
-    pub(crate) fn center_of_mass(&self, pose: &GlobalPose) -> Vec3 {
-        (0..self.masses.len())
-            .map(|i| (pose.positions[i] + pose.rotations[i] * self.coms[i]) * self.masses[i])
-            .sum::<Vec3>()
-            / self.total_mass
-    }
-
-    /// Lets `pushes` act for the next step as forces: each impulse is spread over `duration_s`.
-    fn apply_pushes(&mut self, pushes: &[Push], duration_s: f32) {
-        for handle in &self.handles {
-            let body = &mut self.state.bodies[*handle];
-            body.reset_forces(false);
-            body.reset_torques(false);
-        }
-        // The engine drops impulses on multibody links, but takes forces.
-        for push in pushes {
-            let force = push.impulse_ns / duration_s;
-            let body = &mut self.state.bodies[self.handles[push.body]];
-            match push.point {
-                None => body.add_force(force, true),
-                Some(point) => body.add_force_at_point(force, point, true),
-            }
-        }
-    }
-
-    /// One engine step with the springs of `plan` and with `pushes`, impulses of which act over `duration_s`.
-    pub(crate) fn step(&mut self, plan: &DrivePlan, pushes: &[Push], duration_s: f32) {
-        self.apply_pushes(pushes, duration_s);
+    /// One engine step: for every ragdoll the springs of its plan, and its pushes, impulses of which act over `duration_s`.
+    pub(crate) fn step<'a>(
+        &mut self,
+        acting: impl Iterator<Item = (&'a DrivePlan, &'a [Push])>,
+        duration_s: f32,
+    ) {
         let h = self.parameters.dt;
-        let joints = self.handles.len();
-        let multibody = self.multibody_mut();
-        let (force, torque) = plan.root();
-        for i in 0..joints {
-            let springs: [(usize, usize, _); 2] = if i == 0 {
-                [(0, 0, Some(force)), (3, 3, Some(torque))]
-            } else {
-                [(3, 3 + 3 * i, Some(plan.joint(i))), (0, 0, None)]
-            };
-            for (axis, degree, spring) in springs {
-                let Some(spring) = spring else { continue };
-                let (stiffness, shift, damping) = spring.combined(h);
-                let joint = &mut multibody.link_mut(i).expect("one link per joint").joint;
-                let coordinates = joint.coords();
-                for k in 0..3 {
-                    joint.set_spring(axis + k, stiffness[k], coordinates[axis + k] + shift[k]);
-                }
-                for k in 0..3 {
-                    multibody.damping_mut()[degree + k] = damping[k];
-                }
-            }
+        for (ragdoll, (plan, pushes)) in self.ragdolls.iter().zip(acting) {
+            ragdoll.apply_pushes(&mut self.state, pushes, duration_s);
+            ragdoll.set_springs(&mut self.state, plan, h);
         }
         self.advance(h);
     }
@@ -443,25 +250,14 @@ impl World {
         !self.pipeline.quarantine().is_empty()
     }
 
-    /// Adds `change` to the velocity of the whole ragdoll.
-    pub(crate) fn shift_velocity(&mut self, change: Vec3) {
-        let mut generalized = self.multibody_mut().generalized_velocity_mut();
-        for k in 0..3 {
-            generalized[k] += change[k];
-        }
+    /// Adds `change` to the velocity of a whole ragdoll.
+    pub(crate) fn shift_velocity(&mut self, member: usize, change: Vec3) {
+        self.ragdolls[member].shift_velocity(&mut self.state, change);
     }
 
-    /// Impulse of gravity in one step, N·s.
-    pub(crate) fn gravity_impulse(&self) -> Vec3 {
-        self.gravity * (self.total_mass * self.parameters.dt)
-    }
-
-    /// The ragdoll's bodies with their colliders.
-    pub(crate) fn bodies(&self) -> impl Iterator<Item = (usize, &Collider)> {
-        self.handles.iter().enumerate().filter_map(|(i, handle)| {
-            let first = *self.state.bodies.get(*handle)?.colliders().first()?;
-            Some((i, self.state.colliders.get(first)?))
-        })
+    /// Impulse of gravity on a ragdoll in one step, N·s.
+    pub(crate) fn gravity_impulse(&self, member: usize) -> Vec3 {
+        self.gravity * (self.ragdolls[member].total_mass() * self.parameters.dt)
     }
 
     /// Friction of every surface.
@@ -513,23 +309,20 @@ impl World {
         }
         self.renew_boxes(frame_s);
         if self.state.frame.is_multiple_of(FRAMES_BETWEEN_RENORMALISATIONS) {
-            let motion = self.motion();
-            let pose = Pose {
-                root_position: motion.pose.positions[0],
-                local_rotations: motion.local_rotations.clone(),
-            };
-            let velocities = PoseVelocity { root_linear: motion.linear[0], angular: motion.relative };
-            self.place(&pose, &velocities);
+            for ragdoll in &self.ragdolls {
+                ragdoll.renormalise(&mut self.state);
+            }
         }
     }
 
-    /// Adds the impulses of the last step on each body, N·s, world: those of the ground to `from_ground`, those of boxes to
-    /// `from_boxes`.
+    /// The contact impulses of the last step, ragdoll by ragdoll.
     ///
     /// The solver's manifolds hold what was solved; with one solver iteration `impulse` is the whole normal
     /// part and `warmstart_tangent_world` the whole friction. Both are on the first collider's side of the
     /// pair.
-    pub(crate) fn add_contact_impulses(&self, from_ground: &mut [Vec3], from_boxes: &mut [Vec3]) {
+    pub(crate) fn contact_impulses(&self) -> Vec<ContactImpulses> {
+        let mut found: Vec<_> =
+            self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
         for pair in self.state.narrow_phase.contact_pairs() {
             let owner = |handle| self.state.colliders.get(handle).map(|c| c.user_data);
             let (Some(first), Some(second)) = (owner(pair.collider1), owner(pair.collider2)) else {
@@ -542,13 +335,20 @@ impl World {
                     on_first += data.warmstart_tangent_world - manifold.data.normal * data.impulse;
                 }
                 for (own, other, impulse) in [(first, second, on_first), (second, first, -on_first)] {
-                    match (own, other) {
-                        (GROUND | BOX, _) => {}
-                        (body, BOX) => from_boxes[body as usize] += impulse,
-                        (body, _) => from_ground[body as usize] += impulse,
+                    if matches!(own, GROUND | BOX) {
+                        continue;
                     }
+                    let (member, body) = marked(own);
+                    let on = &mut found[member];
+                    let sums = match other {
+                        GROUND => &mut on.from_ground,
+                        BOX => &mut on.from_boxes,
+                        _ => &mut on.from_characters,
+                    };
+                    sums[body] += impulse;
                 }
             }
         }
+        found
     }
 }

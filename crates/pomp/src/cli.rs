@@ -274,6 +274,8 @@ Examples:
   pomp generate --terrain stairs --seed 3 --out out/stairs
   pomp generate --push 4,Spine2,60,0,0 --push 8,Hips,0,0,-80 --out out/pushed
   pomp generate --control path.toml --model model --out out/path
+  pomp generate --control walk --terrain flat --stature 1.6 --mass 55 --out out/small
+  pomp generate --scene meet --terrain flat --out out/meet    two characters who bump into each other
   pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
   pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
 
@@ -297,6 +299,16 @@ pub struct GenerateArguments {
     /// 90 from +X, world). May be given several times. It is simulated, and neither recorded nor drawn.
     #[arg(long, value_name = "T,BODY,KG,M_S,FROM", conflicts_with = "count")]
     pub throw: Vec<String>,
+    /// Several characters in one world, who bump into each other: "meet" (two walk towards each other) or a file like
+    /// configs/scenes/meet.toml. Writes OUT/character_1.npz and so on, and no pictures.
+    #[arg(long, value_name = "SCENE", conflicts_with_all = ["control", "push", "throw", "count", "stature", "mass"])]
+    pub scene: Option<String>,
+    /// Height of the character, metres, 1.5 to 2.0; without it that of the model's skeleton.
+    #[arg(long, value_name = "M")]
+    pub stature: Option<f32>,
+    /// Mass of the character, kg; without it that of the settings.
+    #[arg(long, value_name = "KG")]
+    pub mass: Option<f32>,
     /// Length, seconds.
     #[arg(long, default_value_t = 10.0)]
     pub seconds: f32,

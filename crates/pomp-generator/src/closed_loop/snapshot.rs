@@ -53,6 +53,7 @@ impl Generator {
             character,
             layout: _,
             description: _,
+            stature: _,
             inference: _,
             phase_reader,
             falls: _,

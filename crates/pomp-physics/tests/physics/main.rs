@@ -5,5 +5,6 @@ mod control;
 mod expectation;
 mod laws;
 mod measure;
+mod meeting;
 mod rejects;
 mod support;

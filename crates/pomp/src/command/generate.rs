@@ -1,5 +1,5 @@
 use crate::cli::GenerateArguments;
-use crate::command::{generate_batch, terrain};
+use crate::command::{generate_batch, generate_scene, terrain};
 use crate::{config_file, default_model, motion_file, terminal};
 use anyhow::{Context, Result, anyhow, ensure};
 use burn::tensor::Device;
@@ -26,11 +26,16 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         "--seconds {} is outside 0 to {LONGEST_S}",
         arguments.seconds
     );
-    let settings: GeneratorConfig = match &arguments.config {
+    let mut settings: GeneratorConfig = match &arguments.config {
         Some(path) => config_file::read(path)?,
         None => GeneratorConfig::default(),
     };
+    settings.stature_m = arguments.stature.or(settings.stature_m);
+    settings.dynamic.mass_kg = arguments.mass.unwrap_or(settings.dynamic.mass_kg);
     let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
+    if let Some(scene) = &arguments.scene {
+        return generate_scene::run(arguments, &model, &settings, scene);
+    }
     if let Some(count) = arguments.count {
         return generate_batch::run(arguments, &model, settings, count);
     }
@@ -40,7 +45,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         start: plan.at(0.0).gait,
         seed: arguments.seed,
         pushes: pushes(arguments, &model.description.body_names)?,
-        throws: throws(&arguments.throw, &model.description.body_names)?,
+        throws: throws_of(&arguments.throw, &model.description.body_names)?,
         terrain: terrain::find_reaching(
             &arguments.terrain,
             arguments.seed,
@@ -161,7 +166,7 @@ fn push(text: &str, names: &[String]) -> Result<ScheduledPush> {
 }
 
 /// The boxes that are named.
-fn throws(texts: &[String], names: &[String]) -> Result<Vec<ScheduledThrow>> {
+pub fn throws_of(texts: &[String], names: &[String]) -> Result<Vec<ScheduledThrow>> {
     let throw = |text: &String| -> Result<ScheduledThrow> {
         let given = Given { option: "--throw", text };
         let [time, body, mass, speed, from] =

@@ -5,6 +5,7 @@ mod evaluate;
 mod export;
 mod generate;
 mod generate_batch;
+mod generate_scene;
 mod inspect;
 mod inspect_dataset;
 mod kinematic_report;

@@ -1,0 +1,252 @@
+//! A frame of all ragdolls of one world: what [`DynamicModule::step`] does for one alone, and several do together.
+
+use crate::drive::{DrivePlan, DriveState, ExpectedDrives};
+use crate::frame::{Divergence, DivergenceReason, Frame};
+use crate::ragdoll::Motion;
+use crate::world::{ContactImpulses, World};
+use crate::{DynamicModule, Expectation, PhysicsError, PoseVelocity, Push};
+use pomp_motion::Pose;
+use pomp_motion::glam::Vec3;
+use std::sync::Arc;
+
+/// A step whose drives exceed their limits is taken again, softer, at most this many times in all.
+const ATTEMPTS: usize = 6;
+
+/// What one ragdoll of several is to do in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct MemberStep<'a> {
+    /// The target at the start of the frame.
+    pub from: &'a Pose,
+    /// The target at its end.
+    pub to: &'a Pose,
+    /// Pushes during it.
+    pub pushes: &'a [Push],
+    /// What it asks of the drives, as for [`DynamicModule::step_expecting`].
+    pub expected: Option<&'a Expectation>,
+}
+
+/// [`MemberStep`] as the drives take it.
+struct Aim<'a> {
+    from: Pose,
+    to: Pose,
+    velocity: PoseVelocity,
+    pushes: &'a [Push],
+    expected: Option<&'a Expectation>,
+}
+
+/// Sums over the engine steps of a frame, of one ragdoll.
+struct Totals {
+    contacts: ContactImpulses,
+    assist_impulse: Vec3,
+    assist_angular_impulse: Vec3,
+    joint_impulse: Vec<Vec3>,
+    saturated: usize,
+}
+
+impl Totals {
+    fn none(joints: usize) -> Self {
+        Self {
+            contacts: ContactImpulses::none(joints),
+            assist_impulse: Vec3::ZERO,
+            assist_angular_impulse: Vec3::ZERO,
+            joint_impulse: vec![Vec3::ZERO; joints],
+            saturated: 0,
+        }
+    }
+}
+
+/// A ragdoll that diverged, and how.
+type Diverged = (usize, DivergenceReason);
+
+impl DynamicModule {
+    /// Simulates one frame of all ragdolls of one world, as [`Self::step`] does that of one. Bodies of different ragdolls meet
+    /// as bodies and boxes do; [`Frame::character_impulse`] tells of it.
+    ///
+    /// When one diverges, the frame is given up for all: each is put back to where it was at the start of the frame, the one
+    /// that diverged at rest, and every [`Frame::recovered`] says so.
+    ///
+    /// # Errors
+    /// [`PhysicsError::NotTogether`] when `modules` are not those of one [`DynamicModule::together`], all and in its order;
+    /// else those of [`Self::step_expecting`]. No state is changed then.
+    pub fn step_together(
+        modules: &mut [&mut Self],
+        steps: &[MemberStep<'_>],
+    ) -> Result<Vec<Frame>, PhysicsError> {
+        let Some(first) = modules.first() else { return Ok(Vec::new()) };
+        let shared = Arc::clone(&first.world);
+        let mut world = shared.lock().expect("no thread panics while it steps");
+        let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
+        if modules.len() != world.ragdolls.len() || modules.len() != steps.len() {
+            return not_together("a world is stepped with all of its ragdolls, and a step for each");
+        }
+        let in_order =
+            |(i, module): (usize, &&mut Self)| module.member == i && Arc::ptr_eq(&module.world, &shared);
+        if !modules.iter().enumerate().all(in_order) {
+            return not_together("they are of several worlds, or not in the order in which they were made");
+        }
+        let mut aims = Vec::with_capacity(steps.len());
+        for (module, step) in modules.iter().zip(steps) {
+            module.check_pose("target at the start of the frame", step.from)?;
+            module.check_pose("target at the end of the frame", step.to)?;
+            module.check_pushes(step.pushes)?;
+            if let Some(expected) = step.expected {
+                expected.check(module.names.len())?;
+            }
+            let (from, to) = (module.drives.allowed_pose(step.from), module.drives.allowed_pose(step.to));
+            let velocity = PoseVelocity::between(&from, &to, module.frame_s());
+            aims.push(Aim { from, to, velocity, pushes: step.pushes, expected: step.expected });
+        }
+        let frame_s = modules[0].frame_s();
+        let count = modules[0].config.steps_per_frame;
+        let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
+        let before: Vec<Motion> = (0..modules.len()).map(|member| world.motion(member)).collect();
+        world.begin_frame(frame_s);
+        for k in 0..count {
+            if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
+                return Ok(recover(&mut world, modules, &before, diverged));
+            }
+        }
+        let frames = totals.into_iter().enumerate().map(|(member, totals)| {
+            let motion = world.motion(member);
+            Frame {
+                velocities: motion.linear.clone(),
+                root_linear_velocity: motion.linear[0],
+                root_angular_velocity: motion.angular[0],
+                pose: motion.pose,
+                contact_impulse: totals.contacts.from_ground,
+                box_impulse: totals.contacts.from_boxes,
+                character_impulse: totals.contacts.from_characters,
+                assist_force: totals.assist_impulse / frame_s,
+                assist_torque: totals.assist_angular_impulse / frame_s,
+                joint_torque: totals.joint_impulse.iter().map(|v| v.length() / frame_s).collect(),
+                saturated_joints: totals.saturated,
+                recovered: None,
+            }
+        });
+        Ok(frames.collect())
+    }
+}
+
+/// One engine step, which begins after the share `elapsed` of the frame.
+fn substep(
+    world: &mut World,
+    modules: &[&mut DynamicModule],
+    aims: &[Aim<'_>],
+    elapsed: f32,
+    totals: &mut [Totals],
+) -> Result<(), Diverged> {
+    let h = world.step_s();
+    let (frame_s, steps) = (modules[0].frame_s(), modules[0].config.steps_per_frame as f32);
+    let mut plans: Vec<DrivePlan> = Vec::with_capacity(aims.len());
+    let mut momenta = Vec::with_capacity(aims.len());
+    for (member, (module, aim)) in modules.iter().zip(aims).enumerate() {
+        let start = world.motion(member);
+        momenta.push(world.ragdolls[member].momentum(&start));
+        let state =
+            DriveState { root_position: start.pose.positions[0], local_rotations: &start.local_rotations };
+        let scales = (module.controls.strength_scale, module.controls.assist_scale);
+        let expected = aim.expected.map(|expected| ExpectedDrives {
+            torques: world.expected_torques(member, &start, expected),
+            gains: &expected.gains,
+        });
+        let target = if elapsed == 0.0 { aim.from.clone() } else { aim.from.lerp(&aim.to, elapsed) };
+        plans.push(module.drives.plan(&state, &target, &aim.velocity, scales, expected.as_ref()));
+    }
+    let base = world.state.clone();
+    let mut attempt = 1;
+    let outcomes = loop {
+        world.step(plans.iter().zip(aims).map(|(plan, aim)| (plan, aim.pushes)), frame_s);
+        let mut outcomes = Vec::with_capacity(plans.len());
+        for (member, plan) in plans.iter().enumerate() {
+            let motion = world.motion(member);
+            modules[member].check_state(world, &motion).map_err(|reason| (member, reason))?;
+            outcomes.push(plan.outcome(h, motion.linear[0], &motion.relative));
+        }
+        if attempt == ATTEMPTS || outcomes.iter().all(|outcome| !outcome.exceeded) {
+            break outcomes;
+        }
+        attempt += 1;
+        for (plan, outcome) in plans.iter_mut().zip(&outcomes) {
+            if outcome.exceeded {
+                plan.soften(outcome);
+            }
+        }
+        world.state = base.clone();
+    };
+    let contacts = world.contact_impulses();
+    for (member, (outcome, contacts)) in outcomes.iter().zip(&contacts).enumerate() {
+        let pushed: Vec3 = aims[member].pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / steps;
+        // The engine's integration of a multibody loses momentum, to first order in the step.
+        let expected = momenta[member]
+            + world.gravity_impulse(member)
+            + outcome.assist_force * h
+            + contacts.iter().copied().sum::<Vec3>()
+            + pushed;
+        let found = world.ragdolls[member].momentum(&world.motion(member));
+        world.shift_velocity(member, (expected - found) / world.ragdolls[member].total_mass());
+        if !expected.is_finite() {
+            return Err((member, DivergenceReason::NotFinite));
+        }
+        let motion = world.motion(member);
+        modules[member].check_state(world, &motion).map_err(|reason| (member, reason))?;
+        let total = &mut totals[member];
+        total.contacts.add(contacts);
+        total.assist_impulse += outcome.assist_force * h;
+        total.assist_angular_impulse += outcome.assist_torque * h;
+        for (total, torque) in total.joint_impulse.iter_mut().zip(&outcome.joint_torque) {
+            *total += *torque * h;
+        }
+        total.saturated = total.saturated.max(plans[member].saturated_joints());
+    }
+    Ok(())
+}
+
+/// Restores the poses `before`, that of the one who diverged at rest. What made it diverge, its velocities and
+/// all contacts, is not restored.
+fn recover(
+    world: &mut World,
+    modules: &mut [&mut DynamicModule],
+    before: &[Motion],
+    (diverged, reason): Diverged,
+) -> Vec<Frame> {
+    let poses: Vec<(Pose, PoseVelocity)> = before
+        .iter()
+        .enumerate()
+        .map(|(member, motion)| {
+            let joints = motion.local_rotations.len();
+            let pose = Pose {
+                root_position: motion.pose.positions[0],
+                local_rotations: motion.local_rotations.clone(),
+            };
+            let velocity = if member == diverged {
+                PoseVelocity::zero(joints)
+            } else {
+                PoseVelocity { root_linear: motion.linear[0], angular: motion.relative.clone() }
+            };
+            (pose, velocity)
+        })
+        .collect();
+    world.reset(&poses);
+    let frames = modules.iter_mut().zip(before).enumerate().map(|(member, (module, before))| {
+        let joints = module.names.len();
+        module.controls.divergences += 1;
+        let moves = member != diverged;
+        let of_before = |velocity: Vec3| if moves { velocity } else { Vec3::ZERO };
+        let none = vec![Vec3::ZERO; joints];
+        Frame {
+            pose: before.pose.clone(),
+            velocities: before.linear.iter().map(|velocity| of_before(*velocity)).collect(),
+            root_linear_velocity: of_before(before.linear[0]),
+            root_angular_velocity: of_before(before.angular[0]),
+            contact_impulse: none.clone(),
+            box_impulse: none.clone(),
+            character_impulse: none,
+            assist_force: Vec3::ZERO,
+            assist_torque: Vec3::ZERO,
+            joint_torque: vec![0.0; joints],
+            saturated_joints: 0,
+            recovered: Some(Divergence { reason, count: module.controls.divergences }),
+        }
+    });
+    frames.collect()
+}

@@ -1,0 +1,159 @@
+//! `pomp generate --scene FILE`: several characters in one world.
+
+use crate::cli::GenerateArguments;
+use crate::command::{generate, terrain};
+use crate::{config_file, terminal};
+use anyhow::{Context, Result, ensure};
+use glam::Vec2;
+use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
+use pomp_eval::{Comparison, Summary, Track, evaluate};
+use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
+use pomp_generator::{EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig, Performer, Role};
+use pomp_model::Model;
+use pomp_motion::Recording;
+use pomp_motion::rotation::wrap_angle;
+use pomp_terrain::HeightMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The scene that has a name.
+const MEET: &str = include_str!("../../../../configs/scenes/meet.toml");
+
+/// A scene file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SceneFile {
+    character: Vec<CharacterEntry>,
+}
+
+/// One character of a scene file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CharacterEntry {
+    /// World x and z of the start, metres.
+    at: [f32; 2],
+    /// 0 faces +Z, 90 faces +X.
+    heading_deg: f32,
+    /// As `--control`, from the start.
+    control: String,
+    /// By default that of the command line, and one more for each character.
+    seed: Option<u64>,
+    stature_m: Option<f32>,
+    mass_kg: Option<f32>,
+    #[serde(default)]
+    push: Vec<String>,
+    #[serde(default)]
+    throw: Vec<String>,
+}
+
+pub fn run(
+    arguments: &GenerateArguments,
+    model: &Model,
+    settings: &GeneratorConfig,
+    scene: &str,
+) -> Result<ExitCode> {
+    let recipe = recipe(arguments, model, settings, scene)?;
+    let bar = terminal::bar(recipe.frames as u64, "generate");
+    let mut clock = Instant::now();
+    let recordings = recipe.run(model, |_| {
+        let elapsed = clock.elapsed().as_secs_f32() * 1e6;
+        clock = Instant::now();
+        bar.inc(1);
+        elapsed
+    })?;
+    bar.finish_and_clear();
+    write(arguments, recordings, &recipe.terrain)
+}
+
+fn recipe(
+    arguments: &GenerateArguments,
+    model: &Model,
+    settings: &GeneratorConfig,
+    scene: &str,
+) -> Result<EnsembleRecipe> {
+    let file: SceneFile = match scene {
+        "meet" => config_file::parse(MEET, "configs/scenes/meet.toml")?,
+        path => config_file::read(Path::new(path))?,
+    };
+    let cast = file.character.iter().enumerate().map(|(i, entry)| {
+        performer(arguments, model, settings, i, entry)
+            .with_context(|| format!("{scene}: character {}", i + 1))
+    });
+    let cast = cast.collect::<Result<Vec<Performer>>>()?;
+    let reach_m = cast.iter().map(|performer| performer.plan.reach_m()).fold(0.0, f32::max);
+    Ok(EnsembleRecipe {
+        model_sha256: model.files_sha256.clone().expect("it was read from files"),
+        terrain: terrain::find_reaching(&arguments.terrain, arguments.seed, reach_m + TERRAIN_MARGIN_M)?,
+        frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
+        cast,
+    })
+}
+
+fn performer(
+    arguments: &GenerateArguments,
+    model: &Model,
+    settings: &GeneratorConfig,
+    index: usize,
+    entry: &CharacterEntry,
+) -> Result<Performer> {
+    ensure!(
+        entry.at.iter().all(|coordinate| coordinate.abs() <= 1000.0),
+        "at = {:?} is outside −1000 to 1000 m",
+        entry.at
+    );
+    ensure!(entry.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", entry.heading_deg);
+    let mut settings = settings.clone();
+    settings.stature_m = entry.stature_m.or(settings.stature_m);
+    settings.dynamic.mass_kg = entry.mass_kg.unwrap_or(settings.dynamic.mass_kg);
+    let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
+    let plan = generate::control(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
+    let bodies = &model.description.body_names;
+    Ok(Performer {
+        role: Role {
+            settings,
+            start: plan.at(0.0).gait,
+            seed: entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64)),
+            position,
+            yaw,
+        },
+        plan,
+        pushes: generate::pushes_of(&entry.push, bodies)?,
+        throws: generate::throws_of(&entry.throw, bodies)?,
+    })
+}
+
+fn write(arguments: &GenerateArguments, recordings: Vec<Recording>, ground: &HeightMap) -> Result<ExitCode> {
+    let out = &arguments.out;
+    std::fs::create_dir_all(out)
+        .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))?;
+    let mut told: Vec<Value> = Vec::new();
+    let mut table = Comparison::new();
+    for mut recording in recordings {
+        let metrics = evaluate(&recording, ground, Track::Simulated)?;
+        if let (Some(generation), false) = (&mut recording.generation, arguments.clock) {
+            generation.frame_time_us = None;
+        }
+        let name = recording.name.clone();
+        write_recording(&out.join(format!("{name}.npz")), &recording)?;
+        let clip = recording.to_clip()?;
+        write_bvh(&out.join(format!("{name}.bvh")), &clip, &BvhWriteOptions::default())?;
+        write_glb(&out.join(format!("{name}.glb")), &clip)?;
+        let json = serde_json::to_string_pretty(&metrics)?;
+        write_atomically(&out.join(format!("{name}.json")), |file| file.write_all(json.as_bytes()))?;
+        table = table.with(&name, Summary::from(&metrics));
+        told.push(json!({ "character": name, "metrics": serde_json::to_value(&metrics)? }));
+    }
+    if arguments.json {
+        println!("{:#}", Value::from(told));
+    } else {
+        println!("{table}");
+        println!(
+            "per character an .npz, a .bvh, a .glb and a .json with its metrics are in {}",
+            out.display()
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}

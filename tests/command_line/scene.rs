@@ -1,0 +1,77 @@
+//! `pomp generate --scene`, as a person or a script runs it.
+
+use crate::model::tiny;
+use crate::pomp;
+use crate::program::{Ran, names};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn scene(scene: &Path, out: &Path) -> Ran {
+    pomp!(
+        "generate",
+        "--model",
+        tiny(),
+        "--terrain",
+        "flat",
+        "--seconds",
+        "1",
+        "--scene",
+        scene,
+        "--out",
+        out
+    )
+}
+
+#[test]
+fn a_scene_gives_a_rollout_per_character_that_is_replayed_bit_for_bit() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("meet");
+    let told = scene(Path::new("meet"), &out).succeeds().stdout;
+    assert!(told.contains("character_1") && told.contains("character_2"), "{told}");
+    let one = |n: usize| ["bvh", "glb", "json", "npz"].map(|kind| format!("character_{n}.{kind}"));
+    assert_eq!(names(&out), [one(1), one(2)].concat());
+    let files = [1, 2].map(|n| out.join(format!("character_{n}.npz")));
+    let told = pomp!("replay", "--model", tiny(), files[0], files[1]).succeeds().stdout;
+    assert_eq!(told.matches("bit for bit").count(), 2, "{told}");
+    let again = folder.path().join("again");
+    scene(Path::new("meet"), &again).succeeds();
+    for name in names(&out) {
+        assert!(fs::read(out.join(&name)).unwrap() == fs::read(again.join(&name)).unwrap(), "{name} differs");
+    }
+}
+
+#[test]
+fn rejects_scenes_that_are_none() {
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("scene.toml"), folder.path().join("out"));
+    let one = "[[character]]\nat = [0.0, 0.0]\nheading_deg = 0.0\ncontrol = \"walk\"\n";
+    for (text, words) in [
+        (String::new(), &["scene.toml", "character"] as &[&str]),
+        (format!("{one}speed = 3\n"), &["scene.toml", "speed"]),
+        (one.replace("walk", "moonwalk"), &["character 1", "moonwalk", "slalom"]),
+        (format!("{one}stature_m = 3.0\n"), &["stature_m", "1.5 to 2"]),
+        (format!("{one}mass_kg = 0.0\n"), &["mass_kg"]),
+        (format!("{one}push = [\"4,Tail,1,1,1\"]\n"), &["character 1", "Tail"]),
+        (format!("{one}{one}"), &["characters 1 and 2", "0.8 m"]),
+        (one.replace("0.0, 0.0", "nan, 0.0"), &["character 1", "at"]),
+        (one.replace("heading_deg = 0.0", "heading_deg = 900.0"), &["character 1", "heading_deg"]),
+    ] {
+        fs::write(&file, text).unwrap();
+        scene(&file, &out).refuses(words);
+        assert!(!out.exists(), "nothing is written for a scene that is none");
+    }
+    scene(&folder.path().join("nowhere.toml"), &out).refuses(&["nowhere.toml"]);
+}
+
+#[test]
+fn rejects_statures_and_masses_that_are_none() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    for (option, word) in
+        [("--stature=0.5", "stature_m"), ("--stature=nan", "stature_m"), ("--mass=-3", "mass_kg")]
+    {
+        pomp!("generate", "--model", tiny(), "--seconds", "1", option, "--out", out).refuses(&[word]);
+        assert!(!out.exists());
+    }
+}
