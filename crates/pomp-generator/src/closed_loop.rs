@@ -20,7 +20,7 @@ use crate::{GeneratorConfig, GeneratorError, PhaseFeedback, Role};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
-use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, WindowKey};
+use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, Rotations, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame, Skeleton};
 use pomp_physics::{DynamicModule, Frame, Push};
 use pomp_terrain::HeightMap;
@@ -107,6 +107,13 @@ impl Generator {
         let (network, gamma, kinematic) = model.kinematic()?;
         let description = &model.description;
         let layout = description.layout.clone();
+        if layout.rotations() == Rotations::None {
+            return Err(GeneratorError::BadModel {
+                reason: "it predicts no joint rotations (rotations = \"none\"), which the drives of the ragdoll follow; \
+                         train it with rotations = \"six_d\""
+                    .to_owned(),
+            });
+        }
         let process = ReverseProcess::new(network.schedule(), layout.y_len(), &config.sampler, Some(gamma))?;
         let inference = KinematicInference::new(network, process)?;
         let x = kinematic.starts.get(start.name()).ok_or_else(|| GeneratorError::BadModel {

@@ -7,6 +7,7 @@ use pomp_generator::{
     ControlPlan, ControlSample, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorError, LiveControl,
     Preset, RolloutRecipe, ScheduledPush, Steering,
 };
+use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{Gait, Recording};
 use pomp_physics::Push;
@@ -163,4 +164,15 @@ fn rejects_a_rollout_of_no_frames() {
         frames: 0,
     };
     assert!(matches!(recipe.run(model(), "none", |_| 0.0), Err(GeneratorError::BadControl { .. })));
+}
+
+#[test]
+fn rejects_a_model_that_predicts_no_rotations() {
+    let mut model = pomp_embedded::load(&Device::flex()).unwrap();
+    let known = &model.description.layout;
+    model.description.layout =
+        FeatureLayout::new(known.joints(), known.bodies(), known.channels(), Rotations::None);
+    let refused = Generator::new(&model, flat(), &GeneratorConfig::default(), Gait::Walk, 1).err().unwrap();
+    let message = refused.to_string();
+    assert!(message.contains("rotations = \"none\"") && message.contains("six_d"), "{message}");
 }
