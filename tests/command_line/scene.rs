@@ -36,7 +36,8 @@ fn a_scene_gives_a_rollout_per_character_that_is_replayed_bit_for_bit() {
     assert_eq!(told.matches("bit for bit").count(), 2, "{told}");
     let again = folder.path().join("again");
     scene(Path::new("meet"), &again).succeeds();
-    for name in names(&out) {
+    // The metrics tell how long a run took.
+    for name in names(&out).into_iter().filter(|name| !name.ends_with(".json")) {
         assert!(fs::read(out.join(&name)).unwrap() == fs::read(again.join(&name)).unwrap(), "{name} differs");
     }
 }
