@@ -17,19 +17,20 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 21] = [
+const TABLE: [Row; 22] = [
     row(0, "pomp-motion", &[]),
-    row(0, "pomp-terrain", &["pomp-motion"]),
+    row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
     row(0, "pomp-lanes", &[]),
-    row(1, "pomp-weights", &[]),
-    row(1, "pomp-formats", &["pomp-motion"]),
+    row(0, "pomp-files", &[]),
+    row(1, "pomp-weights", &["pomp-files"]),
+    row(1, "pomp-formats", &["pomp-motion", "pomp-files"]),
     row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-physics", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-phase", &["pomp-motion", "pomp-lanes"]),
     row(1, "pomp-kinematic", &["pomp-motion", "pomp-lanes"]),
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
-    row(2, "pomp-model", &["pomp-motion", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
+    row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
     row(2, "pomp-dataset", &["pomp-motion", "pomp-formats"]),
     row(
         3,
@@ -42,7 +43,11 @@ const TABLE: [Row; 21] = [
         &["pomp-motion", "pomp-terrain", "pomp-physics", "pomp-phase", "pomp-kinematic", "pomp-model"],
     ),
     row(3, "pomp-embedded", &["pomp-model"]),
-    row(4, "pomp-batch", &["pomp-motion", "pomp-terrain", "pomp-formats", "pomp-model", "pomp-generator"]),
+    row(
+        4,
+        "pomp-batch",
+        &["pomp-motion", "pomp-terrain", "pomp-files", "pomp-formats", "pomp-model", "pomp-generator"],
+    ),
     row(
         4,
         "pomp-train",
@@ -97,6 +102,7 @@ const TABLE: [Row; 21] = [
             "pomp-motion",
             "pomp-terrain",
             "pomp-lanes",
+            "pomp-files",
             "pomp-weights",
             "pomp-formats",
             "pomp-synthetic",
@@ -266,7 +272,8 @@ fn the_table_itself_points_down_only() {
     let layer = |name: &str| TABLE.iter().find(|row| row.name == name).expect("the table knows it").layer;
     for row in &TABLE {
         for used in row.may_use {
-            let within_the_ground = (row.name, *used) == ("pomp-terrain", "pomp-motion");
+            let within_the_ground =
+                row.name == "pomp-terrain" && ["pomp-motion", "pomp-files"].contains(used);
             assert!(layer(used) < row.layer || within_the_ground, "{} → {used} points up", row.name);
         }
     }

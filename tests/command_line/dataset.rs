@@ -19,7 +19,7 @@ pub fn copied() -> TempDir {
 }
 
 /// The recordings of a folder.
-fn npz(folder: &Path) -> Vec<PathBuf> {
+pub fn npz(folder: &Path) -> Vec<PathBuf> {
     names(folder).iter().filter(|name| name.ends_with(".npz")).map(|name| folder.join(name)).collect()
 }
 
@@ -150,7 +150,7 @@ fn inspecting_a_dataset_counts_minutes_forces_licences_and_what_was_not_made() {
 }
 
 /// The clips that the repository carries.
-fn sample_clips() -> PathBuf {
+pub fn sample_clips() -> PathBuf {
     crate::program::repository().join("data/clips")
 }
 
@@ -170,52 +170,6 @@ fn the_clips_of_the_repository_are_those_that_the_command_in_their_readme_makes(
         );
         assert!(readme.contains(&name) || name == "manifest.csv", "{name} is not in the readme");
     }
-}
-
-fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let kept = |name: &String| !name.starts_with("journal") && !name.contains("_of_");
-    let read = |name: String| (name.clone(), fs::read(folder.join(name)).unwrap());
-    names(folder).into_iter().filter(kept).map(read).collect()
-}
-
-#[test]
-fn preprocessing_that_was_killed_or_shared_among_ranks_gives_the_bytes_of_one_run() {
-    let folder = TempDir::new().unwrap();
-    let [whole, killed, shared] = ["whole", "killed", "shared"].map(|name| folder.path().join(name));
-    let clips = sample_clips();
-    let ran = pomp!("preprocess", clips, "--out", whole).succeeds();
-    assert!(ran.stdout.contains("12 recordings"), "{ran:#?}");
-    let recording = read_recording(&npz(&whole)[0]).unwrap();
-    assert_eq!(recording.license, "CC0-1.0", "the manifest beside the clips is read");
-
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pomp"))
-        .arg("preprocess")
-        .arg(&clips)
-        .arg("--out")
-        .arg(&killed)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    while !killed.exists() || npz(&killed).is_empty() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it wrote anything");
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(npz(&killed).len() < 12, "it was to be killed in its midst");
-    pomp!("preprocess", clips, "--out", killed).succeeds();
-    assert!(bytes(&killed).iter().filter(|(name, _)| !name.starts_with(".partial")).eq(&bytes(&whole)));
-
-    for rank in ["1", "0"] {
-        pomp!("preprocess", clips, "--out", shared, "--rank", rank, "--ranks", "2").succeeds();
-    }
-    assert_eq!(npz(&shared).len(), 12);
-    let before = fs::metadata(&npz(&shared)[0]).unwrap().modified().unwrap();
-    pomp!("preprocess", clips, "--out", shared).succeeds();
-    assert_eq!(fs::metadata(&npz(&shared)[0]).unwrap().modified().unwrap(), before, "nothing is made again");
-    assert!(bytes(&shared) == bytes(&whole));
-    pomp!("preprocess", clips, "--out", shared, "--rank", "2", "--ranks", "2").refuses(&["rank 2 of 2"]);
 }
 
 fn card() -> String {

@@ -136,6 +136,8 @@ fn assert_killed_equals_whole(folder: &Path, config: &Path) {
         assert_same_files(&slot(&whole), &slot(&killed), &["weights.safetensors", "average.safetensors"]);
     }
 
+    assert_eq!(crate::killed::unfinished(&killed), 0, "what was being written when it was killed is gone");
+
     // Nothing is left to do, and nothing is lost by asking for it.
     assert!(training("all", config, &killed).arg("--resume").status().unwrap().success());
     assert_same_files(&whole, &killed, &files);

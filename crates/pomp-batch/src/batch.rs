@@ -140,6 +140,8 @@ fn take_folder(out: &Path, path: &Path, asked: &Manifest) -> Result<(), BatchErr
     };
     std::fs::create_dir_all(out).map_err(|source| io("creating the folder", source))?;
     let Some(there) = Manifest::read(path)? else {
+        // One that was killed while it wrote its first manifest has left nothing else.
+        pomp_files::remove_abandoned(out).map_err(|source| io("listing", source))?;
         let mut files = std::fs::read_dir(out).map_err(|source| io("listing", source))?;
         return match files.next() {
             None => Ok(()),

@@ -4,7 +4,6 @@ use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Files of a model folder.
@@ -177,11 +176,8 @@ impl Model {
             source,
             remedy: "check that the folder can be written and has room",
         };
-        let mut file = file_beside(folder).map_err(io)?;
-        file.write_all(self.description.to_json().as_bytes()).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
-        file.persist(&path).map_err(|error| io(error.error))?;
-        Ok(())
+        pomp_files::replace_file(&path, |file| file.write_all(self.description.to_json().as_bytes()))
+            .map_err(io)
     }
 
     /// The kinematic module with Γ and its description.
@@ -222,19 +218,6 @@ fn remove_unless(wanted: bool, path: PathBuf) -> Result<(), ModelError> {
         source,
         remedy: "remove it, or give another folder with --out",
     })
-}
-
-/// A file that nobody has opened by its name yet, beside the one that it will replace.
-fn file_beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".partial-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The process's umask still applies: others may read a model as they may any new file.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 /// Tensors of Γ beside the weights.

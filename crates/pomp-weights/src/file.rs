@@ -4,7 +4,6 @@ use half::f16;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 /// How many bits a weight takes in the file.
@@ -180,12 +179,7 @@ impl WeightFile {
     pub fn save(&self, path: &Path, precision: WeightPrecision) -> Result<(), WeightsError> {
         let bytes = self.to_bytes(precision)?;
         let failed = |error| WeightsError::Io { action: "write", path: path.to_owned(), error };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut beside = file_beside(folder).map_err(failed)?;
-        beside.write_all(&bytes).map_err(failed)?;
-        beside.as_file().sync_all().map_err(failed)?;
-        beside.persist(path).map_err(|problem| failed(problem.error))?;
-        Ok(())
+        pomp_files::replace_file(path, |file| file.write_all(&bytes)).map_err(failed)
     }
 
     /// Reads a file.
@@ -238,19 +232,6 @@ impl WeightFile {
         }
         Ok(file)
     }
-}
-
-/// A file that nobody has opened by its name yet, beside the one that it will replace.
-fn file_beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".partial-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The process's umask still applies: others may read a model as they may any new file.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 fn check_finite(source_name: &str, name: &str, values: &[f32]) -> Result<(), WeightsError> {

@@ -3,7 +3,7 @@ use crate::{HeightMap, TerrainError};
 use pomp_motion::{FrameTable, TerrainGrid};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// What a PNG cannot say of itself; the file `NAME.png.toml` beside `NAME.png`.

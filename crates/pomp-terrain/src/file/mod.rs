@@ -14,8 +14,7 @@ mod npz;
 pub use image::Sidecar;
 
 use crate::{HeightMap, Shape, TerrainError, TerrainSpec, generate};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Reads a terrain from a `.png`, `.npz` or `.toml` file; `seed` matters for descriptions (`.toml`) only.
@@ -127,25 +126,9 @@ fn read_text(path: &Path) -> Result<String, TerrainError> {
     std::fs::read_to_string(path).map_err(io("read", path))
 }
 
-/// Writes a file under a temporary name in the same folder, syncs it and renames it.
 fn write_beside(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<&mut File>) -> std::io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), TerrainError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; a terrain is as readable as any other new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut beside = builder.tempfile_in(folder).map_err(io("write", path))?;
-    {
-        let mut writer = BufWriter::new(beside.as_file_mut());
-        write(&mut writer).and_then(|()| writer.flush()).map_err(io("write", path))?;
-    }
-    beside.as_file().sync_all().map_err(io("write", path))?;
-    beside.persist(path).map_err(|error| io("write", path)(error.error))?;
-    Ok(())
+    pomp_files::replace_file(path, write).map_err(io("write", path))
 }

@@ -5,7 +5,7 @@ use npyz::zip::{CompressionMethod, DateTime, write::FileOptions};
 use npyz::{DType, Order, WriterBuilder};
 use pomp_motion::{FrameTable, TerrainGrid};
 use std::fs::File;
-use std::io::{BufReader, Cursor, Write};
+use std::io::{BufReader, Cursor};
 use std::path::Path;
 
 const HEIGHT: &str = "terrain_height";
