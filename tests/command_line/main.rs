@@ -4,12 +4,14 @@
 
 mod bad_bvh;
 mod bad_input;
+mod bad_trials;
 mod batch;
 mod data_path;
 mod dataset;
 mod disk;
 mod export;
 mod help;
+mod killed;
 mod model;
 mod program;
 mod resume;

@@ -24,6 +24,14 @@ pub enum PreprocessError {
         /// What is wrong with it.
         source: pomp_motion::MotionError,
     },
+    /// Frames that nobody can have moved through.
+    #[error("{}: {reason}", path.display())]
+    BadFrames {
+        /// The clip.
+        path: PathBuf,
+        /// Which frames and joint, and what to do.
+        reason: String,
+    },
     /// A clip too short for velocities and contacts.
     #[error("{}: {frames} frames after resampling; at least {least} are needed", path.display())]
     TooShort {

@@ -3,7 +3,7 @@
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
 //! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
 //!
-//! The steps: [`load_clip`] reads and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
+//! The steps: [`load_clip`] reads, mends or refuses what is wrong with frames ([`defects`]), and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
 //! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse;
 //! [`mod@impulses`] makes of it and of the clip's own motion the impulses that a force plate would measure.
 //! [`validation`] compares them with real plates.
@@ -13,8 +13,10 @@
 //!
 //! It trains nothing and knows no network.
 
+mod airborne;
 mod bumps;
 mod config;
+pub mod defects;
 mod draws;
 mod error;
 pub mod impulses;

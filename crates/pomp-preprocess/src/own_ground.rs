@@ -226,8 +226,9 @@ pub(crate) fn on_own_ground(
 ) -> Result<(Recording, TerrainGrid, FitReport), PreprocessError> {
     let recording = labelled(clip, config)
         .map_err(|source| PreprocessError::Motion { path: path.to_path_buf(), source })?;
-    let fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
+    let mut fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
         .map_err(|source| PreprocessError::Terrain { path: path.to_path_buf(), source })?;
+    fit.report.warnings.extend(crate::airborne::warnings(clip, &recording.foot_contact, &fit.map));
     Ok((recording, fit.map.into_grid(), fit.report))
 }
 

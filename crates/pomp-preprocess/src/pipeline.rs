@@ -7,7 +7,7 @@ use crate::provenance::{Provenance, ProvenanceIndex};
 use crate::variant::{Planned, Variant, planned};
 use crate::{PreprocessConfig, PreprocessError};
 use pomp_formats::write_atomically;
-use pomp_motion::retarget::{RetargetReport, RigLibrary};
+use pomp_motion::retarget::{RetargetReport, RigLibrary, SourceFrame};
 use pomp_motion::{Clip, Gait, MotionError, Recording};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -346,7 +346,7 @@ pub struct LoadedClip {
 /// Reads a BVH or GLB file and maps it onto the project skeleton at the config's rate.
 ///
 /// # Errors
-/// The configuration is out of range; the file, its skeleton or its motion is refused.
+/// The configuration is out of range; the file, its skeleton, its frames or its motion are refused.
 pub fn load_clip(
     path: &Path,
     config: &PreprocessConfig,
@@ -361,7 +361,12 @@ pub fn load_clip(
         (file.motion, file.warnings.iter().map(ToString::to_string).collect())
     };
     let retarget = |source| PreprocessError::Retarget { path: path.to_path_buf(), source };
-    let (rig, _) = rigs.choose(&motion.skeleton).map_err(retarget)?;
+    let (rig, joints) = rigs.choose(&motion.skeleton).map_err(retarget)?;
+    motion.validate().map_err(|source| retarget(source.into()))?;
+    let unit = SourceFrame::detect(&motion, &joints, &config.retarget).map_err(retarget)?.unit;
+    let (motion, defects) = crate::defects::mended(motion, unit.metres())
+        .map_err(|reason| PreprocessError::BadFrames { path: path.to_path_buf(), reason })?;
+    warnings.extend(defects.iter().map(ToString::to_string));
     let retargeted = pomp_motion::retarget::retarget(&motion, rig, &config.retarget).map_err(retarget)?;
     warnings.extend(retargeted.report.warnings.iter().cloned());
     Ok(LoadedClip {

@@ -62,8 +62,8 @@ pub enum PlateError {
     },
     /// A mass that the plates contradict.
     #[error(
-        "{}: the manifest says {stated_kg} kg (mass_kg_use), but the plates carry {measured_kg:.1} kg on average and \
-         saw every contact; correct one of them", path.display()
+        "{}: the manifest says {stated_kg} kg (mass_kg_use), but the plates, which saw every contact, carry \
+         {measured_kg:.1} kg; correct one of them", path.display()
     )]
     WrongMass {
         /// The plates.
@@ -72,5 +72,16 @@ pub enum PlateError {
         stated_kg: f64,
         /// Mean vertical force over g, kg.
         measured_kg: f64,
+    },
+    /// A mass that no person has.
+    #[error(
+        "{}: the manifest says {stated_kg} kg (mass_kg_use), which no person weighs who stands by themselves (10 to 400 kg); \
+         correct it", path.display()
+    )]
+    NoPerson {
+        /// The plates.
+        path: PathBuf,
+        /// Mass of the manifest, kg.
+        stated_kg: f64,
     },
 }

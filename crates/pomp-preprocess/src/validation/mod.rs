@@ -24,6 +24,8 @@ use serde::Serialize;
 const LEAST_S: f64 = 1.0 / 3.0;
 /// A mass is wrong when plates that saw everything carry so much more or less.
 const MASS_TOLERANCE: f64 = 0.15;
+/// Masses of people that stand by themselves, kg: all that can be checked where plates miss contacts.
+const PERSON_KG: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 /// It is worth a warning from here on.
 const MASS_DOUBT: f64 = 0.02;
 /// Time around a contact that no plate saw in which the foot may bear load nevertheless, s.
@@ -126,15 +128,22 @@ pub fn validate(
     let shown_weight = shown_weight(&measured, &estimate, &seen);
     let mut warnings = loaded.warnings;
     warnings.extend(fit.warnings);
-    if complete && trial.contact_fraction >= 0.95 {
-        if (measured_weight - 1.0).abs() > MASS_TOLERANCE {
-            return Err(PlateError::WrongMass {
-                path: trial.plates.clone(),
-                stated_kg: trial.mass_kg,
-                measured_kg: measured_weight * trial.mass_kg,
-            }
-            .into());
+    let on_plates_all_the_time = complete && trial.contact_fraction >= 0.95;
+    // In the air nobody weighs anything: there the plates have to agree with the motion.
+    if let Some(weight) = if on_plates_all_the_time { Some(measured_weight) } else { shown_weight }
+        && (weight - 1.0).abs() > MASS_TOLERANCE
+    {
+        return Err(PlateError::WrongMass {
+            path: trial.plates.clone(),
+            stated_kg: trial.mass_kg,
+            measured_kg: weight * trial.mass_kg,
         }
+        .into());
+    }
+    if !PERSON_KG.contains(&trial.mass_kg) {
+        return Err(PlateError::NoPerson { path: trial.plates.clone(), stated_kg: trial.mass_kg }.into());
+    }
+    if on_plates_all_the_time {
         if (measured_weight - 1.0).abs() > MASS_DOUBT {
             warnings.push(format!(
                 "mass: the plates carry {:.1} kg on average, the manifest says {} kg: {:+.1} % of every force",
