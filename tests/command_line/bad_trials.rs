@@ -15,6 +15,9 @@ fn plates(seconds: f32) -> String {
     format!("{HEADER}\n{}", rows.collect::<String>())
 }
 
+/// Name, clip, plates, mass, contact fraction, and what the error has to say.
+type Case = (&'static str, String, String, &'static str, &'static str, &'static [&'static str]);
+
 #[test]
 fn every_bad_trial_is_named_with_its_place_and_the_good_ones_are_compared() {
     let folder = TempDir::new().unwrap();
@@ -30,8 +33,7 @@ fn every_bad_trial_is_named_with_its_place_and_the_good_ones_are_compared() {
     let row = |number: usize| good.lines().nth(number - 1).unwrap().to_owned();
     let without_column: String =
         good.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect();
-    // Name, clip, plates, mass, contact fraction, and what the error has to say.
-    let trials: [(&str, String, String, &str, &str, &[&str]); 10] = [
+    let trials: [Case; 10] = [
         ("good", clip.clone(), good.clone(), "60", "1.0", &[]),
         ("light", clip.clone(), good.clone(), "7", "1.0", &["light_grf.csv", "7 kg", "60.0 kg", "correct"]),
         ("heavy", clip.clone(), good.clone(), "700", "1.0", &["heavy_grf.csv", "700 kg", "60.0 kg"]),

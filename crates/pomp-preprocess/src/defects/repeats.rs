@@ -81,12 +81,11 @@ pub(super) fn report(motion: &SourceMotion, tracks: &JointTracks, defects: &mut 
         let (first, last) = (pair[0], pair[1] - 1);
         let comes = first > 0 && tracks.speed(first - 1, first) > MOVING_M_S;
         let goes = last + 1 < frames && tracks.speed(last, last + 1) > MOVING_M_S;
+        // At an end of the clip the motion may have been padded.
+        let stops = (comes || first == 0) && (goes || last + 1 == frames) && (comes || goes);
         match last - first {
-            0 => {}
             1 if comes && goes => repeated.push(last),
-            1 => {}
-            // At an end of the clip the motion may have been padded.
-            _ if (comes || first == 0) && (goes || last + 1 == frames) && (comes || goes) => {
+            2.. if stops => {
                 defects.push(Defect::Frozen { frames: [first, last], seconds: tracks.seconds(last - first) });
             }
             _ => {}

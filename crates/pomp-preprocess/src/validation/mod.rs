@@ -143,15 +143,13 @@ pub fn validate(
     if !PERSON_KG.contains(&trial.mass_kg) {
         return Err(PlateError::NoPerson { path: trial.plates.clone(), stated_kg: trial.mass_kg }.into());
     }
-    if on_plates_all_the_time {
-        if (measured_weight - 1.0).abs() > MASS_DOUBT {
-            warnings.push(format!(
-                "mass: the plates carry {:.1} kg on average, the manifest says {} kg: {:+.1} % of every force",
-                measured_weight * trial.mass_kg,
-                trial.mass_kg,
-                100.0 * (measured_weight - 1.0)
-            ));
-        }
+    if on_plates_all_the_time && (measured_weight - 1.0).abs() > MASS_DOUBT {
+        warnings.push(format!(
+            "mass: the plates carry {:.1} kg on average, the manifest says {} kg: {:+.1} % of every force",
+            measured_weight * trial.mass_kg,
+            trial.mass_kg,
+            100.0 * (measured_weight - 1.0)
+        ));
     }
     let scores = predicted.iter().map(|p| compare(p, &measured, &seen, rate_hz)).collect();
     let stored_by_shown_weight =
