@@ -244,6 +244,37 @@ fn a_dry_run_tells_sizes_and_times_and_writes_nothing() {
     assert_eq!(report["steps"], stages[0]["steps"]);
 }
 
+#[test]
+fn every_ablation_trains() {
+    let folder = TempDir::new().unwrap();
+    let changes: [(&str, Toml); 5] = [
+        ("phases", "none".into()),
+        ("experts", 1.into()),
+        ("expert_outputs", "plain".into()),
+        ("blend", "before_decoder".into()),
+        ("rotations", "none".into()),
+    ];
+    for (field, value) in changes {
+        let path = ["kinematic", field];
+        let off: (&[&str], Toml) = (&["kinematic", "simulated_rollouts", "share"], 0.0.into());
+        let config = config(folder.path(), &[(&path, value), off]);
+        let out = folder.path().join("model");
+        pomp!("train", "kinematic", "--data", recordings(), "--out", out, "--config", config, "--dry-run")
+            .succeeds();
+    }
+}
+
+#[test]
+fn rejects_simulated_rollouts_without_rotations_to_aim_at() {
+    let folder = TempDir::new().unwrap();
+    let (rotations, share): (&[&str], &[&str]) =
+        (&["kinematic", "rotations"], &["kinematic", "simulated_rollouts", "share"]);
+    let config = config(folder.path(), &[(rotations, "none".into()), (share, 0.3.into())]);
+    let out = folder.path().join("model");
+    pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
+        .refuses(&["kinematic.simulated_rollouts.share", "a simulated body needs rotations"]);
+}
+
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn rejects_a_card_when_it_was_built_for_none() {

@@ -286,6 +286,12 @@ impl TrainConfig {
         check(share(k.replayed_share), "kinematic.replayed_share", f64::from(k.replayed_share), "0 to 1")?;
         check(share(led.share), "kinematic.simulated_rollouts.share", f64::from(led.share), "0 to 1")?;
         check(
+            led.share == 0.0 || k.rotations != Rotations::None,
+            "kinematic.simulated_rollouts.share",
+            f64::from(led.share),
+            "0 where kinematic.rotations is \"none\": a simulated body needs rotations to aim at",
+        )?;
+        check(
             share(led.pose_feedback),
             "kinematic.simulated_rollouts.pose_feedback",
             f64::from(led.pose_feedback),

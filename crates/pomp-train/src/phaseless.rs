@@ -45,7 +45,9 @@ fn without_rows<const D: usize>(
         let mut place: [Range<usize>; D] = weight.dims().map(|size| 0..size);
         place[dimension] = rows.clone();
         let zeros = Tensor::zeros(shape, &weight.device());
-        weight.slice_assign(place, zeros)
+        // A weight of its own again: as the result of an operation it would lead every step's gradients back to this one.
+        let learns = weight.is_require_grad();
+        weight.slice_assign(place, zeros).detach().set_require_grad(learns)
     })
 }
 
