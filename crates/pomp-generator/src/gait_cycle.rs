@@ -27,8 +27,9 @@ const FOLLOW_RATE: f32 = 0.0056;
 const RATE_RETURNS_S: f32 = 2.0;
 /// Farthest that the rate is from the gait's own, as a share of it.
 const RATE_RANGE: f32 = 0.4;
-/// Time after a change of gait in which codes are left to find their new cycle, seconds.
-const CHANGES_S: f32 = 1.0;
+/// Time on its cycle after which a gait has been found, seconds. Until then codes are left alone: who gets up or begins to
+/// walk has no stride yet that it could be led back to.
+const FOUND_S: f32 = 1.0;
 /// Least length of a code that is led back, as a share of the cycle's.
 const LEAST_LENGTH: f32 = 0.8;
 /// Codes shorter than this, and gaits that turn slower, turns a second, are no cycle.
@@ -61,8 +62,9 @@ pub(crate) struct CycleKeeper {
     /// Radians.
     angle: f32,
     frequency_hz: f32,
-    /// How long it has been in the gait, seconds.
-    since_s: f32,
+    started: bool,
+    /// How long its codes have been on the cycle, seconds.
+    on_cycle_s: f32,
 }
 
 /// Σ z conj(w) over the channels of two codes, real and imaginary part.
@@ -160,8 +162,11 @@ impl CycleKeeper {
         let size = length(code) / cycle.length;
         let agreement = re.hypot(im) / (size * cycle.length * cycle.length).max(f32::EPSILON);
         self.follow(cycle, im.atan2(re), agreement, dt_s);
+        if agreement > ON_CYCLE {
+            self.on_cycle_s += dt_s;
+        }
         let off = ((ON_CYCLE - agreement) / (ON_CYCLE - OFF_CYCLE)).clamp(0.0, 1.0);
-        if self.since_s < CHANGES_S || off == 0.0 {
+        if self.on_cycle_s < FOUND_S || off == 0.0 {
             return;
         }
         let scale = size.max(LEAST_LENGTH);
@@ -178,7 +183,7 @@ impl CycleKeeper {
 
     /// Lets angle and rate follow what the code says, as far as it agrees with the cycle; otherwise they go on.
     fn follow(&mut self, cycle: &GaitCycle, read: f32, agreement: f32, dt_s: f32) {
-        if self.since_s == 0.0 {
+        if !self.started {
             (self.angle, self.frequency_hz) = (read, cycle.frequency_hz);
         } else {
             let believed = ((agreement - READ_FROM) / (READ_FULLY - READ_FROM)).clamp(0.0, 1.0);
@@ -191,7 +196,7 @@ impl CycleKeeper {
             self.frequency_hz +=
                 (own - self.frequency_hz) * (1.0 - believed) * (dt_s / RATE_RETURNS_S).min(1.0);
         }
-        self.since_s += dt_s;
+        self.started = true;
     }
 }
 
@@ -281,5 +286,20 @@ mod tests {
         let (after, next) = (agreement(&kept, &clean), agreement(&future[6..], &ahead));
         println!("agreement with the stride: {before:.2} left alone, {after:.2} led back, {next:.2} ahead");
         assert!(before < 0.6 && after > 0.95 && next > 0.95);
+    }
+
+    #[test]
+    fn a_gait_that_has_not_been_found_yet_is_left_to_find_itself() {
+        let (cycles, mut keeper) = (cycles(), CycleKeeper::default());
+        let halves = |frame: usize| -> Vec<f32> {
+            let turning = code(TAU * 0.95 * DT_S * frame as f32);
+            turning.iter().enumerate().map(|(i, v)| if i < 2 { *v } else { -v }).collect()
+        };
+        for frame in 0..240 {
+            let mut now = halves(frame);
+            let mut future = [now.clone(), now.clone()].concat();
+            keeper.keep(&cycles, Gait::Walk, 1.0, &mut now, &mut future, DT_S);
+            assert_eq!(now, halves(frame), "frame {frame}");
+        }
     }
 }
