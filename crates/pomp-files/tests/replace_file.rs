@@ -1,4 +1,5 @@
-//! What killed writers leave is removed, and nothing that anybody still needs.
+//! A file's name never stands for half of its contents; what killed writers leave is removed, and nothing that anybody
+//! still needs.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
@@ -80,6 +81,16 @@ fn a_file_that_is_being_written_is_never_taken_for_abandoned() {
 }
 
 #[test]
+fn a_finished_file_replaces_the_older_one_and_leaves_nothing_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    replace_file(&path, |file| file.write_all(b"old")).unwrap();
+    replace_file(&path, |file| file.write_all(b"new")).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names_in(folder.path()), ["a.txt"]);
+}
+
+#[test]
 fn a_failed_write_leaves_the_older_file_and_nothing_beside() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
@@ -91,4 +102,16 @@ fn a_failed_write_leaves_the_older_file_and_nothing_beside() {
     assert_eq!(failed.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
     assert_eq!(names_in(folder.path()), ["a.txt"]);
     assert_eq!(fs::read(&path).unwrap(), b"old");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_has_the_permissions_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
+    replace_file(&ours, |file| file.write_all(b"x")).unwrap();
+    fs::write(&plain, b"x").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&ours), mode(&plain));
 }

@@ -78,7 +78,6 @@ impl Ensemble {
                 reason: format!("{} parts for {} characters", parts.len(), self.generators.len()),
             });
         }
-        let frame = self.generators[0].frames();
         let mut controls = Vec::with_capacity(parts.len());
         for (generator, part) in self.generators.iter_mut().zip(parts) {
             controls.push(generator.lead(part.plan)?);
@@ -86,7 +85,7 @@ impl Ensemble {
         let mut characters: Vec<&mut Character> =
             self.generators.iter_mut().map(Generator::character_mut).collect();
         let pushes: Vec<&[Push]> = parts.iter().map(|part| part.pushes).collect();
-        let simulated = Character::simulate_together(&mut characters, &pushes, frame)?;
+        let simulated = Character::simulate_together(&mut characters, &pushes)?;
         let steps = self.generators.iter_mut().zip(parts).zip(controls).zip(simulated);
         steps
             .map(|(((generator, part), control), simulated)| {

@@ -1,23 +1,19 @@
 //! Several characters in one world: each leads its own target, and one engine moves them all.
 
 use super::Character;
-use crate::{Dynamics, GeneratorError};
+use crate::GeneratorError;
 use pomp_physics::{DynamicModule, Frame, MemberStep, Push};
 
 impl Character {
-    /// Simulates one frame of all `characters` of one world towards their targets; `frame` names the place.
+    /// Simulates one frame of all `characters`, which one world must hold, towards their targets.
     ///
     /// # Errors
-    /// A push that is refused, a character that nothing simulates, or characters of several worlds.
+    /// A push that is refused, or characters of several worlds.
     pub(crate) fn simulate_together(
         characters: &mut [&mut Self],
         pushes: &[&[Push]],
-        frame: usize,
     ) -> Result<Vec<Frame>, GeneratorError> {
         for character in characters.iter_mut() {
-            if character.dynamics == Dynamics::KinematicOnly {
-                return Err(GeneratorError::NothingToPush { frame });
-            }
             character.begin()?;
         }
         let mut bodies = Vec::with_capacity(characters.len());
