@@ -245,7 +245,7 @@ fn a_dry_run_tells_sizes_and_times_and_writes_nothing() {
 }
 
 #[test]
-fn every_ablation_trains() {
+fn every_kind_of_ablation_trains() {
     let folder = TempDir::new().unwrap();
     let changes: [(&str, Toml); 5] = [
         ("phases", "none".into()),

@@ -149,8 +149,8 @@ impl World {
         if there >= ThrownBox::MOST {
             return Err(PhysicsError::TooManyBoxes { most: ThrownBox::MOST });
         }
-        if let Some(body) = self.body_within(thrown) {
-            return Err(PhysicsError::BoxInBody { body });
+        if let Some((ragdoll, body)) = self.body_within(thrown) {
+            return Err(PhysicsError::BoxInBody { ragdoll, body });
         }
         let boxes = &mut self.state.boxes;
         let number = boxes.thrown;
@@ -159,18 +159,19 @@ impl World {
         Ok(number)
     }
 
-    /// The first body that a box would begin in.
-    fn body_within(&self, thrown: &ThrownBox) -> Option<usize> {
+    /// The first body that a box would begin in, after the index of its ragdoll.
+    fn body_within(&self, thrown: &ThrownBox) -> Option<(usize, usize)> {
         let cuboid = Cuboid::new(thrown.size_m * 0.5);
         let at = Placement::from_parts(thrown.position, thrown.rotation.normalize());
-        self.ragdolls.iter().find_map(|ragdoll| {
+        self.ragdolls.iter().enumerate().find_map(|(i, ragdoll)| {
             let pose = ragdoll.motion(&self.state).pose;
-            ragdoll.bodies(&self.state).position(|(body, collider)| {
+            let body = ragdoll.bodies(&self.state).position(|(body, collider)| {
                 let joint = Placement::from_parts(pose.positions[body], pose.rotations[body]);
                 let within = collider.position_wrt_parent().map_or(joint, |shape| joint * *shape);
                 intersection_test(&at, &cuboid, &within, collider.shape())
                     .is_ok_and(|found| found.intersecting)
-            })
+            })?;
+            Some((i, body))
         })
     }
 

@@ -111,9 +111,13 @@ pub enum PhysicsError {
         most: usize,
     },
     /// A box that begins where a body is.
-    #[error("the box would begin within body {body}; throw it from farther away")]
+    #[error(
+        "the box would begin within body {body} of ragdoll {ragdoll} of its world; throw it from farther away"
+    )]
     BoxInBody {
-        /// The body.
+        /// Which ragdoll of the world.
+        ragdoll: usize,
+        /// Its body.
         body: usize,
     },
     /// Ragdolls that cannot share a world, or are not all there.

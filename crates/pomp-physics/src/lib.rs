@@ -21,8 +21,8 @@
 //!
 //! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
 //! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground,
-//! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never each other. Who knows what a frame will ask of the drives tells them with an
-//! [`Expectation`].
+//! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never those
+//! of their own. Who knows what a frame will ask of the drives tells them with an [`Expectation`].
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 

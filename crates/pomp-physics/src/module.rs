@@ -31,8 +31,6 @@ pub struct DynamicModule {
 /// What belongs to a snapshot besides the engine's state.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Controls {
-    /// The ground may change, and a snapshot holds the ground.
-    pub(crate) lowest_ground: f32,
     pub(crate) assist_scale: f32,
     pub(crate) strength_scale: f32,
     pub(crate) divergences: u32,
@@ -84,7 +82,7 @@ impl DynamicModule {
             .zip(&bodies)
             .map(|((skeleton, config), bodies)| RagdollParts { skeleton, config, bodies })
             .collect();
-        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground)?));
+        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground, lowest(terrain))?));
         let modules = parts.iter().zip(&bodies).enumerate().map(|(member, ((skeleton, config), bodies))| {
             let names: Vec<String> = skeleton.joints().iter().map(|j| j.name.clone()).collect();
             Self {
@@ -95,12 +93,7 @@ impl DynamicModule {
                 names,
                 world: Arc::clone(&world),
                 member,
-                controls: Controls {
-                    lowest_ground: lowest(terrain),
-                    assist_scale: 1.0,
-                    strength_scale: 1.0,
-                    divergences: 0,
-                },
+                controls: Controls { assist_scale: 1.0, strength_scale: 1.0, divergences: 0 },
             }
         });
         Ok(modules.collect())
@@ -167,7 +160,7 @@ impl DynamicModule {
     /// [`ThrownBox::LIFETIME_S`], or until it is far off or the module is reset.
     ///
     /// # Errors
-    /// A box out of range, one that would begin within the body, or one too many.
+    /// A box out of range, one that would begin within a body, of whichever ragdoll, or one too many.
     pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, PhysicsError> {
         self.world().throw(thrown)
     }
@@ -177,20 +170,20 @@ impl DynamicModule {
         self.world().boxes()
     }
 
-    /// Exchanges the ground under the body, from the next frame on; the scales, the pose and the boxes stay. A snapshot holds
-    /// the ground that it was taken on.
+    /// Exchanges the ground of the world, from the next frame on; the scales, poses and boxes stay. A snapshot holds the
+    /// ground that it was taken on.
     ///
     /// # Errors
     /// Terrain that is not finite or too large; nothing is changed then.
     pub fn set_terrain(&mut self, terrain: &TerrainGrid) -> Result<(), PhysicsError> {
         check_terrain(terrain)?;
-        self.world().set_ground(&ground_collider(terrain, self.config.contact.border_m)?);
-        self.controls.lowest_ground = lowest(terrain);
+        let ground = ground_collider(terrain, self.config.contact.border_m)?;
+        self.world().set_ground(&ground, lowest(terrain));
         Ok(())
     }
 
     /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay. Of
-    /// several in a world one alone is moved, and the boxes fly on.
+    /// several in a world one alone is moved, its divergences are forgotten, and the boxes fly on.
     ///
     /// # Errors
     /// When an input has the wrong size or is not finite.
@@ -285,15 +278,14 @@ impl DynamicModule {
             Err(DivergenceReason::RootSpeed)
         } else if motion.relative.iter().any(|w| w.length() > max_joint_rate_rad_s) {
             Err(DivergenceReason::JointRate)
-        } else if motion.pose.positions[0].y < self.controls.lowest_ground - max_fall_below_ground_m {
+        } else if motion.pose.positions[0].y < world.lowest_ground() - max_fall_below_ground_m {
             Err(DivergenceReason::BelowGround)
         } else {
             Ok(())
         }
     }
 
-    /// The whole state; [`Self::restore`] continues from it bit for bit. Of several in a world it is the state of the world,
-    /// and the controls of this one: all have to be saved and restored at the same frame.
+    /// The whole state, that of its world; [`Self::restore`] continues from it bit for bit.
     pub fn save(&self) -> WorldSnapshot {
         WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world().state.clone() }
     }
@@ -301,8 +293,14 @@ impl DynamicModule {
     /// Continues from a snapshot of this module, or of one built from the same skeleton, config and terrain.
     ///
     /// # Errors
-    /// [`PhysicsError::BadSnapshot`] when it holds other bodies.
+    /// [`PhysicsError::BadSnapshot`] when it holds other bodies, [`PhysicsError::NotTogether`] for one of several in a world,
+    /// which cannot go back alone.
     pub fn restore(&mut self, snapshot: &WorldSnapshot) -> Result<(), PhysicsError> {
+        if self.world().ragdolls.len() > 1 {
+            return Err(PhysicsError::NotTogether {
+                reason: "one of them cannot go back to a snapshot alone".to_owned(),
+            });
+        }
         if snapshot.joints != self.names.len() || !self.world().fits(&snapshot.state) {
             return Err(PhysicsError::BadSnapshot { reason: "it holds another ragdoll".to_owned() });
         }
@@ -352,13 +350,27 @@ impl DynamicModule {
 
 /// The first setting of the world, and not of a ragdoll, in which two differ.
 fn differing_setting(a: &DynamicConfig, b: &DynamicConfig) -> Option<&'static str> {
+    // Every field is named, so that a new one is put on one side or the other.
+    let DynamicConfig {
+        frame_rate_hz,
+        steps_per_frame,
+        contact_sweeps,
+        gravity_m_s2,
+        friction,
+        contact,
+        mass_kg: _,
+        drives: _,
+        limits: _,
+        assist: _,
+        guard: _,
+    } = a;
     let settings = [
-        ("frame_rate_hz", a.frame_rate_hz == b.frame_rate_hz),
-        ("steps_per_frame", a.steps_per_frame == b.steps_per_frame),
-        ("contact_sweeps", a.contact_sweeps == b.contact_sweeps),
-        ("gravity_m_s2", a.gravity_m_s2 == b.gravity_m_s2),
-        ("friction", a.friction == b.friction),
-        ("contact", a.contact == b.contact),
+        ("frame_rate_hz", *frame_rate_hz == b.frame_rate_hz),
+        ("steps_per_frame", *steps_per_frame == b.steps_per_frame),
+        ("contact_sweeps", *contact_sweeps == b.contact_sweeps),
+        ("gravity_m_s2", *gravity_m_s2 == b.gravity_m_s2),
+        ("friction", *friction == b.friction),
+        ("contact", *contact == b.contact),
     ];
     settings.into_iter().find_map(|(setting, same)| (!same).then_some(setting))
 }

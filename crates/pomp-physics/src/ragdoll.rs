@@ -186,7 +186,7 @@ impl Ragdoll {
     }
 
     /// Puts it in a pose with velocities.
-    pub(crate) fn place(&self, state: &mut WorldState, pose: &Pose, velocities: &PoseVelocity) {
+    fn place(&self, state: &mut WorldState, pose: &Pose, velocities: &PoseVelocity) {
         let multibody =
             state.multibody_joints.get_mut(self.multibody).expect("the ragdoll's joints are never removed").0;
         // Joint coordinates of the engine are integrals of angular velocity; only their differences are used.

@@ -72,10 +72,10 @@ impl DynamicModule {
         modules: &mut [&mut Self],
         steps: &[MemberStep<'_>],
     ) -> Result<Vec<Frame>, PhysicsError> {
-        let Some(first) = modules.first() else { return Ok(Vec::new()) };
+        let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
+        let Some(first) = modules.first() else { return not_together("none at all is to be stepped") };
         let shared = Arc::clone(&first.world);
         let mut world = shared.lock().expect("no thread panics while it steps");
-        let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
         if modules.len() != world.ragdolls.len() || modules.len() != steps.len() {
             return not_together("a world is stepped with all of its ragdolls, and a step for each");
         }

@@ -34,6 +34,8 @@ pub(crate) struct WorldState {
     pub(crate) multibody_joints: MultibodyJointSet,
     pub(crate) frame: u64,
     pub(crate) boxes: Boxes,
+    /// Of the ground, metres.
+    lowest_ground: f32,
     /// The ground has changed, and the engine has not been told: it would forget that in a snapshot.
     ground_is_new: bool,
 }
@@ -89,7 +91,11 @@ impl ContactImpulses {
 
 impl World {
     /// Ragdolls on a ground; settings of the engine are those of the first.
-    pub(crate) fn new(parts: &[RagdollParts<'_>], ground: ColliderBuilder) -> Result<Self, PhysicsError> {
+    pub(crate) fn new(
+        parts: &[RagdollParts<'_>],
+        ground: ColliderBuilder,
+        lowest_ground: f32,
+    ) -> Result<Self, PhysicsError> {
         let config = parts.first().expect("a world has a ragdoll").config;
         let mut state = WorldState {
             islands: IslandManager::new(),
@@ -100,6 +106,7 @@ impl World {
             multibody_joints: MultibodyJointSet::new(),
             frame: 0,
             boxes: Boxes::default(),
+            lowest_ground,
             ground_is_new: false,
         };
         let fixed = state.bodies.insert(RigidBodyBuilder::fixed());
@@ -190,6 +197,7 @@ impl World {
         if !std::sync::Arc::ptr_eq(&own.shared_shape().0, &shape.0) {
             own.set_shape(shape);
             own.set_position(place);
+            self.pristine.lowest_ground = state.lowest_ground;
             self.pristine.ground_is_new = true;
         }
         self.adopt(state);
@@ -288,9 +296,15 @@ impl World {
         );
     }
 
+    /// The lowest height of the ground, metres.
+    pub(crate) fn lowest_ground(&self) -> f32 {
+        self.state.lowest_ground
+    }
+
     /// Another ground, from the next frame on and after every reset.
-    pub(crate) fn set_ground(&mut self, ground: &ColliderBuilder) {
+    pub(crate) fn set_ground(&mut self, ground: &ColliderBuilder, lowest_ground: f32) {
         for state in [&mut self.state, &mut self.pristine] {
+            state.lowest_ground = lowest_ground;
             let collider = &mut state.colliders[self.ground];
             collider.set_shape(ground.shape.clone());
             collider.set_position(ground.position);

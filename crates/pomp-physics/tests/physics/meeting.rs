@@ -3,9 +3,7 @@
 use crate::support::*;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{Pose, Skeleton, TerrainGrid};
-use pomp_physics::{
-    DynamicConfig, DynamicModule, Frame, MemberStep, PhysicsError, PoseVelocity, Push, WorldSnapshot,
-};
+use pomp_physics::{DynamicConfig, DynamicModule, Frame, MemberStep, PhysicsError, PoseVelocity, Push};
 
 fn together(config: &DynamicConfig, terrain: &TerrainGrid, count: usize) -> Vec<DynamicModule> {
     let skeleton = skeleton();
@@ -122,34 +120,22 @@ fn who_meets_nobody_moves_as_one_alone() {
 }
 
 #[test]
-fn a_world_of_two_continues_from_its_snapshots_bit_for_bit() {
-    let poses = [stand_at(0.0, 0.0, 0.0), stand_at(0.1, 0.5, 3.0)];
-    let begin = || {
-        let mut modules = together(&DynamicConfig::default(), &flat(), 2);
-        modules[0].reset(&poses[0], &moving(Vec3::Z * 1.5)).unwrap();
-        modules[1].reset(&poses[1], &moving(Vec3::ZERO)).unwrap();
-        modules
-    };
-    let run = |modules: &mut Vec<DynamicModule>| -> Vec<Vec<Vec3>> {
-        let mut all = Vec::new();
-        for _ in 0..30 {
-            let frames = step(modules, &poses, &[vec![], vec![]]);
-            all.extend(frames.into_iter().map(|frame| frame.pose.positions));
-        }
-        all
-    };
-    let mut first = begin();
-    for _ in 0..10 {
-        step(&mut first, &poses, &[vec![], vec![]]);
+fn one_of_two_moves_on_with_the_ground_of_both_and_cannot_go_back_alone() {
+    let deep = ground(3.0, -3.0, 3.0, |_, _| -50.0);
+    let poses = [stand_at(0.0, 0.0, 0.0), stand_at(2.0, 0.0, 0.0)];
+    let mut modules = together(&DynamicConfig::default(), &flat(), 2);
+    for (module, pose) in modules.iter_mut().zip(&poses) {
+        module.reset(pose, &moving(Vec3::ZERO)).unwrap();
+        module.set_assist_scale(0.0);
     }
-    let kept: Vec<Vec<u8>> = first.iter().map(|module| module.save().to_bytes().unwrap()).collect();
-    let went_on = run(&mut first);
-    let mut other = begin();
-    run(&mut other);
-    for (module, bytes) in other.iter_mut().zip(&kept) {
-        module.restore(&WorldSnapshot::from_bytes(bytes).unwrap()).unwrap();
+    let snapshot = modules[0].save();
+    modules[0].set_terrain(&deep).unwrap();
+    for _ in 0..120 {
+        let frames = step(&mut modules, &poses, &[vec![], vec![]]);
+        assert!(frames.iter().all(|frame| frame.recovered.is_none()), "the ground below both is the new one");
     }
-    assert!(run(&mut other) == went_on);
+    assert!(modules.iter().all(|module| module.pose().positions[0].y < -10.0));
+    assert!(matches!(modules[0].restore(&snapshot), Err(PhysicsError::NotTogether { .. })));
 }
 
 #[test]
@@ -186,4 +172,5 @@ fn rejects_ragdolls_of_different_worlds_settings_or_order() {
     let steps = [MemberStep { from: &pose, to: &pose, pushes: &[], expected: None }; 2];
     let mut swapped: Vec<&mut DynamicModule> = modules.iter_mut().rev().collect();
     not_together(DynamicModule::step_together(&mut swapped, &steps).map(drop), "order");
+    not_together(DynamicModule::step_together(&mut [], &[]).map(drop), "none at all");
 }

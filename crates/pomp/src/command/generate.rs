@@ -5,7 +5,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use burn::tensor::Device;
 use glam::Vec3;
 use pomp_batch::{BEYOND_S, LONGEST_S, TERRAIN_MARGIN_M};
-use pomp_eval::{Comparison, Summary, Track, evaluate};
+use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_generator::{
     ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe, ScheduledPush,
@@ -16,9 +16,8 @@ use pomp_physics::ThrownBox;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     ensure!(
@@ -30,8 +29,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         Some(path) => config_file::read(path)?,
         None => GeneratorConfig::default(),
     };
-    settings.stature_m = arguments.stature.or(settings.stature_m);
-    settings.dynamic.mass_kg = arguments.mass.unwrap_or(settings.dynamic.mass_kg);
+    set_body(&mut settings, arguments.stature, arguments.mass);
     let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
     if let Some(scene) = &arguments.scene {
         return generate_scene::run(arguments, &model, &settings, scene);
@@ -56,13 +54,8 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         plan,
     };
     let bar = terminal::bar(recipe.frames as u64, "generate");
-    let mut clock = Instant::now();
-    let recording = recipe.run(&model, "rollout", |_| {
-        let elapsed = clock.elapsed().as_secs_f32() * 1e6;
-        clock = Instant::now();
-        bar.inc(1);
-        elapsed
-    })?;
+    let mut clock = terminal::frame_clock(&bar);
+    let recording = recipe.run(&model, "rollout", |_| clock())?;
     bar.finish_and_clear();
     let recording = Recording {
         source: format!(
@@ -80,26 +73,51 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     write(arguments, recording, &recipe.terrain)
 }
 
-fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &HeightMap) -> Result<ExitCode> {
-    let out = &arguments.out;
+/// What is given of a body replaces what the settings say.
+pub fn set_body(settings: &mut GeneratorConfig, stature_m: Option<f32>, mass_kg: Option<f32>) {
+    settings.stature_m = stature_m.or(settings.stature_m);
+    settings.dynamic.mass_kg = mass_kg.unwrap_or(settings.dynamic.mass_kg);
+}
+
+pub fn create_folder(out: &Path) -> Result<()> {
     std::fs::create_dir_all(out)
-        .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))?;
-    let metrics = evaluate(&recording, ground, Track::Simulated)?;
+        .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))
+}
+
+/// Writes a rollout as npz, BVH and GLB, and its metrics as JSON, each to the path that `named` gives for its extension.
+pub fn write_rollout(
+    recording: &mut Recording,
+    ground: &HeightMap,
+    clock: bool,
+    named: impl Fn(&str) -> PathBuf,
+) -> Result<Metrics> {
+    let metrics = evaluate(recording, ground, Track::Simulated)?;
     // What was measured is told; only a run that asks for it pays with bytes that no other run repeats.
-    if let (Some(generation), false) = (&mut recording.generation, arguments.clock) {
+    if let (Some(generation), false) = (&mut recording.generation, clock) {
         generation.frame_time_us = None;
     }
-    write_recording(&out.join("rollout.npz"), &recording)?;
+    write_recording(&named("npz"), recording)?;
     let clip = recording.to_clip()?;
-    write_bvh(&out.join("motion.bvh"), &clip, &BvhWriteOptions::default())?;
-    write_glb(&out.join("motion.glb"), &clip)?;
+    write_bvh(&named("bvh"), &clip, &BvhWriteOptions::default())?;
+    write_glb(&named("glb"), &clip)?;
+    let json = serde_json::to_string_pretty(&metrics)?;
+    write_atomically(&named("json"), |file| file.write_all(json.as_bytes()))?;
+    Ok(metrics)
+}
+
+fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &HeightMap) -> Result<ExitCode> {
+    let out = &arguments.out;
+    create_folder(out)?;
+    let metrics = write_rollout(&mut recording, ground, arguments.clock, |extension| match extension {
+        "npz" => out.join("rollout.npz"),
+        "json" => out.join("metrics.json"),
+        motion => out.join("motion").with_extension(motion),
+    })?;
     if !arguments.no_pictures {
         pictures(&recording, &out.join("preview.gif"), &out.join("preview.png"))?;
     }
-    let json = serde_json::to_string_pretty(&metrics)?;
-    write_atomically(&out.join("metrics.json"), |file| file.write_all(json.as_bytes()))?;
     if arguments.json {
-        println!("{json}");
+        println!("{}", serde_json::to_string_pretty(&metrics)?);
     } else {
         println!("{}", Comparison::new().with("generated", Summary::from(&metrics)));
         let previews = if arguments.no_pictures { "" } else { ", preview.gif and preview.png" };
@@ -138,9 +156,9 @@ pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
 
 /// The pushes asked for; a plain run gets one, so that a newcomer sees what the physics is for.
 fn pushes(arguments: &GenerateArguments, bodies: &[String]) -> Result<Vec<ScheduledPush>> {
-    let plain = arguments.terrain == "hills" && arguments.control == "walk" && arguments.config.is_none();
-    let plain = plain && arguments.throw.is_empty();
-    if arguments.push.is_empty() && plain {
+    let walks_over_hills = arguments.terrain == "hills" && arguments.control == "walk";
+    let as_it_is = arguments.config.is_none() && arguments.stature.is_none() && arguments.mass.is_none();
+    if walks_over_hills && as_it_is && arguments.push.is_empty() && arguments.throw.is_empty() {
         let default = format!("{},Spine2,50,0,0", arguments.seconds * 0.5);
         return Ok(vec![push(&default, bodies)?]);
     }

@@ -6,8 +6,7 @@ use crate::{config_file, terminal};
 use anyhow::{Context, Result, ensure};
 use glam::Vec2;
 use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
-use pomp_eval::{Comparison, Summary, Track, evaluate};
-use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
+use pomp_eval::{Comparison, Summary};
 use pomp_generator::{EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig, Performer, Role};
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -17,7 +16,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// The scene that has a name.
 const MEET: &str = include_str!("../../../../configs/scenes/meet.toml");
@@ -57,13 +55,8 @@ pub fn run(
 ) -> Result<ExitCode> {
     let recipe = recipe(arguments, model, settings, scene)?;
     let bar = terminal::bar(recipe.frames as u64, "generate");
-    let mut clock = Instant::now();
-    let recordings = recipe.run(model, |_| {
-        let elapsed = clock.elapsed().as_secs_f32() * 1e6;
-        clock = Instant::now();
-        bar.inc(1);
-        elapsed
-    })?;
+    let mut clock = terminal::frame_clock(&bar);
+    let recordings = recipe.run(model, |_| clock())?;
     bar.finish_and_clear();
     write(arguments, recordings, &recipe.terrain)
 }
@@ -106,8 +99,7 @@ fn performer(
     );
     ensure!(entry.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", entry.heading_deg);
     let mut settings = settings.clone();
-    settings.stature_m = entry.stature_m.or(settings.stature_m);
-    settings.dynamic.mass_kg = entry.mass_kg.unwrap_or(settings.dynamic.mass_kg);
+    generate::set_body(&mut settings, entry.stature_m, entry.mass_kg);
     let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
     let plan = generate::control(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
     let bodies = &model.description.body_names;
@@ -127,22 +119,14 @@ fn performer(
 
 fn write(arguments: &GenerateArguments, recordings: Vec<Recording>, ground: &HeightMap) -> Result<ExitCode> {
     let out = &arguments.out;
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))?;
+    generate::create_folder(out)?;
     let mut told: Vec<Value> = Vec::new();
     let mut table = Comparison::new();
     for mut recording in recordings {
-        let metrics = evaluate(&recording, ground, Track::Simulated)?;
-        if let (Some(generation), false) = (&mut recording.generation, arguments.clock) {
-            generation.frame_time_us = None;
-        }
         let name = recording.name.clone();
-        write_recording(&out.join(format!("{name}.npz")), &recording)?;
-        let clip = recording.to_clip()?;
-        write_bvh(&out.join(format!("{name}.bvh")), &clip, &BvhWriteOptions::default())?;
-        write_glb(&out.join(format!("{name}.glb")), &clip)?;
-        let json = serde_json::to_string_pretty(&metrics)?;
-        write_atomically(&out.join(format!("{name}.json")), |file| file.write_all(json.as_bytes()))?;
+        let metrics = generate::write_rollout(&mut recording, ground, arguments.clock, |extension| {
+            out.join(format!("{name}.{extension}"))
+        })?;
         table = table.with(&name, Summary::from(&metrics));
         told.push(json!({ "character": name, "metrics": serde_json::to_value(&metrics)? }));
     }
