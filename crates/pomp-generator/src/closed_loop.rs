@@ -1,4 +1,4 @@
-//! One frame of the loop (method §1): kinematic module, dynamic module, phase encoding module.
+//! One frame of the loop (docs/method.md §1): kinematic module, dynamic module, phase encoding module.
 
 mod live;
 mod snapshot;

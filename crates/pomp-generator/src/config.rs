@@ -5,7 +5,7 @@ use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use serde::{Deserialize, Serialize};
 
-/// Where the present's phase code comes from (method §5).
+/// Where the present's phase code comes from (docs/method.md §5.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseFeedback {

@@ -1,4 +1,4 @@
-//! The closed loop (method §1): a character that follows a command frame by frame, physically simulated.
+//! The closed loop (docs/method.md §1): a simulated character that follows a command frame by frame.
 //!
 //! [`Generator`] chains the kinematic module, the dynamic module and the phase encoding module. A
 //! [`ControlPlan`] says where to go; [`Generator::step`] moves on by one frame and takes pushes; [`record`] runs a

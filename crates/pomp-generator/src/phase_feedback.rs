@@ -1,4 +1,4 @@
-//! The phase encoding module in the loop (method §5): simulated motion in, phase codes out.
+//! The phase encoding module in the loop (docs/method.md §5): simulated motion in, phase codes out.
 
 use crate::{GeneratorError, PhaseFeedback};
 use glam::Vec3;

@@ -84,7 +84,7 @@ impl Blend {
     }
 }
 
-/// The sizes and choices of a kinematic module (`method.md` §3).
+/// The sizes and choices of a kinematic module (docs/method.md §3).
 ///
 /// Every field but `expert_outputs` and `blend` is required in a file; [`KinematicConfig::compact`] and [`KinematicConfig::paper`] are the
 /// two presets.

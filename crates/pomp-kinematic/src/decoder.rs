@@ -18,7 +18,7 @@ pub struct DecoderContext {
     gates: Tensor<3>,
 }
 
-/// The network shared by the experts, D(y_n, w_k, n) → z_k, and the blend Σ_k α_k z_k (`method.md` §3).
+/// The network shared by the experts, D(y_n, w_k, n) → z_k, and the blend Σ_k α_k z_k (docs/method.md §3.2).
 ///
 /// The first layer is a sum of shares: of y_n and of n once per sample, of w_k once per expert and frame. The
 /// last layer is linear and Σ α_k = 1, so blending before it is the same as after it, at an eighth of the cost.

@@ -47,7 +47,7 @@ pub struct Encoding {
     pub gates: Tensor<2>,
 }
 
-/// The gate and the eight experts: x → (α, w_1 … w_K) (`method.md` §3, POMP §"OrthoMoE").
+/// The gate and the eight experts: x → (α, w_1 … w_K) (docs/method.md §3.1, POMP §"OrthoMoE").
 #[derive(Module, Debug)]
 pub struct OrthoMoeEncoder {
     /// Layers of the gate, phase block → K.

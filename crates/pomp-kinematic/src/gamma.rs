@@ -49,7 +49,7 @@ impl GammaTable {
         Ok(())
     }
 
-    /// Γ_n = E‖ε̂‖² / d, the scalar of `method.md` §3.
+    /// Γ_n = E‖ε̂‖² / d, the scalar of docs/method.md §3.4.
     ///
     /// # Panics
     /// When `n` lies outside 1..=N.

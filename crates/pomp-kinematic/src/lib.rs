@@ -1,7 +1,7 @@
 //! The kinematic module: OrthoMoE encoder and diffusion decoder with Analytic-DPM covariance.
 //!
 //! Given what a character knows (x_i: pose, terrain, contact impulses, phases, control), it draws a sample of
-//! what it does next (y_i). The symbols are those of `method.md` §3. This crate knows sizes, not features: x
+//! what it does next (y_i). Symbols are those of docs/method.md §3. This crate knows sizes, not features: x
 //! and y come normalised, and the caller says where in x the phase block lies.
 //!
 //! # The types, and how they hand over

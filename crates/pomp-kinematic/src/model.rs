@@ -10,7 +10,7 @@ use crate::error::KinematicError;
 use crate::schedule::DiffusionSchedule;
 use crate::seeded;
 
-/// The kinematic module: x_i → a sample of y_i (`method.md` §3).
+/// The kinematic module: x_i → a sample of y_i (docs/method.md §3).
 ///
 /// An ordinary burn module. Built on `device.autodiff()` it trains; `valid()` takes the gradients off.
 #[derive(Module, Debug)]

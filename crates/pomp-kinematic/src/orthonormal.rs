@@ -8,7 +8,7 @@ pub(crate) const LENGTH_FLOOR: f32 = 1e-3;
 ///
 /// Row k of a sample is first brought to unit length; its shares along the earlier rows are then removed and
 /// the rest divided by max(its length, `independence`), so that rounding left over from a dependent expert is
-/// not blown up into a direction. The rows come back orthogonal and of length √D (`method.md` §3), shorter
+/// not blown up into a direction. The rows come back orthogonal and √D long (docs/method.md §3.1), shorter
 /// where an expert is silent or depends on the earlier ones. An expert whose independent share lies just below
 /// `independence` fades: its row is short, and only partly taken out of the later rows, so that nothing jumps
 /// when an expert turns dependent.

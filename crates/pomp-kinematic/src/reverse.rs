@@ -59,7 +59,7 @@ pub struct SamplerConfig {
 }
 
 impl SamplerConfig {
-    /// Analytic DDIM with the scalar covariance, as `method.md` §3 gives it, in `steps` steps.
+    /// Analytic DDIM with the scalar covariance, as docs/method.md §3.4 gives it, in `steps` steps.
     pub fn analytic_ddim(steps: usize) -> Self {
         Self {
             steps,
@@ -103,7 +103,7 @@ pub struct Transition {
     pub noise: StepNoise,
 }
 
-/// The whole reverse process with every coefficient computed beforehand (`method.md` §3, "Fast reverse
+/// The whole reverse process with every coefficient computed beforehand (docs/method.md §3.4, "Fast reverse
 /// process").
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReverseProcess {

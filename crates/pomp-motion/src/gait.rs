@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What the character is doing (method §2).
+/// What the character is doing (docs/method.md §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gait {

@@ -27,7 +27,7 @@ pub struct DynamicConfig {
     pub drives: DriveConfig,
     /// Joint limits.
     pub limits: LimitConfig,
-    /// The root assist (method §4).
+    /// The root assist (docs/method.md §4.2).
     pub assist: AssistConfig,
     /// When a state counts as diverged.
     pub guard: GuardConfig,

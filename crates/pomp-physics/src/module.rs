@@ -12,7 +12,7 @@ use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{GlobalPose, Pose, Skeleton, TerrainGrid};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The dynamic module (method §4): a ragdoll under PD control with a bounded root assist on a height map.
+/// The dynamic module (docs/method.md §4): a PD-controlled ragdoll with bounded root assist on a height map.
 ///
 /// One made by [`Self::new`] has a world of its own. Those made by [`Self::together`] share one, and are stepped by
 /// [`Self::step_together`].

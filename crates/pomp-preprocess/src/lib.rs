@@ -1,4 +1,4 @@
-//! Preprocessing (method §6): from plain mocap to recordings with contacts, gaits, terrain and contact impulses.
+//! Preprocessing (docs/method.md §6): from plain mocap to recordings with contacts, gaits, terrain and impulses.
 //!
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
 //! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.

@@ -1,4 +1,4 @@
-//! From motion files to recordings: every step of method §6 for each clip, in parallel over clips.
+//! From motion files to recordings: every step of docs/method.md §6 for each clip, in parallel over clips.
 
 use crate::journal::{Journal, LeftOut, ManifestEntry};
 use crate::own_ground::{Made, OwnGround};

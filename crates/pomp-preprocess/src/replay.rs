@@ -1,4 +1,4 @@
-//! Physics replay (method §6.4): the ragdoll tracks a clip on its terrain, and everything the simulator knows
+//! Physics replay (docs/method.md §6.4): the ragdoll tracks a clip on its ground, and all the simulator knows
 //! is recorded.
 
 use pomp_motion::glam::{Vec2, Vec3};

@@ -1,6 +1,6 @@
 //! Training loops, checkpoints and run records.
 //!
-//! [`Dataset`] holds the recordings that preprocessing has made; [`train`] runs the stages of method §7 on it: the
+//! [`Dataset`] holds recordings made by preprocessing; [`train`] runs the stages of docs/method.md §7 on it: the
 //! periodic autoencoder, the aligned encoder, the kinematic module. Every stage writes the model folder, appends to
 //! `metrics.csv` and keeps a checkpoint from which it goes on. [`annotate_phases`] writes a trained model's phases into
 //! the recordings.

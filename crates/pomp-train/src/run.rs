@@ -1,4 +1,4 @@
-//! The stages in their order (method §7), each leaving a whole model folder behind.
+//! The stages in their order (docs/method.md §7), each leaving a whole model folder behind.
 
 use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;

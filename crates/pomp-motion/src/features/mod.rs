@@ -1,4 +1,4 @@
-//! Motion variables x and y (method §2): one typed description of their layout, and the only code that
+//! Motion variables x and y (docs/method.md §2): a typed description of their layout, and the only code that
 //! writes or reads them.
 //!
 //! [`FeatureLayout`] names the blocks; [`CharacterState`] is the part of x and y that a pose gives;

@@ -1,4 +1,4 @@
-//! Clips that are pushed during their replay (method §6.4): there is no push in mocap, and the gait "bump" has to be
+//! Clips that are pushed during their replay (docs/method.md §6.6): mocap has no push, and the gait "bump" has to be
 //! learned from the simulator.
 //!
 //! The target follows the body: what a push displaces stays displaced, measured against the undisturbed replay of

@@ -1,4 +1,4 @@
-//! Contact impulses as a force plate would measure them (method §6.4).
+//! Contact impulses as a force plate would measure them (docs/method.md §6.5).
 //!
 //! A simulator that tracks a clip meets the ground too hard: its feet strike in one frame where people's take five.
 //! The motion of the clip's own centre of mass says what the total force was; [`estimate`] takes that, sets it to

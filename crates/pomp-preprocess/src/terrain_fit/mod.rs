@@ -1,4 +1,4 @@
-//! Terrain reconstruction: the ground that a clip was walked on, from where its feet stood (method §6.3).
+//! Terrain reconstruction: the ground a clip was walked on, from where its feet stood (docs/method.md §6.3).
 //!
 //! Motion capture comes without its floor. [`fit_terrain`] finds it again:
 //!

@@ -1,4 +1,4 @@
-//! Patches of generated terrain and how well they fit a gait cycle (PFNN's terrain fitting, method §6.3).
+//! Patches of generated terrain and how well they fit a gait cycle (PFNN's fitting, docs/method.md §6.3).
 
 use super::{FitInput, TerrainFitError};
 use crate::draws::Draws;
