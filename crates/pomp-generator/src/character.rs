@@ -13,7 +13,6 @@ pub(crate) use snapshot::CharacterSnapshot;
 
 use crate::carry::{Carry, Ground};
 use crate::footing::{Footing, PredictedFeet};
-use crate::get_up::{Help, standing_pose};
 use crate::upright::straighten;
 use crate::walking_surface::WalkingSurface;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
@@ -21,7 +20,7 @@ use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
-use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push};
+use pomp_physics::{DynamicModule, Frame, Help, PoseVelocity, Push, standing_pose};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 

@@ -8,9 +8,7 @@ pub use snapshot::GeneratorSnapshot;
 
 use crate::character::Character;
 use crate::control::{ControlCursor, ControlPlan, ControlSample, Rejoin};
-use crate::fall::FallDetector;
 use crate::gait_cycle::{CycleKeeper, GaitCycles};
-use crate::get_up::{Leader, Recovery};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::stature::Stature;
@@ -22,7 +20,7 @@ use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
 use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame, PAST_KEYS, Rotations, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame, Skeleton};
-use pomp_physics::{DynamicModule, Frame, Push};
+use pomp_physics::{DynamicModule, FallDetector, Fallen, Frame, Leader, Push, Recovery};
 use pomp_terrain::HeightMap;
 
 /// Frame rate of the loop, Hz: that of keys and windows.
@@ -147,7 +145,7 @@ impl Generator {
         Ok(Self {
             weight_impulse_ns,
             description: kinematic.clone(),
-            falls: FallDetector::new(&skeleton, config),
+            falls: FallDetector::new(&skeleton, config.fall_height, config.fall_tilt_deg),
             stature,
             config: config.clone(),
             contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
@@ -165,7 +163,12 @@ impl Generator {
             prediction: None,
             cursor: ControlCursor::default(),
             down_frames: 0,
-            recovery: Recovery::new(config.get_up, character.body().body_height_m(), config.fallen_strength),
+            recovery: Recovery::new(
+                config.get_up,
+                character.body().body_height_m(),
+                config.fallen_strength,
+                FRAME_S,
+            ),
             character,
             rejoin: None,
             assist_share: 1.0,
@@ -216,17 +219,40 @@ impl Generator {
     /// The part of a frame before it is simulated: the next target. Returns what was asked for.
     pub(crate) fn lead(&mut self, plan: &ControlPlan) -> Result<ControlSample, GeneratorError> {
         let control = plan.at(self.cursor.frame());
-        match self.recovery.lead(&mut self.character) {
+        match self.who_leads() {
             Leader::Module => self.set_target(plan)?,
-            Leader::ModuleAnew(frame) => {
-                self.begin_anew(frame, plan);
+            Leader::ModuleAnew { stance, target } => {
+                self.character.lead(target);
+                self.character.hand_back(stance);
+                self.begin_anew(stance, plan);
                 self.set_target(plan)?;
             }
-            Leader::Recovery => {}
+            Leader::Recovery { from, to } => {
+                if let Some(from) = from {
+                    self.character.place_target(from);
+                }
+                self.character.lead(to);
+            }
         }
-        self.recovery.fade(&mut self.character);
+        if let Some((stood, share)) = self.recovery.fade() {
+            self.character.mix_target(stood, share);
+        }
         self.character.set_help(self.recovery.help(), self.assist_share);
         Ok(control)
+    }
+
+    fn who_leads(&mut self) -> Leader {
+        if !self.recovery.is_down() {
+            return Leader::Module;
+        }
+        let character = &self.character;
+        self.recovery.lead(&Fallen {
+            skeleton: character.skeleton(),
+            pose: &character.body().pose(),
+            mean_joint_speed_m_s: character.mean_joint_speed_m_s(),
+            target: character.target_pose(),
+            terrain: character.terrain(),
+        })
     }
 
     /// The part of a frame after it was `simulated`; `control` is what [`Self::lead`] gave, and `pushed` whether it was pushed.
@@ -247,7 +273,8 @@ impl Generator {
         let struck = simulated.recovered.is_some() && pushed;
         let fell = !self.recovery.is_down() && self.down_frames as f32 * FRAME_S > self.config.fall_after_s;
         if struck || fell {
-            self.recovery.fall(&mut self.character);
+            self.recovery.fall(self.character.target_pose().clone());
+            self.character.let_go();
         }
         let predicted = self.prediction.as_ref().map_or(self.history.at(0).key.gait, |output| output.gait);
         let gait = self.recovery.gait().map_or(predicted, Gait::one_hot);

@@ -1,8 +1,7 @@
 use crate::GeneratorError;
-use crate::get_up::GetUpConfig;
 use crate::stature::SERVED_M;
 use pomp_kinematic::SamplerConfig;
-use pomp_physics::{AssistConfig, DynamicConfig};
+use pomp_physics::{AssistConfig, DynamicConfig, GetUpConfig, PhysicsError};
 use serde::{Deserialize, Serialize};
 
 /// Where the present's phase code comes from (docs/method.md §5.5).
@@ -149,7 +148,12 @@ impl GeneratorConfig {
         if let Some(stature_m) = self.stature_m {
             in_range("stature_m", stature_m, SERVED_M[0], SERVED_M[1], "1.5 to 2 m")?;
         }
-        self.get_up.validate()?;
+        self.get_up.validate().map_err(|error| match error {
+            PhysicsError::BadConfig { field, value, rule } => {
+                GeneratorError::BadConfig { field, value: (value as f32).to_string(), range: rule }
+            }
+            other => other.into(),
+        })?;
         self.dynamic.validate()?;
         Ok(())
     }

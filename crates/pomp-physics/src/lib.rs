@@ -24,6 +24,8 @@
 //! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never those
 //! of their own. Who knows what a frame will ask of the drives tells them with an [`Expectation`].
 //!
+//! A [`FallDetector`] says when a body is down, and a [`Recovery`] leads it while it lies and gets up.
+//!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 
 mod body;
@@ -32,7 +34,9 @@ mod config;
 mod drive;
 mod error;
 mod expectation;
+mod fall;
 mod frame;
+mod get_up;
 mod ground;
 mod limit;
 mod module;
@@ -46,7 +50,9 @@ pub use boxes::{BoxState, ThrownBox};
 pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
 pub use error::PhysicsError;
 pub use expectation::{Expectation, GainScale, Support};
+pub use fall::FallDetector;
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
+pub use get_up::{Fallen, GetUpConfig, Help, Leader, Recovery, standing_pose};
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use snapshot::WorldSnapshot;

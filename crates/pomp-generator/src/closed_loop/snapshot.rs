@@ -5,12 +5,12 @@ use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
 use crate::control::{ControlCursor, Rejoin};
 use crate::gait_cycle::CycleKeeper;
-use crate::get_up::Recovery;
 use crate::phase_feedback::Past;
 use crate::trajectory::History;
 use glam::Vec3;
 use pomp_kinematic::CoherentNoise;
 use pomp_motion::features::OutputFrame;
+use pomp_physics::Recovery;
 
 /// Everything of a [`Generator`] that a frame changes, and the ground. Model and settings are not part of it.
 #[derive(Clone)]

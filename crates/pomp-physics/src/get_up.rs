@@ -1,7 +1,7 @@
-//! After a fall: it lies until it is at rest, gets up by its own joints and a bounded assist, and hands back to the
-//! kinematic module (ours; the paper says only that one falls, lies and gets up).
+//! After a fall: it lies until it is at rest, gets up by its own joints and a bounded assist, and hands back to what led
+//! it before (ours; the paper says only that one falls, lies and gets up).
 //!
-//! The kinematic module has no part in it: what it was trained on may hold no getting up at all. The drives track a
+//! What led it before, a network or a clip, has no part in it: it may hold no getting up at all. The drives track a
 //! [`Route`] of key postures, laid where the body lies, from the pose that the fall has made. Nothing is placed: what the
 //! drives, the assist and the ground do not bring about does not happen, and an attempt that fails is made again.
 
@@ -11,14 +11,11 @@ mod route;
 
 pub use config::GetUpConfig;
 
-use crate::character::Character;
-use glam::{Quat, Vec3};
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, yaw_of_direction};
 use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
 use route::{Route, Side};
-
-const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
 
 /// Time in which drives and assist come back, and the lying pose gives way to the route's first posture, seconds.
 const WAKE_S: f32 = 0.6;
@@ -30,8 +27,10 @@ const TILT_RAD: (f32, f32) = (0.5, 1.1);
 const SINK_M: (f32, f32) = (0.07, 0.20);
 /// Slowest pace of a route that the body does not follow.
 const SLOWEST: f32 = 0.1;
-/// Share of the way that the place to stand moves to the body each frame, so that who has slipped is not dragged back.
+/// Share of the way that the place to stand moves to the body each sixtieth of a second, so that who has slipped is not
+/// dragged back.
 const FOLLOW: f32 = 0.04;
+const FOLLOW_RATE_HZ: f32 = 60.0;
 /// An attempt is given up after this multiple of the route's own time.
 const GIVEN_UP_AFTER: f32 = 2.0;
 /// Standing: the trunk within this of upright, the pelvis no more than this below its target, joints no faster than this
@@ -39,26 +38,51 @@ const GIVEN_UP_AFTER: f32 = 2.0;
 const UPRIGHT_COSINE: f32 = 0.94;
 const UPRIGHT_SINK_M: f32 = 0.06;
 const STILL_M_S: f32 = 0.2;
-const STILL_FRAMES: usize = 9;
+const STILL_S: f32 = 0.15;
 /// A pelvis whose front looks up more than this lies on its back.
 const FACE_UP: f32 = 0.3;
 /// A pelvis more upright than this sits.
 const SITTING: f32 = 0.6;
 
+/// What a [`Recovery`] sees of a body at the start of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Fallen<'a> {
+    /// Its skeleton.
+    pub skeleton: &'a Skeleton,
+    /// Where it is.
+    pub pose: &'a GlobalPose,
+    /// Mean speed of its joints, m/s.
+    pub mean_joint_speed_m_s: f32,
+    /// The target of the frame before.
+    pub target: &'a Pose,
+    /// What it lies on.
+    pub terrain: &'a HeightMap,
+}
+
 /// Who sets the target of a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Leader {
-    /// The kinematic module.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leader {
+    /// What leads a character that stands.
     Module,
-    /// The kinematic module, from this frame on anew: the character stands here.
-    ModuleAnew(RootFrame),
+    /// The same, from this frame on anew: the character stands.
+    ModuleAnew {
+        /// Where it stands.
+        stance: RootFrame,
+        /// The target in which it has come to stand.
+        target: Pose,
+    },
     /// Nobody: it lies, or gets up.
-    Recovery,
+    Recovery {
+        /// The target at the start of the frame, where it is not that of the frame before.
+        from: Option<Pose>,
+        /// The target at its end.
+        to: Pose,
+    },
 }
 
 /// How much the body is helped.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Help {
+pub struct Help {
     /// Share of the configured root assist.
     pub assist: f32,
     /// Share of the drives' strength.
@@ -74,7 +98,6 @@ enum Phase {
         from: Pose,
     },
     Rising(Box<Rising>),
-    /// Standing again; the pose that it stood up in fades out of the target.
     HandedBack {
         frames: usize,
         stood: Pose,
@@ -97,25 +120,28 @@ struct Rising {
 
 /// What follows a fall.
 #[derive(Clone, Debug)]
-pub(crate) struct Recovery {
+pub struct Recovery {
     config: GetUpConfig,
+    /// Of the body, metres.
     height_m: f32,
     limp: f32,
+    frame_s: f32,
     phase: Phase,
 }
 
 impl Recovery {
-    /// A character that stands. `limp` is the strength of its joints while it lies.
-    pub fn new(config: GetUpConfig, height_m: f32, limp: f32) -> Self {
-        Self { config, height_m, limp, phase: Phase::Up }
+    /// A character of `height_m` metres that stands. `limp` is the strength of its joints while it lies, `frame_s` the
+    /// length of a frame in seconds.
+    pub fn new(config: GetUpConfig, height_m: f32, limp: f32, frame_s: f32) -> Self {
+        Self { config, height_m, limp, frame_s, phase: Phase::Up }
     }
 
-    /// Whether it has fallen and the kinematic module does not lead it yet.
+    /// Whether it has fallen and does not stand again yet.
     pub fn is_down(&self) -> bool {
         matches!(self.phase, Phase::Lying { .. } | Phase::Rising(_))
     }
 
-    /// What it does, when the kinematic module does not say.
+    /// What it does while nobody leads it.
     pub fn gait(&self) -> Option<Gait> {
         match self.phase {
             Phase::Lying { .. } => Some(Gait::Lie),
@@ -124,57 +150,61 @@ impl Recovery {
         }
     }
 
-    /// It has fallen.
-    pub fn fall(&mut self, character: &mut Character) {
-        self.phase = Phase::Lying { frames: 0, still_frames: 0, from: character.target_pose().clone() };
-        character.let_go();
+    /// It has fallen; `target` is the last target that led it.
+    pub fn fall(&mut self, target: Pose) {
+        self.phase = Phase::Lying { frames: 0, still_frames: 0, from: target };
     }
 
-    /// Sets the target of the next frame, unless the kinematic module does.
-    pub fn lead(&mut self, character: &mut Character) -> Leader {
+    /// The target of the next frame of what has `fallen`, unless it stands.
+    pub fn lead(&mut self, fallen: &Fallen<'_>) -> Leader {
+        let seconds = |frames: usize| seconds(frames, self.frame_s);
+        let mut begins = None;
         match &mut self.phase {
             Phase::Up | Phase::HandedBack { .. } => return Leader::Module,
             Phase::Lying { frames, still_frames, from } => {
                 *frames += 1;
-                let still = character.mean_joint_speed_m_s() < self.config.rest_speed_m_s;
+                let still = fallen.mean_joint_speed_m_s < self.config.rest_speed_m_s;
                 *still_frames = if still { *still_frames + 1 } else { 0 };
                 let rested = seconds(*still_frames) >= self.config.rest_s
                     || seconds(*frames) >= self.config.longest_rest_s;
                 if !(self.config.enabled && rested) {
-                    let relaxed = relaxed(character);
-                    character.lead(from.lerp(&relaxed, (seconds(*frames) / RELAX_S).min(1.0)));
-                    return Leader::Recovery;
+                    let to = from.lerp(&relaxed(fallen), (seconds(*frames) / RELAX_S).min(1.0));
+                    return Leader::Recovery { from: None, to };
                 }
-                let rising = Rising::new(character, self.height_m);
-                character.place_target(rising.lay.clone());
+                let rising = Rising::new(fallen, self.height_m);
+                begins = Some(rising.lay.clone());
                 self.phase = Phase::Rising(Box::new(rising));
             }
             Phase::Rising(_) => {}
         }
-        let Phase::Rising(rising) = &mut self.phase else { return Leader::Recovery };
-        match rising.advance(character, self.config.pace, self.height_m) {
+        let Phase::Rising(rising) = &mut self.phase else {
+            unreachable!("who neither stands nor lies gets up");
+        };
+        let seen = Fallen { target: begins.as_ref().unwrap_or(fallen.target), ..*fallen };
+        let (target, attempt) = rising.advance(&seen, self.config.pace, self.height_m, self.frame_s);
+        match attempt {
             Attempt::UnderWay => {}
-            Attempt::Failed => self.fall(character),
+            Attempt::Failed => self.fall(target.clone()),
             Attempt::Stands => {
                 let stance = rising.stance;
-                self.phase = Phase::HandedBack { frames: 0, stood: character.target_pose().clone() };
-                character.hand_back(stance);
-                return Leader::ModuleAnew(stance);
+                self.phase = Phase::HandedBack { frames: 0, stood: target.clone() };
+                return Leader::ModuleAnew { stance, target };
             }
         }
-        Leader::Recovery
+        Leader::Recovery { from: begins, to: target }
     }
 
-    /// After the kinematic module has set its first targets: the pose that the character stood up in gives way to them.
-    pub fn fade(&mut self, character: &mut Character) {
-        let Phase::HandedBack { frames, stood } = &mut self.phase else { return };
-        *frames += 1;
-        let share = seconds(*frames) / self.config.hand_back_s;
-        if share < 1.0 {
-            character.mix_target(stood, smooth(share));
-        } else {
-            self.phase = Phase::Up;
+    /// For each frame that is led again: the pose that it stood up in, and the share of the target that is not that pose
+    /// any more; `None` once it is all of it.
+    pub fn fade(&mut self) -> Option<(&Pose, f32)> {
+        if let Phase::HandedBack { frames, .. } = &mut self.phase {
+            *frames += 1;
+            if seconds(*frames, self.frame_s) / self.config.hand_back_s >= 1.0 {
+                self.phase = Phase::Up;
+            }
         }
+        let Phase::HandedBack { frames, stood } = &self.phase else { return None };
+        Some((stood, smooth(seconds(*frames, self.frame_s) / self.config.hand_back_s)))
     }
 
     /// What drives and assist give in the next frame.
@@ -190,8 +220,8 @@ impl Recovery {
     }
 }
 
-/// The pose of standing at ease in `frame`, for a body of `height_m`.
-pub(crate) fn standing_pose(
+/// The pose of standing at ease in `frame`, for a body of `height_m` metres.
+pub fn standing_pose(
     skeleton: &Skeleton,
     height_m: f32,
     frame: &RootFrame,
@@ -207,60 +237,67 @@ enum Attempt {
 }
 
 impl Rising {
-    fn new(character: &Character, height_m: f32) -> Self {
-        let lies = character.body().pose();
-        let lay = lies.to_local(character.skeleton());
-        let (route, yaw) = choose(&lies);
+    fn new(fallen: &Fallen<'_>, height_m: f32) -> Self {
+        let lies = fallen.pose;
+        let lay = lies.to_local(fallen.skeleton);
+        let (route, yaw) = choose(lies);
         let hips = lies.positions[humanoid::HIPS.0];
         let here = RootFrame { origin: hips, yaw };
         let origin = here.to_world(-route.first().pelvis * height_m);
-        let ground = character.terrain().smoothed_height(origin.x, origin.z);
+        let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
         let stance = RootFrame { origin: Vec3::new(origin.x, ground, origin.z), yaw };
         Self { route, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0 }
     }
 
-    fn advance(&mut self, character: &mut Character, pace: f32, height_m: f32) -> Attempt {
-        self.elapsed_s += FRAME_S;
-        let lag = lag(character);
-        self.time_s += FRAME_S * pace * (1.0 - lag).max(SLOWEST);
-        let slip = character.body().pose().positions[0] - character.target_pose().root_position;
-        let origin = self.stance.origin + slip.with_y(0.0) * FOLLOW;
-        let ground = character.terrain().smoothed_height(origin.x, origin.z);
+    /// The next target, and what has come of the attempt.
+    fn advance(
+        &mut self,
+        fallen: &Fallen<'_>,
+        pace: f32,
+        height_m: f32,
+        frame_s: f32,
+    ) -> (Pose, Attempt) {
+        self.elapsed_s += frame_s;
+        let lag = lag(fallen.pose, fallen.target);
+        self.time_s += frame_s * pace * (1.0 - lag).max(SLOWEST);
+        let slip = fallen.pose.positions[0] - fallen.target.root_position;
+        let follow = (FOLLOW * (frame_s * FOLLOW_RATE_HZ)).min(1.0);
+        let origin = self.stance.origin + slip.with_y(0.0) * follow;
+        let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
         self.stance.origin = origin.with_y(ground);
         let posture = self.route.posture(self.time_s);
-        let wanted = posture.pose(character.skeleton(), height_m, &self.stance, character.terrain());
+        let wanted = posture.pose(fallen.skeleton, height_m, &self.stance, fallen.terrain);
         let found = smooth(self.time_s / FIND_S);
         let target = self.lay.lerp(&wanted, found);
-        character.lead(target);
         let over = self.time_s >= self.route.duration_s();
-        let stands = over && stands(character);
+        let stands = over && stands(fallen, &target);
         self.still_frames = if stands { self.still_frames + 1 } else { 0 };
-        if self.still_frames >= STILL_FRAMES {
+        let attempt = if self.still_frames >= (STILL_S / frame_s).round() as usize {
             Attempt::Stands
         } else if self.elapsed_s * pace > self.route.duration_s() * GIVEN_UP_AFTER {
             Attempt::Failed
         } else {
             Attempt::UnderWay
-        }
+        };
+        (target, attempt)
     }
 }
 
 /// How far the pelvis is behind its target: 0 close, 1 and more hopelessly.
-fn lag(character: &Character) -> f32 {
-    let (body, target) = (character.body().pose(), character.target_pose());
+fn lag(body: &GlobalPose, target: &Pose) -> f32 {
     let turn = log(target.local_rotations[0] * body.rotations[0].inverse()).length();
     let sink = target.root_position.y - body.positions[0].y;
     let share = |value: f32, (from, to): (f32, f32)| (value - from) / (to - from);
     share(turn, TILT_RAD).max(share(sink, SINK_M)).max(0.0)
 }
 
-fn stands(character: &Character) -> bool {
-    let body = character.body().pose();
+fn stands(fallen: &Fallen<'_>, target: &Pose) -> bool {
+    let body = fallen.pose;
     let hips = body.positions[humanoid::HIPS.0];
     let trunk = (body.positions[humanoid::NECK.0] - hips).normalize_or_zero();
     trunk.y > UPRIGHT_COSINE
-        && character.target_pose().root_position.y - hips.y < UPRIGHT_SINK_M
-        && character.mean_joint_speed_m_s() < STILL_M_S
+        && target.root_position.y - hips.y < UPRIGHT_SINK_M
+        && fallen.mean_joint_speed_m_s < STILL_M_S
 }
 
 /// The way up from a lying pose, and which way to face on it. The pelvis decides: a limp trunk may hang anywhere.
@@ -278,8 +315,8 @@ fn choose(lies: &GlobalPose) -> (Route, f32) {
 }
 
 /// The body where it is, joints drawn in a little: what the tone of a limp body holds.
-fn relaxed(character: &Character) -> Pose {
-    let mut pose = character.body().pose().to_local(character.skeleton());
+fn relaxed(fallen: &Fallen<'_>) -> Pose {
+    let mut pose = fallen.pose.to_local(fallen.skeleton);
     let flexion = Quat::from_rotation_x;
     let mut set = |joint: pomp_motion::JointIndex, rotation: Quat| pose.local_rotations[joint.0] = rotation;
     for joint in [humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG] {
@@ -307,8 +344,8 @@ fn relaxed(character: &Character) -> Pose {
     pose
 }
 
-fn seconds(frames: usize) -> f32 {
-    frames as f32 * FRAME_S
+fn seconds(frames: usize, frame_s: f32) -> f32 {
+    frames as f32 * frame_s
 }
 
 /// 0 to 1 with zero slope at both ends.

@@ -1,9 +1,9 @@
-use crate::GeneratorError;
+use crate::PhysicsError;
 use serde::{Deserialize, Serialize};
 
-/// What the character does after a fall.
+/// What a character does after a fall.
 ///
-/// While it lies it gets no assist. While it gets up, the root assist is the one of `dynamic.assist`, with its ordinary
+/// While it lies it gets no assist. While it gets up, the root assist is that of [`AssistConfig`](crate::AssistConfig), with its ordinary
 /// caps, of which the vertical one is a twentieth of body weight: its joints lift it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -18,7 +18,7 @@ pub struct GetUpConfig {
     pub longest_rest_s: f32,
     /// Pace, 0.2 to 3: at 1 it takes 3 to 4 s. Faster needs more torque and looks like a spring. Default 1.
     pub pace: f32,
-    /// Time in which the pose that it stood up in gives way to the kinematic module's,
+    /// Time in which the pose that it stood up in gives way to what leads it then,
     /// seconds, above 0 to 5. Default 0.4.
     pub hand_back_s: f32,
 }
@@ -41,7 +41,7 @@ impl GetUpConfig {
     ///
     /// # Errors
     /// The first field outside its range.
-    pub fn validate(&self) -> Result<(), GeneratorError> {
+    pub fn validate(&self) -> Result<(), PhysicsError> {
         let rows = [
             ("get_up.rest_speed_m_s", self.rest_speed_m_s, 0.01, 10.0, "0.01 to 10"),
             ("get_up.rest_s", self.rest_s, 0.0, 60.0, "0 to 60"),
@@ -49,9 +49,9 @@ impl GetUpConfig {
             ("get_up.pace", self.pace, 0.2, 3.0, "0.2 to 3"),
             ("get_up.hand_back_s", self.hand_back_s, 0.001, 5.0, "0.001 to 5"),
         ];
-        for (field, value, low, high, range) in rows {
+        for (field, value, low, high, rule) in rows {
             if !(low..=high).contains(&value) {
-                return Err(GeneratorError::BadConfig { field, value: value.to_string(), range });
+                return Err(PhysicsError::BadConfig { field, value: f64::from(value), rule });
             }
         }
         Ok(())

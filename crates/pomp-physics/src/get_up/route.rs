@@ -7,7 +7,7 @@
 //! 20, 2004), whose 52 adults took 4.1 ± 1.1 s. The numbers of the postures are ours, from the proportions of the skeleton.
 
 use super::posture::{FootPlace, HandPlace, Posture};
-use glam::Vec3;
+use pomp_motion::glam::Vec3;
 
 /// A side of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

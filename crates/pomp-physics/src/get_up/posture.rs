@@ -1,6 +1,6 @@
 //! A posture on the ground: where pelvis, hands and feet are, and the pose that puts them there.
 
-use glam::{Quat, Vec3};
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::from_yaw;
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{GlobalPose, JointIndex, Pose, RootFrame, Skeleton, humanoid};
