@@ -92,16 +92,9 @@ pub struct Help {
 #[derive(Clone, Debug)]
 enum Phase {
     Up,
-    Lying {
-        frames: usize,
-        still_frames: usize,
-        from: Pose,
-    },
+    Lying { frames: usize, still_frames: usize, from: Pose },
     Rising(Box<Rising>),
-    HandedBack {
-        frames: usize,
-        stood: Pose,
-    },
+    HandedBack { frames: usize, stood: Pose },
 }
 
 /// An attempt.
@@ -221,12 +214,7 @@ impl Recovery {
 }
 
 /// The pose of standing at ease in `frame`, for a body of `height_m` metres.
-pub fn standing_pose(
-    skeleton: &Skeleton,
-    height_m: f32,
-    frame: &RootFrame,
-    terrain: &HeightMap,
-) -> Pose {
+pub fn standing_pose(skeleton: &Skeleton, height_m: f32, frame: &RootFrame, terrain: &HeightMap) -> Pose {
     route::standing().pose(skeleton, height_m, frame, terrain)
 }
 
@@ -250,13 +238,7 @@ impl Rising {
     }
 
     /// The next target, and what has come of the attempt.
-    fn advance(
-        &mut self,
-        fallen: &Fallen<'_>,
-        pace: f32,
-        height_m: f32,
-        frame_s: f32,
-    ) -> (Pose, Attempt) {
+    fn advance(&mut self, fallen: &Fallen<'_>, pace: f32, height_m: f32, frame_s: f32) -> (Pose, Attempt) {
         self.elapsed_s += frame_s;
         let lag = lag(fallen.pose, fallen.target);
         self.time_s += frame_s * pace * (1.0 - lag).max(SLOWEST);

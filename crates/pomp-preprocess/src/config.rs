@@ -1,6 +1,6 @@
 use crate::replay::ReplayConfig;
 use crate::terrain_fit::TerrainFitConfig;
-use crate::{BumpConfig, ImpulseConfig, PaceConfig, PreprocessError, WarpConfig};
+use crate::{BumpConfig, FallConfig, ImpulseConfig, PaceConfig, PreprocessError, WarpConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
@@ -31,6 +31,8 @@ pub struct PreprocessConfig {
     pub pace: PaceConfig,
     /// Clips that are pushed.
     pub bumps: BumpConfig,
+    /// Clips that are struck down and get up again; none by default.
+    pub falls: FallConfig,
     /// Physics replay.
     pub replay: ReplayConfig,
     /// Contact impulses as stored.
@@ -52,6 +54,7 @@ impl Default for PreprocessConfig {
             warp: WarpConfig::default(),
             pace: PaceConfig::default(),
             bumps: BumpConfig::default(),
+            falls: FallConfig::default(),
             replay: ReplayConfig::default(),
             impulses: ImpulseConfig::default(),
             dynamic: DynamicConfig::default(),
@@ -106,6 +109,7 @@ impl PreprocessConfig {
         self.warp.validate().map_err(|reason| bad(format!("warp: {reason}")))?;
         self.pace.validate().map_err(|reason| bad(format!("pace: {reason}")))?;
         self.bumps.validate().map_err(|reason| bad(format!("bumps: {reason}")))?;
+        self.falls.validate().map_err(|reason| bad(format!("falls: {reason}")))?;
         self.impulses.validate(rate).map_err(bad)?;
         self.dynamic.validate().map_err(|error| bad(format!("dynamic: {error}")))
     }

@@ -9,7 +9,8 @@
 //! [`validation`] compares them with real plates.
 //!
 //! What mocap lacks is made from what it has, when the configuration asks for it: clips on other ground
-//! ([`WarpConfig`]) and clips that are pushed ([`BumpConfig`]).
+//! ([`WarpConfig`]), clips that are pushed ([`BumpConfig`]) and clips that are struck down, lie and get up
+//! ([`FallConfig`]).
 //!
 //! It trains nothing and knows no network.
 
@@ -19,6 +20,7 @@ mod config;
 pub mod defects;
 mod draws;
 mod error;
+mod falls;
 pub mod impulses;
 mod journal;
 mod own_ground;
@@ -27,6 +29,7 @@ mod part;
 mod pipeline;
 mod provenance;
 mod replay;
+mod stage;
 pub mod terrain_check;
 pub mod terrain_fit;
 pub mod validation;
@@ -36,6 +39,7 @@ mod warp;
 pub use bumps::BumpConfig;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
+pub use falls::FallConfig;
 pub use impulses::{ImpulseConfig, ImpulseEstimator, ImpulseReport};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
 pub use pace::PaceConfig;

@@ -1,6 +1,8 @@
-//! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed.
+//! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed, struck
+//! down.
 
 use crate::bumps::{Bumped, bump};
+use crate::falls::{Felled, Unfit, fell};
 use crate::impulses::{self, ImpulseReport, expectations};
 use crate::journal::GroundRecord;
 use crate::pace::{Paced, pace};
@@ -21,6 +23,19 @@ pub(crate) struct Made {
     pub warnings: Vec<String>,
     pub replay: ReplayReport,
     pub impulses: ImpulseReport,
+}
+
+/// Why a clip does not have a result.
+pub(crate) struct NotMade {
+    pub reason: String,
+    /// It was simulated, and what came of it is no sample.
+    pub is_failure: bool,
+}
+
+impl From<String> for NotMade {
+    fn from(reason: String) -> Self {
+        Self { reason, is_failure: false }
+    }
 }
 
 /// A clip or its mirror image on the ground that its feet speak of: what its variants are made from.
@@ -66,14 +81,16 @@ impl OwnGround {
         name: &str,
         variant: Variant,
         config: &PreprocessConfig,
-    ) -> Result<Result<Made, String>, PreprocessError> {
-        match variant {
+    ) -> Result<Result<Made, NotMade>, PreprocessError> {
+        let made = match variant {
             Variant::Fitted(0) => Ok(Ok(self.as_result("its own ground".to_owned(), config))),
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
             Variant::Paced(variant) => self.paced(input, name, variant, config),
             Variant::Bumped => self.bumped(input, name, config),
-        }
+            Variant::Felled => return self.felled(input, name, config),
+        };
+        made.map(|made| made.map_err(NotMade::from))
     }
 
     fn as_result(&self, description: String, config: &PreprocessConfig) -> Made {
@@ -191,6 +208,42 @@ impl OwnGround {
             );
             Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report, impulses }
         }))
+    }
+
+    fn felled(
+        &self,
+        input: &Input,
+        name: &str,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, NotMade>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned().into()));
+        }
+        let level_m = self.fit.level_m;
+        match fell(&self.clip, &self.recording, level_m, &self.expected, config, name) {
+            Ok(Felled { recording, report, description }) => {
+                let simulation = recording.simulation.as_ref().expect("a fall is simulated");
+                let impulses = ImpulseReport::of_simulation(
+                    simulation,
+                    config.dynamic.gravity_m_s2,
+                    recording.frame_rate_hz,
+                );
+                let ground = GroundRecord {
+                    kind: GroundKind::Flat.name().to_owned(),
+                    description,
+                    seed: config.falls.seed,
+                    min_max_m: [level_m; 2],
+                };
+                let warnings = self.fit.warnings.clone();
+                Ok(Ok(Made { recording, ground, warnings, replay: report, impulses }))
+            }
+            Err(Unfit::Clip(reason)) => Ok(Err(reason.into())),
+            Err(Unfit::Fall(reason)) => Ok(Err(NotMade { reason, is_failure: true })),
+            Err(Unfit::Physics(source)) => Err(PreprocessError::Replay { path: input.path.clone(), source }),
+            Err(Unfit::Ground(source)) => {
+                Err(PreprocessError::Terrain { path: input.path.clone(), source: source.into() })
+            }
+        }
     }
 
     /// `clip`, which has the contacts and gaits of this one, replayed on `grid`.

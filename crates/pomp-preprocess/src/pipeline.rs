@@ -1,7 +1,7 @@
 //! From motion files to recordings: every step of docs/method.md §6 for each clip, in parallel over clips.
 
 use crate::journal::{Journal, LeftOut, ManifestEntry};
-use crate::own_ground::{Made, OwnGround};
+use crate::own_ground::{Made, NotMade, OwnGround};
 use crate::part::Part;
 use crate::provenance::{Provenance, ProvenanceIndex};
 use crate::variant::{Planned, Variant, planned};
@@ -284,6 +284,7 @@ pub fn preprocess_clip(
     }
     let mut results: Vec<(Recording, ManifestEntry)> = Vec::new();
     let mut left_out = Vec::new();
+    let mut failed = Vec::new();
     let mut own: Option<OwnGround> = None;
     for Planned { name, mirrored, variant } in planned(&input.name, config) {
         if variant == Variant::Fitted(0) {
@@ -323,11 +324,17 @@ pub fn preprocess_clip(
                 };
                 results.push((recording, entry));
             }
-            Err(reason) => left_out.push(LeftOut { name, reason }),
+            Err(NotMade { reason, is_failure }) => {
+                if is_failure {
+                    failed.push(format!("there is no {name}: {reason}"));
+                }
+                left_out.push(LeftOut { name, reason });
+            }
         }
     }
     if let Some((_, first)) = results.first_mut() {
         first.left_out = left_out;
+        first.warnings.extend(failed);
     }
     Ok(results)
 }

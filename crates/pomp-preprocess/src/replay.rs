@@ -1,14 +1,10 @@
 //! Physics replay (docs/method.md §6.4): the ragdoll tracks a clip on its ground, and all the simulator knows
 //! is recorded.
 
-use pomp_motion::glam::{Vec2, Vec3};
-use pomp_motion::{
-    Clip, ESTIMATED_BY_SIMULATION, FrameTable, GlobalPose, Pose, SimulationTrack, TerrainGrid, humanoid,
-    rotation,
-};
-use pomp_physics::{
-    DynamicConfig, DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push, Support,
-};
+use crate::stage::Stage;
+use pomp_motion::glam::Vec2;
+use pomp_motion::{Clip, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_physics::{DynamicConfig, Expectation, PhysicsError, Push};
 use serde::{Deserialize, Serialize};
 
 /// How the replay treats clips that the ragdoll cannot follow.
@@ -115,115 +111,30 @@ pub(crate) fn replay_on(
     expected: &[Expectation],
     course: &mut dyn Course,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
-    let dt = 1.0 / clip.frame_rate_hz;
-    let mut module = DynamicModule::new(&clip.skeleton, dynamic, terrain)?;
-    let (joints, bodies) = (clip.skeleton.len(), module.body_names().len());
-    let mass: f32 = module.body_masses().iter().sum();
-    let weight = mass * dynamic.gravity_m_s2;
-
-    let mut track = SimulationTrack {
-        body_names: module.body_names().to_vec(),
-        body_mass_kg: module.body_masses().to_vec(),
-        contact_impulse: FrameTable::with_columns(bodies),
-        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
-        sim_contact_impulse: FrameTable::with_columns(bodies),
-        positions: FrameTable::with_columns(joints),
-        quaternions: FrameTable::with_columns(joints),
-        velocities: FrameTable::with_columns(joints),
-        assist_force: Vec::with_capacity(clip.frames()),
-        assist_torque: Vec::with_capacity(clip.frames()),
-    };
     let approach = approach(clip, config.warm_up_frames.max(1));
-    module.reset(&approach[0], &PoseVelocity::between(&approach[0], &approach[1], dt))?;
-
-    let (mut square_error, mut root_error, mut peak) = (0.0f64, 0.0f64, 0.0f32);
-    let (mut resets, mut divergences) = (0, 0);
+    let mut stage = Stage::new(clip, terrain, dynamic, config, (&approach[0], &approach[1]))?;
     let targets = approach.iter().chain(&clip.poses[1..]);
-    let mut before = approach[0].clone();
-    let mut body = clip.skeleton.forward_kinematics(&before);
     let first_recorded = approach.len() - 1;
-    let mut bore_n = vec![Vec3::ZERO; bodies];
     for (step, target) in targets.enumerate().skip(1) {
         let at = step.checked_sub(first_recorded);
         let target = &at.map_or_else(|| target.clone(), |at| course.target(at, target));
-        let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, &body));
-        let from = &std::mem::replace(&mut before, target.clone());
-        let told = expected.get(at.unwrap_or(0)).map(|expected| told(expected, &bore_n, weight, config));
-        let frame = module.step_expecting(from, target, &pushes, told.as_ref())?;
-        body.clone_from(&frame.pose);
-        bore_n = frame.contact_impulse.iter().map(|j| *j / dt).collect();
+        let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, stage.body()));
+        let frame = stage.step(target, &pushes, expected.get(at.unwrap_or(0)))?;
         if let Some(at) = at {
             course.observe(at, &frame.pose);
         }
-        divergences += usize::from(frame.recovered.is_some());
-        let lost = frame.pose.positions[0].distance(target.root_position);
-        if lost > config.lost_beyond_m {
-            module.reset(target, &PoseVelocity::between(from, target, dt))?;
-            resets += 1;
+        if stage.has_lost(&frame) {
+            stage.put_back()?;
         }
-        if step < first_recorded {
-            continue;
-        }
-        let simulated = frame.pose.to_local(&clip.skeleton);
-        for (a, b) in simulated.local_rotations.iter().zip(&target.local_rotations).skip(1) {
-            square_error += f64::from(rotation::log(*a * b.inverse()).length_squared());
-        }
-        root_error += f64::from(lost);
-        let vertical: f32 = frame.contact_impulse.iter().map(|j| j.y).sum();
-        peak = peak.max(vertical / (weight * dt));
-        track.sim_contact_impulse.push(&frame.contact_impulse);
-        track.positions.push(&frame.pose.positions);
-        track.quaternions.push(&frame.pose.rotations);
-        track.velocities.push(&frame.velocities);
-        track.assist_force.push(frame.assist_force);
-        track.assist_torque.push(frame.assist_torque);
-    }
-
-    let frames = track.assist_force.len() as f32;
-    track.contact_impulse = track.sim_contact_impulse.clone();
-    let total: f32 = track.sim_contact_impulse.values().iter().map(|j| j.y).sum();
-    let assist: Vec3 = track.assist_force.iter().sum();
-    let report = ReplayReport {
-        vertical_closure: total / (weight * dt * frames),
-        vertical_assist: assist.y / (weight * frames),
-        mean_assist: track.assist_force.iter().map(|f| f.length()).sum::<f32>() / (weight * frames),
-        rms_joint_error_deg: ((square_error / (f64::from(frames) * (joints - 1) as f64)).sqrt() as f32)
-            .to_degrees(),
-        mean_root_error_m: (root_error / f64::from(frames)) as f32,
-        peak_force_bw: peak,
-        resets,
-        divergences,
-    };
-    Ok((track, report))
-}
-
-/// A foot that bore less than this share of the weight in the frame before is not down yet, or no longer: told to bear,
-/// its leg would be thrust at the ground.
-const BEARS: f32 = 0.01;
-/// A leg that is expected to bear more than this share of the weight is soft.
-const EXPECTED_TO_BEAR: f32 = 0.02;
-
-/// What the drives are told of a frame: what is `expected`, but for feet that do not bear. `bore_n` are the forces of
-/// the ground in the frame before, N.
-fn told(expected: &Expectation, bore_n: &[Vec3], weight_n: f32, config: &ReplayConfig) -> Expectation {
-    let mut told = expected.clone();
-    let soft = GainScale { stiffness: config.bearing_stiffness, damping: config.bearing_damping };
-    for foot in [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0] {
-        let (knee, toe) = (foot - 1, foot + 1);
-        let of_foot = |support: &Support| support.body == foot || support.body == toe;
-        let load: f32 = told.supports.iter().filter(|s| of_foot(s)).map(|s| s.force_n.y).sum();
-        if load > EXPECTED_TO_BEAR * weight_n {
-            (told.gains[knee], told.gains[foot]) = (soft, soft);
-        }
-        if bore_n[foot].y + bore_n[toe].y < BEARS * weight_n {
-            told.supports.retain(|support| !of_foot(support));
+        if at.is_some() {
+            stage.record(&frame);
         }
     }
-    told
+    Ok(stage.finish())
 }
 
 /// The clip's first motion continued backwards at constant velocity, ending with its first frame.
-fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
+pub(crate) fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
     let first = &clip.poses[0];
     let second = &clip.poses[1.min(clip.frames() - 1)];
     let fall = initial_fall(clip);

@@ -11,6 +11,8 @@ pub(crate) enum Variant {
     Paced(usize),
     /// Pushed on its own ground.
     Bumped,
+    /// Struck down on its own ground, and got up again.
+    Felled,
 }
 
 /// A result to be.
@@ -25,7 +27,7 @@ pub(crate) struct Planned {
 }
 
 /// All results of a clip, in the order in which they are made: `NAME`, `NAME_terrain1` …, `NAME_terrain_slope1` …,
-/// `NAME_terrain0_pace1` …, `NAME_terrain0_bump1` …, and the same of `NAME_mirrored`.
+/// `NAME_terrain0_pace1` …, `NAME_terrain0_bump1` …, `NAME_terrain0_fall1` …, and the same of `NAME_mirrored`.
 ///
 /// What follows the name of the clip or its mirror image begins with `_terrain` in all of them, which is how readers
 /// find the results of one clip.
@@ -49,6 +51,9 @@ pub(crate) fn planned(name: &str, config: &PreprocessConfig) -> Vec<Planned> {
         }
         for variant in 1..=config.bumps.variants {
             add(format!("{base}_terrain0_bump{variant}"), Variant::Bumped);
+        }
+        for variant in 1..=config.falls.variants {
+            add(format!("{base}_terrain0_fall{variant}"), Variant::Felled);
         }
     }
     planned

@@ -1,0 +1,105 @@
+use pomp_physics::GetUpConfig;
+use serde::{Deserialize, Serialize};
+
+/// Variants of standing and walking clips that are struck down, lie, get up and go on. Each pair of numbers is a range to
+/// draw from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FallConfig {
+    /// Struck variants per clip and mirror image. Default 0: none.
+    pub variants: usize,
+    /// Share of trips among the strikes, 0 to 1; the others are pushes, and so are all where no foot swings. Default 0.5.
+    pub trip_share: f32,
+    /// Impulse that catches a swinging foot, against its motion, over a tenth of a second, N·s. Default 15 to 40.
+    pub trip_ns: [f32; 2],
+    /// Impulse of a push, as long, horizontal, in any direction, N·s. Default 120 to 250.
+    pub impulse_ns: [f32; 2],
+    /// Bodies that are pushed, by joint name. Default chest, waist and pelvis; an arm alone is torn off its way by so much.
+    pub bodies: Vec<String>,
+    /// Time in which the drives give way after the strike, seconds; the root assist is gone at once. Default 0.3 to 0.8. A
+    /// short one drops like a sack, a long one topples like a tree.
+    pub give_way_s: [f32; 2],
+    /// Strength of the drives of one who lies, fraction of their gains, above 0 to 1. Default 0.05.
+    pub limp: f32,
+    /// How long it lies at rest, seconds. Default 0.5 to 3.
+    pub lie_s: [f32; 2],
+    /// Pace of getting up, 0.2 to 3; at 1 it takes 3 to 4 s. Default 0.8 to 1.2.
+    pub pace: [f32; 2],
+    /// Share of the root assist while it gets up, 0 to 1. Default 0.83: that of the closed loop.
+    pub assist: f32,
+    /// Time after the strike within which it has to stand again, seconds; otherwise there is no such result. Default 15.
+    pub up_within_s: f32,
+    /// Time in which the clip takes up its pace again and the root assist its strength, seconds. Default 0.8.
+    pub return_s: f32,
+    /// Least share of standing and walking in a clip. Default 0.9.
+    pub least_steady_share: f32,
+    /// Seed of the strikes. Default 1.
+    pub seed: u64,
+}
+
+impl Default for FallConfig {
+    fn default() -> Self {
+        Self {
+            variants: 0,
+            trip_share: 0.5,
+            trip_ns: [15.0, 40.0],
+            impulse_ns: [120.0, 250.0],
+            bodies: ["Spine2", "Spine1", "Hips"].map(str::to_owned).to_vec(),
+            give_way_s: [0.3, 0.8],
+            limp: 0.05,
+            lie_s: [0.5, 3.0],
+            pace: [0.8, 1.2],
+            assist: 0.83,
+            up_within_s: 15.0,
+            return_s: 0.8,
+            least_steady_share: 0.9,
+            seed: 1,
+        }
+    }
+}
+
+impl FallConfig {
+    /// Checks every field; the message names the first one out of range.
+    ///
+    /// # Errors
+    /// The field, its value and its range.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.variants > 100 {
+            return Err(format!("variants = {} is not 0 to 100", self.variants));
+        }
+        if self.bodies.is_empty() {
+            return Err("bodies is empty; name at least one joint".to_owned());
+        }
+        let skeleton = pomp_motion::Skeleton::humanoid(1.75);
+        if let Some(name) = self.bodies.iter().find(|name| skeleton.index_of(name).is_none()) {
+            return Err(format!("bodies: \"{name}\" is no joint of the project skeleton"));
+        }
+        let ranges = [
+            ("trip_share", [self.trip_share; 2], 0.0, 1.0),
+            ("trip_ns", self.trip_ns, 0.0, 1000.0),
+            ("impulse_ns", self.impulse_ns, 0.0, 1000.0),
+            ("give_way_s", self.give_way_s, 0.0, 5.0),
+            ("limp", [self.limp; 2], 0.001, 1.0),
+            ("lie_s", self.lie_s, 0.0, 60.0),
+            ("pace", self.pace, 0.2, 3.0),
+            ("assist", [self.assist; 2], 0.0, 1.0),
+            ("up_within_s", [self.up_within_s; 2], 1.0, 600.0),
+            ("return_s", [self.return_s; 2], 0.05, 10.0),
+            ("least_steady_share", [self.least_steady_share; 2], 0.0, 1.0),
+        ];
+        for (field, [low, high], least, most) in ranges {
+            if !(least <= low && low <= high && high <= most) {
+                return Err(format!(
+                    "{field} = [{low}, {high}] is not a range within {least} and {most}, the smaller number first"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// How one gets up that rests for `lie_s` seconds first.
+    pub(super) fn get_up(lie_s: f32, pace: f32) -> GetUpConfig {
+        let ordinary = GetUpConfig::default();
+        GetUpConfig { rest_s: lie_s, longest_rest_s: ordinary.longest_rest_s + lie_s, pace, ..ordinary }
+    }
+}
