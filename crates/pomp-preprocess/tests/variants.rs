@@ -69,6 +69,44 @@ fn a_walk_has_every_variant_once_each_with_its_own_replay() {
 }
 
 #[test]
+fn a_fall_is_one_more_result_that_says_what_it_is_and_leaves_the_others_as_they_are() {
+    let (with, without) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let plain = PreprocessConfig { mirror: false, ..PreprocessConfig::default() };
+    let mut falls = plain.clone();
+    falls.falls.variants = 1;
+    let struck = made(with.path(), MotionKind::Walk, &falls);
+    let unstruck = made(without.path(), MotionKind::Walk, &plain);
+    let names: Vec<&str> = struck.clips.iter().map(|clip| clip.name.as_str()).collect();
+    assert_eq!(names, ["clip", "clip_terrain0_fall1"]);
+    let fall = &struck.clips[1];
+    println!("{}: {} frames, gaits {:?}", fall.source, fall.frames, fall.gait_frames);
+    assert!(fall.source.contains("simulated fall") && fall.source.contains("seed 1"), "{}", fall.source);
+    assert!([Gait::Bump, Gait::Lie, Gait::GetUp].iter().all(|gait| fall.gait_frames[gait.index()] > 10));
+    let read = |folder: &Path, file: &str| read_recording(&folder.join("out").join(file)).unwrap();
+    let recording = read(with.path(), &fall.file);
+    assert_eq!(recording.simulation.as_ref().unwrap().impulse_estimator, "simulation");
+    assert!(recording.terrain.is_some() && !recording.generation.unwrap().pushes.is_empty());
+    // All but the hash of the configuration, which tells that falls were asked for.
+    let [mut one, mut other] = [with.path(), without.path()].map(|folder| read(folder, "clip.npz"));
+    assert_eq!(unstruck.clips[0].replay, struck.clips[0].replay);
+    (one.config_hash, other.config_hash) = (String::new(), String::new());
+    let bytes = |recording| pomp_formats::npz::bytes_without_phases(recording).unwrap();
+    assert!(bytes(&one) == bytes(&other));
+}
+
+#[test]
+fn who_does_not_get_up_is_warned_of_and_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = PreprocessConfig { mirror: false, ..PreprocessConfig::default() };
+    (config.falls.variants, config.falls.up_within_s) = (1, 2.0);
+    let manifest = made(folder.path(), MotionKind::Walk, &config);
+    assert_eq!(manifest.clips.len(), 1);
+    let plain = &manifest.clips[0];
+    assert_eq!(plain.left_out[0].name, "clip_terrain0_fall1");
+    assert!(plain.warnings.iter().any(|warning| warning.contains("did not get up")), "{:?}", plain.warnings);
+}
+
+#[test]
 fn what_a_clip_does_not_allow_is_recorded_and_not_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let config = PreprocessConfig { mirror: false, ..with_variants() };
