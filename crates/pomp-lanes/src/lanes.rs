@@ -107,6 +107,68 @@ impl Wide for pulp::x86::V3 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Wide for pulp::x86::V4 {
+    type Vector = pulp::f32x8;
+    type Sixteen = pulp::f32x16;
+    // Of 32 registers.
+    const SUMS: usize = 8;
+    const FUSED: bool = true;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Self::Vector {
+        self.splat_f32x8(value)
+    }
+
+    #[inline(always)]
+    fn load(self, values: &[f32; LANES]) -> Self::Vector {
+        pulp::cast(*values)
+    }
+
+    #[inline(always)]
+    fn store(self, vector: Self::Vector) -> [f32; LANES] {
+        pulp::cast(vector)
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        self.mul_add_f32x8(a, b, c)
+    }
+
+    #[inline(always)]
+    fn multiply_subtract(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        self.negate_mul_add_f32x8(a, b, c)
+    }
+
+    #[inline(always)]
+    fn splat_sixteen(self, value: f32) -> Self::Sixteen {
+        self.splat_f32x16(value)
+    }
+
+    #[inline(always)]
+    fn load_sixteen(self, values: &[f32; SIXTEEN]) -> Self::Sixteen {
+        pulp::cast(*values)
+    }
+
+    #[inline(always)]
+    fn widen(self, codes: &[u16; SIXTEEN]) -> Self::Sixteen {
+        let signed = self.avx512f._mm512_cvtepi16_epi32(pulp::cast(*codes));
+        let shifted = self.avx512f._mm512_slli_epi32::<13>(signed);
+        let mask = self.avx512f._mm512_set1_epi32(short::WIDENED.cast_signed());
+        pulp::cast(self.avx512f._mm512_and_si512(shifted, mask))
+    }
+
+    #[inline(always)]
+    fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN] {
+        pulp::cast(values)
+    }
+
+    #[inline(always)]
+    fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
+        self.mul_add_f32x16(a, b, c)
+    }
+}
+
 /// What the compile target promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
@@ -171,6 +233,9 @@ impl Wide for Portable {
 /// The widest instructions this machine is known to have, found at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes {
+    /// 512-bit registers, with the rest of AVX-512 that all processors but the first have (x86-64-v4).
+    #[cfg(target_arch = "x86_64")]
+    Wider(pulp::x86::V4),
     /// 256-bit registers with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Wide(pulp::x86::V3),
@@ -187,16 +252,32 @@ pub trait LaneLoop {
 impl Lanes {
     /// The widest instructions of this machine.
     pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = pulp::x86::V3::try_new() {
-            return Self::Wide(wide);
-        }
-        Self::Baseline
+        Self::all()[0]
     }
 
     /// All that this machine has, the widest first: what a test has to try.
     pub fn all() -> Vec<Self> {
-        vec![Self::detect(), Self::Baseline]
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            all.extend(pulp::x86::V4::try_new().map(Self::Wider));
+            all.extend(pulp::x86::V3::try_new().map(Self::Wide));
+        }
+        all.push(Self::Baseline);
+        all
+    }
+
+    /// Whether a product and the sum that it goes into are rounded once, together ([`Wide::FUSED`]).
+    ///
+    /// Sets of instructions that agree in this give the same bytes.
+    pub fn fused(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wider(_) => pulp::x86::V4::FUSED,
+            #[cfg(target_arch = "x86_64")]
+            Self::Wide(_) => pulp::x86::V3::FUSED,
+            Self::Baseline => Portable::FUSED,
+        }
     }
 
     /// Runs a loop with these instructions.
@@ -211,6 +292,8 @@ impl Lanes {
             }
         }
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Wider(wide) => wide.vectorize(With(wide, body)),
             #[cfg(target_arch = "x86_64")]
             Self::Wide(wide) => wide.vectorize(With(wide, body)),
             Self::Baseline => With(Portable, body).call(),

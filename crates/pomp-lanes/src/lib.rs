@@ -24,7 +24,9 @@
 //! assert_eq!(sum, 19.0);
 //! ```
 //!
-//! Results are the same bytes on every run of one machine, and differ in their last bits between instruction sets.
+//! Every value has a lane of its own, and sums of eight are what a loop says they are, however wide registers are: results are
+//! the same bytes on all sets of instructions that fuse products with sums, which registers of 256 and of 512 bits do. Without,
+//! they differ in their last bits ([`Lanes::fused`]).
 
 mod functions;
 mod lanes;

@@ -25,7 +25,7 @@ pub struct TargetSpan {
 /// Agrees with [`WindowDecoder::target_velocities`](crate::WindowDecoder::target_velocities) to f32 rounding.
 #[derive(Clone, Debug)]
 pub struct FrameDecoder {
-    lanes: Lanes,
+    pub(super) lanes: Lanes,
     channels: usize,
     joints: usize,
     radius: usize,

@@ -12,7 +12,7 @@ use pomp_motion::glam::Vec3;
 /// Agrees with [`WindowEncoder`](crate::WindowEncoder) to f32 rounding.
 #[derive(Clone, Debug)]
 pub struct FrameEncoder {
-    lanes: Lanes,
+    pub(super) lanes: Lanes,
     joints: usize,
     frames: usize,
     channels: usize,

@@ -58,3 +58,52 @@ fn squash(lanes: Lanes, values: &mut [f32]) {
     }
     lanes.run(Squash(values));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseState};
+    use burn::tensor::Device;
+    use pomp_motion::glam::Vec3;
+
+    #[test]
+    fn frames_are_the_same_bytes_on_all_instruction_sets_that_agree_in_fusing_and_close_on_the_others() {
+        for (joints, channels) in [(22, 5), (7, 9)] {
+            let config = PeriodicAutoencoderConfig { channels, ..PeriodicAutoencoderConfig::new(joints) };
+            let model = PeriodicAutoencoder::new(&config, 3, &Device::flex()).unwrap();
+            let span = TargetSpan { key_spacing: 10, first_frame: 21, last_frame: 60 };
+            let encoder = FrameEncoder::new(&model.encoder, &config).unwrap();
+            let decoder = FrameDecoder::new(&model.decoder, &config, span).unwrap();
+            let wave = |at: usize| (at as f32 * 0.217).sin() + 0.5 * (at as f32 * 0.731).cos();
+            let velocity = |at: usize| Vec3::new(wave(at), wave(3 * at), wave(7 * at));
+            let rows: Vec<Vec<Vec3>> = (0..config.window.frames())
+                .map(|frame| (0..joints).map(|joint| velocity(frame + 31 * joint)).collect())
+                .collect();
+            let mut of_set: Vec<(Lanes, Vec<f32>)> = Vec::new();
+            for lanes in Lanes::all() {
+                let (mut encoder, mut decoder) = (encoder.clone(), decoder.clone());
+                (encoder.lanes, decoder.lanes) = (lanes, lanes);
+                let mut keys = vec![PhaseState::default(); 7];
+                for (at, key) in keys.iter_mut().enumerate() {
+                    let row = |frame: usize| &*rows[(frame + 9 * at) % rows.len()];
+                    encoder.encode(row, key).unwrap();
+                }
+                let targets = decoder.target_velocities(&keys, &rows[0]).unwrap();
+                let read = keys.iter().flat_map(PhaseState::code);
+                let decoded = targets.values().iter().flat_map(Vec3::to_array);
+                let found: Vec<f32> = read.chain(decoded).collect();
+                let scale = found.iter().map(|value| value.abs()).fold(0.0, f32::max);
+                for (other, expected) in &of_set {
+                    let differences = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+                    let worst = differences.fold(0.0, f32::max) / scale;
+                    println!("{other:?} and {lanes:?} differ by {worst:e} of the largest");
+                    assert!(worst < 1e-4);
+                    if other.fused() == lanes.fused() {
+                        assert_eq!(&found, expected, "{other:?} and {lanes:?}");
+                    }
+                }
+                of_set.push((lanes, found));
+            }
+        }
+    }
+}

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_product_matches_the_definition_at_awkward_sizes_on_every_instruction_set() {
         let wave = |at: usize| (at as f32 * 0.731).sin();
-        for lanes in [Lanes::detect(), Lanes::Baseline] {
+        for lanes in Lanes::all() {
             for (rows, columns, width, gap) in [(1, 1, 8, 0), (3, 7, 16, 8), (66, 61, 72, 0), (5, 9, 40, 16)]
             {
                 let table =
