@@ -3,7 +3,7 @@ use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
-use crate::packed::{PackedLinear, activate, padded_rows};
+use crate::packed::{PackedLinear, padded_rows};
 use crate::reverse::{ReverseProcess, StepNoise};
 use pomp_lanes::Lanes;
 
@@ -287,12 +287,12 @@ impl KinematicInference {
                 *row = share + common;
             }
         }
-        activate(lanes, self.config.activation, &mut rows[..active * width]);
+        self.config.activation.apply(lanes, &mut rows[..active * width]);
         let widths = self.config.decoder_hidden.windows(2);
         for (layer, pair) in self.hidden.iter().zip(widths) {
             let next_width = layer.padded();
             layer.apply_rows(lanes, active, (rows, width), (next_rows, next_width), scratch);
-            activate(lanes, self.config.activation, &mut next_rows[..active * next_width]);
+            self.config.activation.apply(lanes, &mut next_rows[..active * next_width]);
             if pair[0] == pair[1] {
                 add(&mut next_rows[..active * next_width], &rows[..active * width]);
             }
@@ -333,5 +333,52 @@ fn blend_rows(rows: &mut [f32], size: usize, weights: &mut Vec<f32>) {
 fn add(target: &mut [f32], other: &[f32]) {
     for (target, other) in target.iter_mut().zip(other) {
         *target += other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::GateInput;
+    use crate::reverse::SamplerConfig;
+    use burn::tensor::Device;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn a_frame_is_the_same_bytes_on_all_instruction_sets_that_agree_in_fusing_and_close_on_the_others() {
+        const X: usize = 83;
+        const Y: usize = 61;
+        let x: Vec<f32> = (0..X).map(|at| (at as f32 * 0.37).sin()).collect();
+        for blend in [Blend::AfterDecoder, Blend::BeforeDecoder] {
+            let config =
+                KinematicConfig { blend, ..KinematicConfig::compact(X, Y, GateInput { start: 3, len: 40 }) };
+            let model = KinematicModel::new(&config, 5, &Device::flex()).unwrap();
+            let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(4), None).unwrap();
+            let mut packed = KinematicInference::new(&model, process).unwrap();
+            packed.sample(&x, &mut [0.0; Y], &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
+            let mut gates = packed.gates().to_vec();
+            gates.sort_by(f32::total_cmp);
+            let between = |left: usize| 0.5 * (gates[left - 1] + gates[left]);
+            // Eight, seven and four experts run: rows in eights, in eights with one to spare, and in fours.
+            for threshold in [0.0, between(1), between(4)] {
+                let mut of_set: Vec<(Lanes, Vec<f32>)> = Vec::new();
+                for lanes in Lanes::all() {
+                    let mut inference = KinematicInference { lanes, ..packed.clone() };
+                    inference.set_gate_threshold(threshold).unwrap();
+                    let mut y = vec![0.0; Y];
+                    inference.sample(&x, &mut y, &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
+                    for (other, expected) in &of_set {
+                        let worst = y.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                        println!("{other:?} and {lanes:?} differ by {worst:e}");
+                        assert!(worst < 1e-4);
+                        if other.fused() == lanes.fused() {
+                            assert_eq!(&y, expected, "{other:?} and {lanes:?}");
+                        }
+                    }
+                    of_set.push((lanes, y));
+                }
+            }
+        }
     }
 }

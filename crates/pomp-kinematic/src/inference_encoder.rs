@@ -2,7 +2,7 @@ use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
-use crate::packed::{PackedLinear, activate, padded, values};
+use crate::packed::{PackedLinear, padded, values};
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 
 /// The OrthoMoE encoder on packed weights, for one sample at a time.
@@ -73,7 +73,7 @@ impl InferenceEncoder {
             if index == 0 {
                 layer.apply(lanes, &x[block.start..block.start + block.len], to);
             } else {
-                activate(lanes, self.config.activation, &mut from[..layer.inputs()]);
+                self.config.activation.apply(lanes, &mut from[..layer.inputs()]);
                 layer.apply(lanes, from, to);
             }
             std::mem::swap(&mut from, &mut to);
@@ -96,7 +96,7 @@ impl InferenceEncoder {
         let mut stride = self.config.expert_hidden.first().copied().unwrap_or(self.config.condition_size);
         let mut values = experts * stride;
         for layers in &self.later {
-            activate(lanes, self.config.activation, &mut from[..values]);
+            self.config.activation.apply(lanes, &mut from[..values]);
             let next_stride = layers[0].padded();
             for (expert, layer) in layers.iter().enumerate() {
                 layer.apply(lanes, &from[expert * stride..], &mut to[expert * next_stride..]);

@@ -1,9 +1,8 @@
 use burn::nn::Linear;
 use burn::tensor::Tensor;
 
-use crate::config::Activation;
 use crate::error::{KinematicError, check_finite};
-use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, exponential, short};
+use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
 
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
@@ -271,35 +270,6 @@ impl<T: Stored> ManyRows<'_, T> {
         for (out, sum) in outs.zip(sums) {
             let out = &mut out[column * SIXTEEN..].as_chunks_mut().0[0];
             finish(wide, out, bias, sum);
-        }
-    }
-}
-
-/// Applies a nonlinearity in place.
-pub(crate) fn activate(lanes: Lanes, activation: Activation, values: &mut [f32]) {
-    lanes.run(Activate { activation, values });
-}
-
-struct Activate<'a> {
-    activation: Activation,
-    values: &'a mut [f32],
-}
-
-impl LaneLoop for Activate<'_> {
-    #[inline(always)]
-    fn run<W: Wide>(self, _: W) {
-        match self.activation {
-            Activation::Elu => {
-                for value in self.values {
-                    let below = exponential::<W>(value.min(0.0)) - 1.0;
-                    *value = if *value > 0.0 { *value } else { below };
-                }
-            }
-            Activation::Silu => {
-                for value in self.values {
-                    *value /= 1.0 + exponential::<W>(-*value);
-                }
-            }
         }
     }
 }
