@@ -3,19 +3,23 @@
 //!
 //! What led it before, a network or a clip, has no part in it: it may hold no getting up at all. The drives track a
 //! [`Route`] of key postures, laid where the body lies, from the pose that the fall has made. Nothing is placed: what the
-//! drives, the assist and the ground do not bring about does not happen, and an attempt that fails is made again.
+//! drives, the assist and the ground do not bring about does not happen, and an attempt that fails is made again. In place
+//! of the postures, they can track somebody who was recorded ([`RecordedWay`]).
 
 mod config;
 mod posture;
+mod recorded;
 mod route;
 
 pub use config::GetUpConfig;
+pub use recorded::RecordedWay;
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, yaw_of_direction};
 use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
 use route::{Route, Side};
+use std::sync::Arc;
 
 /// Time in which drives and assist come back, and the lying pose gives way to the route's first posture, seconds.
 const WAKE_S: f32 = 0.6;
@@ -97,10 +101,37 @@ enum Phase {
     HandedBack { frames: usize, stood: Pose },
 }
 
+/// What the drives track on the way up.
+#[derive(Clone, Debug)]
+enum Way {
+    Postures(Route),
+    Recorded(Arc<RecordedWay>),
+}
+
+impl Way {
+    fn duration_s(&self) -> f32 {
+        match self {
+            Self::Postures(route) => route.duration_s(),
+            // Its first pose is come to before it begins.
+            Self::Recorded(way) => FIND_S + way.duration_s(),
+        }
+    }
+
+    /// The pose at a time, of one who will stand in `stance`.
+    fn pose(&self, time_s: f32, fallen: &Fallen<'_>, height_m: f32, stance: &RootFrame) -> Pose {
+        match self {
+            Self::Postures(route) => {
+                route.posture(time_s).pose(fallen.skeleton, height_m, stance, fallen.terrain)
+            }
+            Self::Recorded(way) => way.pose(time_s - FIND_S, stance),
+        }
+    }
+}
+
 /// An attempt.
 #[derive(Clone, Debug)]
 struct Rising {
-    route: Route,
+    way: Way,
     /// Where it will stand.
     stance: RootFrame,
     /// How it lay.
@@ -119,6 +150,9 @@ pub struct Recovery {
     height_m: f32,
     limp: f32,
     frame_s: f32,
+    recorded: Vec<Arc<RecordedWay>>,
+    /// The one of them that it got up by last.
+    taken: Option<Arc<RecordedWay>>,
     phase: Phase,
 }
 
@@ -126,7 +160,17 @@ impl Recovery {
     /// A character of `height_m` metres that stands. `limp` is the strength of its joints while it lies, `frame_s` the
     /// length of a frame in seconds.
     pub fn new(config: GetUpConfig, height_m: f32, limp: f32, frame_s: f32) -> Self {
-        Self { config, height_m, limp, frame_s, phase: Phase::Up }
+        Self { config, height_m, limp, frame_s, recorded: Vec::new(), taken: None, phase: Phase::Up }
+    }
+
+    /// The same, but for the way up: the one of these `ways`, if there are any, that begins nearest to how it lies.
+    pub fn by_recorded_ways(self, ways: Vec<Arc<RecordedWay>>) -> Self {
+        Self { recorded: ways, ..self }
+    }
+
+    /// The recorded way that it got up by last.
+    pub fn recorded_way(&self) -> Option<&RecordedWay> {
+        self.taken.as_deref()
     }
 
     /// Whether it has fallen and does not stand again yet.
@@ -164,7 +208,11 @@ impl Recovery {
                     let to = from.lerp(&relaxed(fallen), (seconds(*frames) / RELAX_S).min(1.0));
                     return Leader::Recovery { from: None, to };
                 }
-                let rising = Rising::new(fallen, self.height_m);
+                let rising = Rising::new(fallen, self.height_m, &self.recorded);
+                self.taken = match &rising.way {
+                    Way::Recorded(way) => Some(Arc::clone(way)),
+                    Way::Postures(_) => None,
+                };
                 begins = Some(rising.lay.clone());
                 self.phase = Phase::Rising(Box::new(rising));
             }
@@ -225,16 +273,23 @@ enum Attempt {
 }
 
 impl Rising {
-    fn new(fallen: &Fallen<'_>, height_m: f32) -> Self {
+    fn new(fallen: &Fallen<'_>, height_m: f32, recorded: &[Arc<RecordedWay>]) -> Self {
         let lies = fallen.pose;
         let lay = lies.to_local(fallen.skeleton);
-        let (route, yaw) = choose(lies);
         let hips = lies.positions[humanoid::HIPS.0];
-        let here = RootFrame { origin: hips, yaw };
-        let origin = here.to_world(-route.first().pelvis * height_m);
-        let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
-        let stance = RootFrame { origin: Vec3::new(origin.x, ground, origin.z), yaw };
-        Self { route, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0 }
+        let ground = |x: f32, z: f32| fallen.terrain.smoothed_height(x, z);
+        let far = |way: &Arc<RecordedWay>| way.distance(lies, ground(hips.x, hips.z));
+        let nearest = recorded.iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        let (way, RootFrame { origin, yaw }) = match nearest {
+            Some(way) => (Way::Recorded(Arc::clone(way)), way.stance(lies)),
+            None => {
+                let (route, yaw) = choose(lies);
+                let origin = RootFrame { origin: hips, yaw }.to_world(-route.first().pelvis * height_m);
+                (Way::Postures(route), RootFrame { origin, yaw })
+            }
+        };
+        let stance = RootFrame { origin: Vec3::new(origin.x, ground(origin.x, origin.z), origin.z), yaw };
+        Self { way, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0 }
     }
 
     /// The next target, and what has come of the attempt.
@@ -247,16 +302,15 @@ impl Rising {
         let origin = self.stance.origin + slip.with_y(0.0) * follow;
         let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
         self.stance.origin = origin.with_y(ground);
-        let posture = self.route.posture(self.time_s);
-        let wanted = posture.pose(fallen.skeleton, height_m, &self.stance, fallen.terrain);
+        let wanted = self.way.pose(self.time_s, fallen, height_m, &self.stance);
         let found = smooth(self.time_s / FIND_S);
         let target = self.lay.lerp(&wanted, found);
-        let over = self.time_s >= self.route.duration_s();
+        let over = self.time_s >= self.way.duration_s();
         let stands = over && stands(fallen, &target);
         self.still_frames = if stands { self.still_frames + 1 } else { 0 };
         let attempt = if self.still_frames >= (STILL_S / frame_s).round() as usize {
             Attempt::Stands
-        } else if self.elapsed_s * pace > self.route.duration_s() * GIVEN_UP_AFTER {
+        } else if self.elapsed_s * pace > self.way.duration_s() * GIVEN_UP_AFTER {
             Attempt::Failed
         } else {
             Attempt::UnderWay

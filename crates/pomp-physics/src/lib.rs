@@ -52,7 +52,7 @@ pub use error::PhysicsError;
 pub use expectation::{Expectation, GainScale, Support};
 pub use fall::FallDetector;
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
-pub use get_up::{Fallen, GetUpConfig, Help, Leader, Recovery, standing_pose};
+pub use get_up::{Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, standing_pose};
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use snapshot::WorldSnapshot;

@@ -39,7 +39,7 @@ mod warp;
 pub use bumps::BumpConfig;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
-pub use falls::FallConfig;
+pub use falls::{FallConfig, WayUp};
 pub use impulses::{ImpulseConfig, ImpulseEstimator, ImpulseReport};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
 pub use pace::PaceConfig;

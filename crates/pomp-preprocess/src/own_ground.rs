@@ -2,7 +2,7 @@
 //! down.
 
 use crate::bumps::{Bumped, bump};
-use crate::falls::{Felled, Unfit, fell};
+use crate::falls::{Felled, GetUpClip, Unfit, fell};
 use crate::impulses::{self, ImpulseReport, expectations};
 use crate::journal::GroundRecord;
 use crate::pace::{Paced, pace};
@@ -23,6 +23,8 @@ pub(crate) struct Made {
     pub warnings: Vec<String>,
     pub replay: ReplayReport,
     pub impulses: ImpulseReport,
+    /// Licence of what else was put into it than the clip.
+    pub license: Option<String>,
 }
 
 /// Why a clip does not have a result.
@@ -74,12 +76,13 @@ impl OwnGround {
         Ok(Self { clip, recording, fit, replay, impulses, expected })
     }
 
-    /// A result, or why this clip does not have it.
+    /// A result, or why this clip does not have it. `get_up` are recorded ways up.
     pub fn made(
         &self,
         input: &Input,
         name: &str,
         variant: Variant,
+        get_up: &[GetUpClip],
         config: &PreprocessConfig,
     ) -> Result<Result<Made, NotMade>, PreprocessError> {
         let made = match variant {
@@ -88,7 +91,7 @@ impl OwnGround {
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
             Variant::Paced(variant) => self.paced(input, name, variant, config),
             Variant::Bumped => self.bumped(input, name, config),
-            Variant::Felled => return self.felled(input, name, config),
+            Variant::Felled => return self.felled(input, name, get_up, config),
         };
         made.map(|made| made.map_err(NotMade::from))
     }
@@ -100,6 +103,7 @@ impl OwnGround {
             warnings: self.fit.warnings.clone(),
             replay: self.replay.clone(),
             impulses: self.impulses.clone(),
+            license: None,
         }
     }
 
@@ -141,6 +145,7 @@ impl OwnGround {
             warnings: fit.report.warnings,
             replay,
             impulses,
+            license: None,
         })
     }
 
@@ -180,7 +185,7 @@ impl OwnGround {
             seed: config.warp.seed,
             min_max_m: [low, high],
         };
-        Ok(Ok(Made { recording, ground, warnings, replay, impulses }))
+        Ok(Ok(Made { recording, ground, warnings, replay, impulses, license: None }))
     }
 
     fn bumped(
@@ -206,7 +211,8 @@ impl OwnGround {
                 config.dynamic.gravity_m_s2,
                 recording.frame_rate_hz,
             );
-            Made { recording, ground, warnings: self.fit.warnings.clone(), replay: report, impulses }
+            let warnings = self.fit.warnings.clone();
+            Made { recording, ground, warnings, replay: report, impulses, license: None }
         }))
     }
 
@@ -214,14 +220,15 @@ impl OwnGround {
         &self,
         input: &Input,
         name: &str,
+        get_up: &[GetUpClip],
         config: &PreprocessConfig,
     ) -> Result<Result<Made, NotMade>, PreprocessError> {
         if self.fit.ground != GroundKind::Flat {
             return Ok(Err("its own ground is not level".to_owned().into()));
         }
         let level_m = self.fit.level_m;
-        match fell(&self.clip, &self.recording, level_m, &self.expected, config, name) {
-            Ok(Felled { recording, report, description }) => {
+        match fell(&self.clip, &self.recording, level_m, &self.expected, get_up, config, name) {
+            Ok(Felled { recording, report, description, license }) => {
                 let simulation = recording.simulation.as_ref().expect("a fall is simulated");
                 let impulses = ImpulseReport::of_simulation(
                     simulation,
@@ -235,7 +242,7 @@ impl OwnGround {
                     min_max_m: [level_m; 2],
                 };
                 let warnings = self.fit.warnings.clone();
-                Ok(Ok(Made { recording, ground, warnings, replay: report, impulses }))
+                Ok(Ok(Made { recording, ground, warnings, replay: report, impulses, license }))
             }
             Err(Unfit::Clip(reason)) => Ok(Err(reason.into())),
             Err(Unfit::Fall(reason)) => Ok(Err(NotMade { reason, is_failure: true })),

@@ -129,6 +129,27 @@ pub fn config_hash(config: &PreprocessConfig) -> String {
     hex(&Sha256::digest(format!("{}\n{json}", env!("CARGO_PKG_VERSION")).as_bytes()))[..16].to_owned()
 }
 
+/// The hash of a configuration with the contents of the files that it names.
+fn hash_with_files(config: &PreprocessConfig) -> Result<String, PreprocessError> {
+    let hash = config_hash(config);
+    let files = config.falls.clips();
+    if files.is_empty() {
+        return Ok(hash);
+    }
+    let mut digest = Sha256::new();
+    digest.update(hash.as_bytes());
+    for path in files {
+        let bytes = std::fs::read(path).map_err(|source| PreprocessError::Io {
+            action: "reading the clip of falls.get_up",
+            path: path.clone(),
+            source,
+            remedy: "name a motion file that can be read, or write get_up = \"physics\"",
+        })?;
+        digest.update(Sha256::digest(&bytes));
+    }
+    Ok(hex(&digest.finalize())[..16].to_owned())
+}
+
 /// Whether a clip that fails stops the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
@@ -175,7 +196,9 @@ pub fn run_part(
         source,
         remedy: "give a folder that can be written with --out",
     })?;
-    let config_hash = config_hash(config);
+    let config_hash = hash_with_files(config)?;
+    // Refused here, and not by every clip.
+    crate::falls::get_up_clips(config, rigs)?;
     let (journal, entries) = Journal::open(out, &part.suffix())?;
     let mut known: HashMap<String, Vec<ManifestEntry>> = HashMap::new();
     for entry in entries {
@@ -285,14 +308,15 @@ pub fn preprocess_clip(
     let mut results: Vec<(Recording, ManifestEntry)> = Vec::new();
     let mut left_out = Vec::new();
     let mut failed = Vec::new();
+    let get_up = crate::falls::get_up_clips(config, rigs)?;
     let mut own: Option<OwnGround> = None;
     for Planned { name, mirrored, variant } in planned(&input.name, config) {
         if variant == Variant::Fitted(0) {
             own = Some(OwnGround::of(input, &loaded, mirrored, config)?);
         }
         let own = own.as_ref().expect("the plain result is planned before its variants");
-        match own.made(input, &name, variant, config)? {
-            Ok(Made { mut recording, ground, mut warnings, replay, impulses }) => {
+        match own.made(input, &name, variant, &get_up, config)? {
+            Ok(Made { mut recording, ground, mut warnings, replay, impulses, license }) => {
                 warnings.splice(0..0, loaded.warnings.iter().cloned());
                 recording.name.clone_from(&name);
                 recording.source.clone_from(&input.provenance.source);
@@ -300,6 +324,9 @@ pub fn preprocess_clip(
                     recording.source += &format!("; {}", ground.description);
                 }
                 recording.license.clone_from(&input.provenance.license);
+                if let Some(license) = license {
+                    recording.license += &format!("; getting up: {license}");
+                }
                 let mut gait_frames = [0; Gait::COUNT];
                 for weights in &recording.gait {
                     gait_frames[Gait::dominant(weights).index()] += 1;

@@ -6,7 +6,7 @@ use pomp_formats::npz::read_recording;
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::Gait;
 use pomp_motion::retarget::RigLibrary;
-use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, ReliefKind, find_inputs, run};
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, ReliefKind, WayUp, find_inputs, run};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 use std::path::Path;
@@ -92,6 +92,24 @@ fn a_fall_is_one_more_result_that_says_what_it_is_and_leaves_the_others_as_they_
     (one.config_hash, other.config_hash) = (String::new(), String::new());
     let bytes = |recording| pomp_formats::npz::bytes_without_phases(recording).unwrap();
     assert!(bytes(&one) == bytes(&other));
+}
+
+#[test]
+fn rejects_a_way_up_on_which_nobody_gets_up() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path(), MotionKind::Walk, &PreprocessConfig { mirror: false, ..PreprocessConfig::default() });
+    let clip = folder.path().join("clip.bvh");
+    let inputs = find_inputs(std::slice::from_ref(&clip)).unwrap();
+    let refusal = |clips: Vec<std::path::PathBuf>| {
+        let mut config = PreprocessConfig::default();
+        (config.falls.variants, config.falls.get_up) = (1, WayUp::Clips(clips));
+        let out = folder.path().join("other");
+        run(&inputs, &out, &config, &RigLibrary::builtin(), OnFailure::Skip, &|_| {}).unwrap_err().to_string()
+    };
+    let walks = refusal(vec![clip.clone()]);
+    assert!(walks.contains("clip.bvh holds nobody who lies, gets up and stands"), "{walks}");
+    let missing = refusal(vec![folder.path().join("none.bvh")]);
+    assert!(missing.contains("none.bvh") && missing.contains("get_up"), "{missing}");
 }
 
 #[test]

@@ -1,5 +1,18 @@
 use pomp_physics::GetUpConfig;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What one who gets up tracks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WayUp {
+    /// Postures of our own, as in the closed loop. Default.
+    #[default]
+    Physics,
+    /// The one of these motion files, or of their mirror images, that begins nearest to how the body lies. Each holds
+    /// somebody who lies, gets up and stands, on level ground. Their licences come with the results.
+    Clips(Vec<PathBuf>),
+}
 
 /// Variants of standing and walking clips that are struck down, lie, get up and go on. Each pair of numbers is a range to
 /// draw from.
@@ -23,6 +36,8 @@ pub struct FallConfig {
     pub limp: f32,
     /// How long it lies at rest, seconds. Default 0.5 to 3.
     pub lie_s: [f32; 2],
+    /// What it tracks when it gets up: `"physics"` or `{ clips = [...] }`. Default physics.
+    pub get_up: WayUp,
     /// Pace of getting up, 0.2 to 3; at 1 it takes 3 to 4 s. Default 0.8 to 1.2.
     pub pace: [f32; 2],
     /// Share of the root assist while it gets up, 0 to 1. Default 0.83: that of the closed loop.
@@ -48,6 +63,7 @@ impl Default for FallConfig {
             give_way_s: [0.3, 0.8],
             limp: 0.05,
             lie_s: [0.5, 3.0],
+            get_up: WayUp::Physics,
             pace: [0.8, 1.2],
             assist: 0.83,
             up_within_s: 15.0,
@@ -69,6 +85,12 @@ impl FallConfig {
         }
         if self.bodies.is_empty() {
             return Err("bodies is empty; name at least one joint".to_owned());
+        }
+        if self.get_up == WayUp::Clips(Vec::new()) {
+            return Err(
+                "get_up.clips is empty; name a file of somebody who gets up, or write get_up = \"physics\""
+                    .to_owned(),
+            );
         }
         let skeleton = pomp_motion::Skeleton::humanoid(1.75);
         if let Some(name) = self.bodies.iter().find(|name| skeleton.index_of(name).is_none()) {
@@ -95,6 +117,14 @@ impl FallConfig {
             }
         }
         Ok(())
+    }
+
+    /// Files of recorded ways up; none where they are not used.
+    pub(crate) fn clips(&self) -> &[PathBuf] {
+        match &self.get_up {
+            WayUp::Clips(paths) if self.variants > 0 => paths,
+            _ => &[],
+        }
     }
 
     /// How one gets up that rests for `lie_s` seconds first.

@@ -2,15 +2,16 @@
 
 use super::laid::{Laid, lay};
 use super::strike::{CALM_S, Strike};
-use super::{Fallible, Unfit};
+use super::{Fallible, GetUpClip, Unfit};
 use crate::PreprocessConfig;
 use crate::impulses::expectations;
 use crate::replay::approach;
 use crate::stage::Stage;
 use glam::Vec3;
 use pomp_motion::{Clip, FrameTable, Pose, PushRecord, Recording, humanoid};
-use pomp_physics::{Expectation, FallDetector, Fallen, Frame, Leader, Push, Recovery};
+use pomp_physics::{Expectation, FallDetector, Fallen, Frame, Leader, Push, RecordedWay, Recovery};
 use pomp_terrain::HeightMap;
+use std::sync::Arc;
 
 /// Who is down: pelvis below this share of its standing height or trunk farther than this from upright, for so long; as in
 /// the closed loop.
@@ -52,6 +53,8 @@ pub(super) struct Happened {
     pub pushes: Vec<PushRecord>,
     /// Time from the strike until it stood, seconds.
     pub up_after_s: f32,
+    /// The recorded way by which it got up.
+    pub way_up: Option<String>,
     /// The clip is taken up again at this frame.
     pub resumed_at: usize,
 }
@@ -111,6 +114,14 @@ impl<'a> Course<'a> {
         })
     }
 
+    /// The same, getting up by one of `clips`, if there are any.
+    pub fn getting_up(self, clips: &[GetUpClip]) -> Self {
+        let way =
+            |clip: &GetUpClip| Arc::new(RecordedWay::new(&clip.clip, clip.level_m, &self.clip.skeleton));
+        let ways = clips.iter().map(way).collect();
+        Self { recovery: self.recovery.by_recorded_ways(ways), ..self }
+    }
+
     /// All of it.
     pub fn run(mut self) -> Fallible<(Happened, Stage<'a>)> {
         for frame in 0..self.strike.frame {
@@ -119,9 +130,10 @@ impl<'a> Course<'a> {
         let pushes = self.fall()?;
         let (stood, since) = self.get_up()?;
         let up_after_s = since as f32 / self.clip.frame_rate_hz;
+        let way_up = self.recovery.recorded_way().map(|way| way.name().to_owned());
         let resumed_at = self.go_on(&stood)?;
         let Self { poses, owners, contacts: contact, targets, stage, .. } = self;
-        Ok((Happened { poses, owners, contact, targets, pushes, up_after_s, resumed_at }, stage))
+        Ok((Happened { poses, owners, contact, targets, pushes, up_after_s, way_up, resumed_at }, stage))
     }
 
     fn frame_s(&self) -> f32 {

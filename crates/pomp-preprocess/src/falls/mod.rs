@@ -14,8 +14,10 @@ mod laid;
 mod strike;
 #[cfg(test)]
 mod tests;
+mod way_up;
 
-pub use config::FallConfig;
+pub use config::{FallConfig, WayUp};
+pub(crate) use way_up::{GetUpClip, get_up_clips};
 
 use crate::PreprocessConfig;
 use crate::draws::Draws;
@@ -38,6 +40,8 @@ pub(crate) struct Felled {
     pub report: ReplayReport,
     /// What struck it, and what came of it.
     pub description: String,
+    /// Licence of the recorded way up.
+    pub license: Option<String>,
 }
 
 /// Why a clip has no such result.
@@ -68,12 +72,13 @@ impl From<TerrainError> for Unfit {
 type Fallible<T> = Result<T, Unfit>;
 
 /// Strikes down `clip`, which stands and walks on level ground of height `level_m`, whose contacts and gaits
-/// `recording` has, and which asks of the drives what is `expected`.
+/// `recording` has, and which asks of the drives what is `expected`. It gets up by one of `get_up`, if there are any.
 pub(crate) fn fell(
     clip: &Clip,
     recording: &Recording,
     level_m: f32,
     expected: &[Expectation],
+    get_up: &[GetUpClip],
     settings: &PreprocessConfig,
     stream: &str,
 ) -> Fallible<Felled> {
@@ -82,7 +87,8 @@ pub(crate) fn fell(
         strike::plan(recording, config, &mut Draws::of_name(config.seed, stream)).map_err(Unfit::Clip)?;
     let cell_m = settings.terrain.flat_cell_m;
     let ground = level(level_m, reach(clip), cell_m)?;
-    let course = Course::new(clip, recording, (&ground, level_m), settings, strike, expected)?;
+    let course =
+        Course::new(clip, recording, (&ground, level_m), settings, strike, expected)?.getting_up(get_up);
     let (happened, stage) = course.run()?;
     let (track, report) = stage.finish();
 
@@ -111,16 +117,19 @@ pub(crate) fn fell(
     felled.terrain = Some(level(level_m, [low - margin, high + margin], cell_m)?.into_grid());
     felled.simulation = Some(track);
     let description = format!(
-        "simulated fall: struck at {:.2} s by a {} of {:.0} N s on {}, up after {:.1} s, then the clip from {:.2} s on, seed {}",
+        "simulated fall: struck at {:.2} s by a {} of {:.0} N s on {}, up after {:.1} s{}, then the clip from {:.2} s on, seed {}",
         strike.frame as f32 / clip.frame_rate_hz,
         if strike.is_trip { "trip" } else { "push" },
         strike.impulse_ns.length(),
         clip.skeleton.joints()[strike.body].name,
         happened.up_after_s,
+        happened.way_up.as_ref().map_or_else(String::new, |way| format!(" as in {way}")),
         happened.resumed_at as f32 / clip.frame_rate_hz,
         config.seed
     );
-    Ok(Felled { recording: felled, report, description })
+    let taken = happened.way_up.and_then(|way| get_up.iter().find(|clip| clip.clip.name == way));
+    let license = taken.map(|clip| clip.license.clone());
+    Ok(Felled { recording: felled, report, description, license })
 }
 
 /// Corners of all that a clip may reach whose rest is turned anyhow after a fall, metres.

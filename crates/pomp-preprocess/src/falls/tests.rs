@@ -40,7 +40,7 @@ fn trips() -> FallConfig {
 
 fn tried(walk: &Walk, falls: &FallConfig, stream: &str) -> Fallible<Felled> {
     let settings = PreprocessConfig { falls: falls.clone(), ..PreprocessConfig::default() };
-    fell(&walk.clip, &walk.recording, 0.0, &walk.expected, &settings, stream)
+    fell(&walk.clip, &walk.recording, 0.0, &walk.expected, &[], &settings, stream)
 }
 
 fn felled(walk: &Walk, falls: &FallConfig, stream: &str) -> Felled {
@@ -198,6 +198,28 @@ fn a_trip_holds_the_swinging_foot_back() {
 }
 
 #[test]
+fn one_gets_up_as_somebody_else_did() {
+    let recording = &PUSHED.recording;
+    let frames = way_up::way_up(recording).expect("it lies, gets up and stands");
+    let standing = recording.skeleton.joints()[0].offset.y;
+    assert!(recording.positions[*frames.start()][0].y < 0.4 * standing);
+    assert!(recording.positions[*frames.end()][0].y > 0.85 * standing);
+    let whole = recording.to_clip().unwrap();
+    let way = Clip { name: "somebody".to_owned(), poses: whole.poses[frames].to_vec(), ..whole };
+    let get_up = [GetUpClip { clip: way, level_m: 0.0, license: "free".to_owned() }];
+    let settings = PreprocessConfig { falls: trips(), ..PreprocessConfig::default() };
+    let walk = &WALK;
+    let by_it =
+        fell(&walk.clip, &walk.recording, 0.0, &walk.expected, &get_up, &settings, "tripped").unwrap();
+    println!("{}", by_it.description);
+    assert!(by_it.description.contains("as in somebody") && by_it.license.as_deref() == Some("free"));
+    let (own, other) = (frames_of(&TRIPPED, Gait::GetUp), frames_of(&by_it, Gait::GetUp));
+    assert!(own[0].abs_diff(other[0]) < 3, "they fall and lie alike");
+    assert!(TRIPPED.recording.positions[own[0] + 60] != by_it.recording.positions[own[0] + 60]);
+    assert!(way_up::way_up(&walk.recording).is_none(), "who walks does not get up");
+}
+
+#[test]
 fn rejects_bodies_and_ranges_that_are_none() {
     let refused = |config: FallConfig, word: &str| {
         let reason = config.validate().expect_err("out of range");
@@ -212,5 +234,6 @@ fn rejects_bodies_and_ranges_that_are_none() {
     refused(FallConfig { limp: f32::NAN, ..FallConfig::default() }, "limp");
     refused(FallConfig { trip_share: 1.5, ..FallConfig::default() }, "trip_share");
     refused(FallConfig { up_within_s: 0.0, ..FallConfig::default() }, "up_within_s");
+    refused(FallConfig { get_up: WayUp::Clips(Vec::new()), ..FallConfig::default() }, "get_up.clips");
     refused(FallConfig { variants: 1000, ..FallConfig::default() }, "variants");
 }
