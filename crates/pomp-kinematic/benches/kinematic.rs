@@ -1,31 +1,24 @@
 //! Time of one frame in the loop at the compact and the paper's size (x = 660, y = 480), all experts running, with weights
 //! of half precision, as a model's file holds them. `onnx_runtime.py` times the same frame in ONNX Runtime.
 
-use burn::module::{Module, ModuleMapper, Param};
-use burn::tensor::{Device, FloatDType, Tensor};
+#[path = "../tests/rounded/mod.rs"]
+mod rounded;
+
+use burn::module::Module;
+use burn::tensor::Device;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use pomp_kinematic::{
     GateInput, KinematicConfig, KinematicInference, KinematicModel, ReverseProcess, SamplerConfig,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use rounded::Rounded;
 
 const X: usize = 660;
 const Y: usize = 480;
 
 fn compact() -> KinematicConfig {
     KinematicConfig::compact(X, Y, GateInput { start: 0, len: 130 })
-}
-
-/// Rounds every weight as a file of half precision does.
-struct Rounded;
-
-impl ModuleMapper for Rounded {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let (id, value, mapper) = param.consume();
-        let rounded = value.cast(FloatDType::F16).cast(FloatDType::F32);
-        Param::from_mapped_value(id, rounded, mapper)
-    }
 }
 
 fn frame(criterion: &mut Criterion) {

@@ -17,7 +17,7 @@ const MORE_ROWS: usize = 8;
 ///
 /// Outputs are padded with zero weights to a multiple of 64, so no loop has a remainder. Weights that lose nothing by it,
 /// which are those of a model's file, are held in sixteen bits: a frame reads every weight of a large network from memory,
-/// and waits for it. Results are the same bytes either way.
+/// and waits for it. Results are the same bytes either way, for inputs below 2²⁶; beyond, sixteen bits make them infinite.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedLinear {
     inputs: usize,
@@ -357,6 +357,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn more_panels_and_rows_at_once_give_the_same_bytes_also_where_no_instruction_set_takes_them() {
+        let (inputs, outputs, rows) = (67, 513, 8);
+        let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
+        let layer = PackedLinear::pack("test", &weight, [inputs, outputs], Some(&bias)).unwrap();
+        let Panels::Single(panels) = &layer.panels else { panic!("the weights have many digits") };
+        let (x, bias, stride) = (ramp(rows * inputs, 0.9), layer.bias.as_slice(), layer.padded());
+        let mut expected = vec![0.0; rows * stride];
+        for (x, out) in x.chunks_exact(inputs).zip(expected.chunks_exact_mut(stride)) {
+            layer.apply(Lanes::Baseline, x, out);
+            let mut found = vec![f32::NAN; stride];
+            let one = OneRow { panels, bias, x, out: &mut found };
+            let rest = one.walk::<Portable, MORE_PANELS>(Portable);
+            assert_eq!(rest.out.len(), SIXTEEN * PANELS_AT_ONCE);
+            rest.walk::<Portable, PANELS_AT_ONCE>(Portable);
+            assert_eq!(found, out);
+        }
+        let mut found = vec![f32::NAN; rows * stride];
+        let (x, out) = (x.as_slice(), found.as_mut_slice());
+        let mut many = ManyRows { panels, bias, inputs, rows, x, x_stride: inputs, out, out_stride: stride };
+        for (column, bias) in bias.as_chunks().0.iter().enumerate() {
+            let panel = &panels[column * inputs * SIXTEEN..][..inputs * SIXTEEN];
+            many.walk::<Portable, MORE_ROWS>(Portable, (0, column), panel, bias);
+        }
+        assert_eq!(found, expected);
     }
 
     #[test]

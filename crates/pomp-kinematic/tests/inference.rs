@@ -1,7 +1,9 @@
 //! The packed path of the closed loop against the burn module it was packed from.
 
-use burn::module::{Module, ModuleMapper, Param};
-use burn::tensor::{Device, FloatDType, Tensor, TensorData};
+mod rounded;
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor, TensorData};
 use pomp_kinematic::{
     Activation, Blend, Conditioning, Covariance, ExpertOutputs, GateInput, KinematicConfig, KinematicError,
     KinematicInference, KinematicModel, Lambda, Prediction, ReverseProcess, SamplerConfig, estimate_gamma,
@@ -9,6 +11,7 @@ use pomp_kinematic::{
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
+use rounded::Rounded;
 
 fn small() -> KinematicConfig {
     KinematicConfig {
@@ -94,16 +97,6 @@ fn the_packed_path_agrees_with_the_burn_module() {
         }
         println!("configuration {index}: largest difference {worst:e}");
         assert!(worst < 1e-4);
-    }
-}
-
-/// Rounds every weight as a file of half precision does.
-struct Rounded;
-
-impl ModuleMapper for Rounded {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let (id, value, mapper) = param.consume();
-        Param::from_mapped_value(id, value.cast(FloatDType::F16).cast(FloatDType::F32), mapper)
     }
 }
 

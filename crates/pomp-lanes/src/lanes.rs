@@ -7,7 +7,7 @@ pub const LANES: usize = 8;
 /// Values that a [`Wide::Sixteen`] holds.
 pub const SIXTEEN: usize = 16;
 
-/// A set of instructions for eight values at a time.
+/// A set of instructions for eight or sixteen values at a time.
 ///
 /// Sums that live across a loop are held in [`Wide::Vector`]: left to itself the compiler splits an array of
 /// sums into scalars, at a tenth of the speed.

@@ -1,7 +1,7 @@
 /// What a number is multiplied by before it meets a widened code of [`short`]: 2¹⁰².
 ///
 /// [`Wide::widen`](crate::Wide::widen) gives the number that was stored times 2⁻¹⁰², so that the product is the same, to
-/// the bit: powers of two change no digit. Factors of 3e7 or more overflow.
+/// the bit: powers of two change no digit. Factors of 2²⁶ = 6.7e7 or more overflow.
 pub const SHORT_SCALE: f32 = f32::from_bits((127 + 102) << 23);
 
 /// The digits that a code has no room for.

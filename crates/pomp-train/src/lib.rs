@@ -32,6 +32,8 @@ mod shards;
 mod stable_ids;
 mod step_rng;
 
+// For this crate's bench.
+#[doc(hidden)]
 pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
 pub use config::{
