@@ -194,6 +194,20 @@ impl Character {
         }
     }
 
+    /// Goes on from another state and target frame; the target stays where it is until the next one.
+    pub(crate) fn go_on_from(&mut self, state: CharacterState, target_frame: RootFrame) {
+        self.state = state;
+        self.target_frame = target_frame;
+        if let Some(footing) = &mut self.footing {
+            footing.forget();
+        }
+    }
+
+    /// Leaves only `share` of the next target; the rest is `other`, which the kinematic module is not shown.
+    pub(crate) fn pass_over(&mut self, other: &Pose, share: f32) {
+        self.target_pose = other.lerp(&self.target_pose, share);
+    }
+
     /// Sets what drives and assist give; `assist_share` scales the assist besides.
     pub(crate) fn set_help(&mut self, help: Help, assist_share: f32) {
         self.dynamic.set_assist_scale(help.assist * assist_share);

@@ -1,6 +1,7 @@
 //! One frame of the loop (docs/method.md §1): kinematic module, dynamic module, phase encoding module.
 
 mod live;
+mod regain;
 mod snapshot;
 
 pub use live::SteeredStep;
@@ -12,6 +13,7 @@ use crate::gait_cycle::{CycleKeeper, GaitCycles};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
 use crate::stature::Stature;
+use crate::stride_memory::StrideMemory;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
 use crate::upright::share_of_upright;
 use crate::{GeneratorConfig, GeneratorError, PhaseFeedback, Role};
@@ -61,6 +63,7 @@ pub struct Generator {
     future_codes: Vec<f32>,
     cycles: GaitCycles,
     cycle_keeper: CycleKeeper,
+    stride_memory: StrideMemory,
     contact_impulse: Vec<Vec3>,
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
@@ -160,6 +163,7 @@ impl Generator {
             future_codes: start.future_phase_codes,
             cycles,
             cycle_keeper: CycleKeeper::default(),
+            stride_memory: StrideMemory::new(character.body().body_height_m()),
             prediction: None,
             cursor: ControlCursor::default(),
             down_frames: 0,
@@ -234,6 +238,7 @@ impl Generator {
                 self.character.lead(to);
             }
         }
+        self.pass_over();
         if let Some((stood, share)) = self.recovery.fade() {
             self.character.mix_target(stood, share);
         }
@@ -374,6 +379,7 @@ impl Generator {
         let key = WindowKey { position: ground_position(&frame), yaw: frame.yaw, gait };
         let code = self.next_code(wanted)?;
         self.history.push(key, &code);
+        self.regain_stride(&body);
         Ok(())
     }
 

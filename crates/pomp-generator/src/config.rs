@@ -45,6 +45,9 @@ pub struct GeneratorConfig {
     /// codes on their cycle are left alone. 0 leaves all of them to what is read: a walk or jog that stumbles then loses
     /// its gait now and then, and falls. 1 keeps the stride whatever the body does. Default 0.3.
     pub cycle_keeping: f32,
+    /// Whether a walk or jog that has lost its gait all the same, its codes off the cycle or its legs crossed, takes up its own
+    /// last good stride again where the body is. Default true.
+    pub regain_stride: bool,
     /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a
     /// push as if nothing had been; more gives ground to every lag: at 0.15 a body 4 cm behind slows the
     /// target by 0.36 m/s. Default 0.06.
@@ -98,6 +101,7 @@ impl Default for GeneratorConfig {
             dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,
             cycle_keeping: 0.3,
+            regain_stride: true,
             root_follow: 0.06,
             pose_feedback: 0.5,
             pose_feedback_jogging: 0.2,

@@ -65,6 +65,8 @@ pub(crate) struct CycleKeeper {
     started: bool,
     /// How long its codes have been on the cycle, seconds.
     on_cycle_s: f32,
+    /// Agreement of the last code with the cycle, led back as it was; 0 before there is one.
+    agreement: f32,
 }
 
 /// Σ z conj(w) over the channels of two codes, real and imaginary part.
@@ -76,6 +78,12 @@ fn product(z: &[f32], w: &[f32]) -> (f32, f32) {
 
 fn length(code: &[f32]) -> f32 {
     code.iter().map(|v| v * v).sum::<f32>().sqrt()
+}
+
+/// Cosine between `z` and the nearest code that is `w` with all channels turned alike.
+fn cosine(z: &[f32], w: &[f32]) -> f32 {
+    let (re, im) = product(z, w);
+    re.hypot(im) / (length(z) * length(w)).max(f32::EPSILON)
 }
 
 /// Every channel of `code` turned by `angle` and scaled.
@@ -137,6 +145,21 @@ impl GaitCycles {
 }
 
 impl CycleKeeper {
+    /// Whether the gait has been on its cycle for long enough to be known.
+    pub fn is_found(&self) -> bool {
+        self.on_cycle_s >= FOUND_S
+    }
+
+    /// Whether the last code is on the cycle.
+    pub fn is_on_cycle(&self) -> bool {
+        self.agreement > ON_CYCLE
+    }
+
+    /// Agreement of the last code with the cycle, led back as it was: the cosine between them.
+    pub fn agreement(&self) -> f32 {
+        self.agreement
+    }
+
     /// Nobody goes anywhere: the next cycle is found anew.
     pub fn leave(&mut self) {
         *self = Self::default();
@@ -160,13 +183,14 @@ impl CycleKeeper {
         let Some(cycle) = cycles.of(gait) else { return };
         let (re, im) = product(code, &cycle.code);
         let size = length(code) / cycle.length;
-        let agreement = re.hypot(im) / (size * cycle.length * cycle.length).max(f32::EPSILON);
+        let agreement = cosine(code, &cycle.code);
         self.follow(cycle, im.atan2(re), agreement, dt_s);
         if agreement > ON_CYCLE {
             self.on_cycle_s += dt_s;
         }
+        self.agreement = agreement;
         let off = ((ON_CYCLE - agreement) / (ON_CYCLE - OFF_CYCLE)).clamp(0.0, 1.0);
-        if self.on_cycle_s < FOUND_S || off == 0.0 {
+        if !self.is_found() || off == 0.0 {
             return;
         }
         let scale = size.max(LEAST_LENGTH);
@@ -176,6 +200,7 @@ impl CycleKeeper {
             }
         };
         lead(code, self.angle);
+        self.agreement = cosine(code, &cycle.code);
         for (key, code) in future.chunks_exact_mut(cycle.code.len()).enumerate().skip(1) {
             lead(code, self.angle + TAU * self.frequency_hz * cycles.spacing_s * key as f32);
         }

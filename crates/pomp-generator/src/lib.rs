@@ -30,6 +30,7 @@ mod scheduled_throw;
 mod sole;
 mod start;
 mod stature;
+mod stride_memory;
 mod trajectory;
 mod upright;
 mod walking_surface;

@@ -25,7 +25,7 @@ pub(crate) struct PhaseReader {
 }
 
 /// What was simulated: all that a reader remembers from frame to frame.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     /// Joint velocities of the last frames, each in its own root frame, oldest first.
     velocities: VecDeque<Vec<Vec3>>,

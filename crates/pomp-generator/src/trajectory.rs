@@ -38,6 +38,11 @@ impl History {
         self.frames.push_back(recycled);
     }
 
+    /// Changes the key of every frame.
+    pub fn each_key(&mut self, mut change: impl FnMut(&mut WindowKey)) {
+        self.frames.iter_mut().for_each(|frame| change(&mut frame.key));
+    }
+
     /// The frame `offset` ≤ 0 before the present.
     pub fn at(&self, offset: i32) -> &Past {
         &self.frames[(HISTORY_FRAMES as i32 - 1 + offset) as usize]

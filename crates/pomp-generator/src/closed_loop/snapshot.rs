@@ -6,6 +6,7 @@ use crate::character::CharacterSnapshot;
 use crate::control::{ControlCursor, Rejoin};
 use crate::gait_cycle::CycleKeeper;
 use crate::phase_feedback::Past;
+use crate::stride_memory::StrideMemory;
 use crate::trajectory::History;
 use glam::Vec3;
 use pomp_kinematic::CoherentNoise;
@@ -21,6 +22,7 @@ pub struct GeneratorSnapshot {
     history: History,
     future_codes: Vec<f32>,
     cycle_keeper: CycleKeeper,
+    stride_memory: StrideMemory,
     contact_impulse: Vec<Vec3>,
     prediction: Option<OutputFrame>,
     cursor: ControlCursor,
@@ -63,6 +65,7 @@ impl Generator {
             future_codes,
             cycles: _,
             cycle_keeper,
+            stride_memory,
             contact_impulse,
             prediction,
             cursor,
@@ -82,6 +85,7 @@ impl Generator {
             history: history.clone(),
             future_codes: future_codes.clone(),
             cycle_keeper: *cycle_keeper,
+            stride_memory: stride_memory.clone(),
             contact_impulse: contact_impulse.clone(),
             prediction: prediction.clone(),
             cursor: *cursor,
@@ -105,6 +109,7 @@ impl Generator {
         self.history = kept.history;
         self.future_codes = kept.future_codes;
         self.cycle_keeper = kept.cycle_keeper;
+        self.stride_memory = kept.stride_memory;
         self.contact_impulse = kept.contact_impulse;
         self.prediction = kept.prediction;
         self.cursor = kept.cursor;
