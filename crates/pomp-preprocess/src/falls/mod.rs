@@ -1,4 +1,4 @@
-//! Clips that are struck down during their replay (method §6.4): mocap has hardly anybody who falls, lies or gets up
+//! Clips that are struck down during their replay (docs/method.md §6.6): mocap has hardly anybody who falls, lies or gets up
 //! again.
 //!
 //! A foot is caught while it swings, or the body is pushed hard; root assist and drives give way, and the ragdoll falls.
