@@ -71,6 +71,11 @@ export const status = (page) => page.evaluate(() => ({ ...document.getElementByI
 export const frameAfter = (page, frame) =>
   page.waitForFunction((least) => Number(document.getElementById("status").dataset.frame) >= least, frame, { timeout: 90_000 });
 
+/** Whether the pointer is over a body in the picture after next: that of the present still tells of where it was. */
+export const overBody = (page) =>
+  page.evaluate(() => new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(() =>
+    told(document.getElementById("view").classList.contains("over-body"))))));
+
 export async function check(name, body) {
   if (!wanted.test(name)) return;
   const began = Date.now();

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, complaints, finish, frameAfter, holds, open, out, program, status, studio } from "./browser.mjs";
+import { check, complaints, finish, frameAfter, holds, open, out, overBody, program, status, studio } from "./browser.mjs";
 
 const served = await studio("--seed", "3");
 const page = await open(served.url);
@@ -122,7 +122,7 @@ await check("a click on the body pushes it", async () => {
   let at;
   for (let y = 240; y < 440 && !at; y += 8) {
     await page.mouse.move(640, y);
-    if (await page.evaluate(() => document.getElementById("view").classList.contains("over-body"))) at = [640, y];
+    if (await overBody(page)) at = [640, y];
   }
   holds(at, "no body was found under the pointer");
   await page.mouse.click(...at);

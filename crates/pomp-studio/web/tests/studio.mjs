@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, complaints, finish, frameAfter, holds, open, out, repository, status, studio } from "./browser.mjs";
+import { check, complaints, finish, frameAfter, holds, open, out, overBody, repository, status, studio } from "./browser.mjs";
 
 const served = await studio("--seed", "3");
 let page;
@@ -33,7 +33,7 @@ await check("a push with the mouse moves it, and going back takes the push back"
   for (let y = 250; y < 420 && !at; y += 10) {
     for (const x of [box.width / 2, box.width / 2 - 12, box.width / 2 + 12]) {
       await page.mouse.move(x, y);
-      if (await page.evaluate(() => document.getElementById("view").classList.contains("over-body"))) {
+      if (await overBody(page)) {
         at = [x, y];
         break;
       }
