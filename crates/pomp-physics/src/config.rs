@@ -124,7 +124,7 @@ pub struct LimitConfig {
 #[serde(deny_unknown_fields)]
 pub struct AssistConfig {
     /// Horizontal stiffness, body weights per metre; default 5 (3.7 kN/m at 75 kg). Damping is critical for
-    /// the body mass.
+    /// the body mass, and scaled with the stiffness on the vertical.
     pub horizontal_stiffness_bw_per_m: f32,
     /// Cap of the horizontal force, body weights; default 0.544 (400 N at 75 kg).
     pub horizontal_limit_bw: f32,

@@ -220,7 +220,7 @@ pub struct KinematicStage {
     pub rollout_frames: usize,
     /// Standard deviation of noise on the state in x, in its normalised unit.
     pub state_noise: f32,
-    /// Standard deviation of noise on phase codes, trajectory and gaits in x, in their normalised unit.
+    /// Standard deviation of noise on phase codes, trajectory and contact impulses in x, in their normalised unit.
     pub context_noise: f32,
     /// Share of the step's weight that gaits other than standing and walking get: their examples are drawn more
     /// often by this factor.
