@@ -17,17 +17,18 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 22] = [
+const TABLE: [Row; 23] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
     row(0, "pomp-lanes", &[]),
+    row(0, "pomp-tensors", &["pomp-lanes"]),
     row(0, "pomp-files", &[]),
     row(1, "pomp-weights", &["pomp-files"]),
     row(1, "pomp-formats", &["pomp-motion", "pomp-files"]),
     row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-physics", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-phase", &["pomp-motion", "pomp-lanes"]),
-    row(1, "pomp-kinematic", &["pomp-motion", "pomp-lanes"]),
+    row(1, "pomp-phase", &["pomp-motion", "pomp-lanes", "pomp-tensors"]),
+    row(1, "pomp-kinematic", &["pomp-motion", "pomp-lanes", "pomp-tensors"]),
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
@@ -54,6 +55,7 @@ const TABLE: [Row; 22] = [
         &[
             "pomp-motion",
             "pomp-terrain",
+            "pomp-tensors",
             "pomp-weights",
             "pomp-formats",
             "pomp-synthetic",
@@ -102,6 +104,7 @@ const TABLE: [Row; 22] = [
             "pomp-motion",
             "pomp-terrain",
             "pomp-lanes",
+            "pomp-tensors",
             "pomp-files",
             "pomp-weights",
             "pomp-formats",
@@ -272,8 +275,10 @@ fn the_table_itself_points_down_only() {
     let layer = |name: &str| TABLE.iter().find(|row| row.name == name).expect("the table knows it").layer;
     for row in &TABLE {
         for used in row.may_use {
-            let within_the_ground =
-                row.name == "pomp-terrain" && ["pomp-motion", "pomp-files"].contains(used);
+            let within_the_ground = matches!(
+                (row.name, *used),
+                ("pomp-terrain", "pomp-motion" | "pomp-files") | ("pomp-tensors", "pomp-lanes")
+            );
             assert!(layer(used) < row.layer || within_the_ground, "{} → {used} points up", row.name);
         }
     }

@@ -5,6 +5,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use pomp_kinematic::{GateInput, KinematicConfig, KinematicModel};
+use pomp_tensors::keep_freed_memory;
 use pomp_train::adamw;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -13,6 +14,8 @@ const X: usize = 660;
 const Y: usize = 480;
 
 fn kinematic(criterion: &mut Criterion) {
+    // As training does.
+    keep_freed_memory();
     let device = Device::flex();
     let config = KinematicConfig::compact(X, Y, GateInput { start: 0, len: 130 });
     let weights = Tensor::ones([Y], &device);

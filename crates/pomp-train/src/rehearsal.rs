@@ -12,6 +12,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor};
 use pomp_kinematic::KinematicModel;
 use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
+use pomp_tensors::keep_freed_memory;
 use std::time::Instant;
 
 /// Steps of each stage that are run. The first few, which set things up, are not measured.
@@ -71,6 +72,7 @@ pub fn rehearse(
     device: &Device,
 ) -> Result<Rehearsal, TrainError> {
     config.validate()?;
+    keep_freed_memory();
     let layout = layout_of(config, &dataset);
     let sizes = Sizes::of(&dataset, config);
     let frames: usize = dataset.clips.iter().map(TrainingClip::frames).sum();

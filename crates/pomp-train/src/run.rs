@@ -12,6 +12,7 @@ use burn::tensor::Device;
 use pomp_model::{FORMAT_VERSION, Model, ModelDescription};
 use pomp_motion::features::FeatureLayout;
 use pomp_phase::WindowEncoder;
+use pomp_tensors::keep_freed_memory;
 use pomp_weights::WeightPrecision;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -78,6 +79,7 @@ pub fn train(
     on_event: OnEvent<'_>,
 ) -> Result<Model, TrainError> {
     config.validate()?;
+    keep_freed_memory();
     std::fs::create_dir_all(out).map_err(|source| TrainError::Io {
         action: "creating the model folder",
         path: out.to_path_buf(),
