@@ -10,6 +10,7 @@ use pomp_phase::{
     FrameDecoder, FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseTrainingConfig,
     TargetSpan, VelocityWindow, WindowDecoder, WindowEncoder, pae_loss,
 };
+use pomp_tensors::keep_freed_memory;
 
 const JOINTS: usize = 22;
 
@@ -43,6 +44,8 @@ fn frame(criterion: &mut Criterion) {
 }
 
 fn training_step(criterion: &mut Criterion) {
+    // As training does.
+    keep_freed_memory();
     let device = Device::flex().autodiff();
     let config = PeriodicAutoencoderConfig::new(JOINTS);
     let mut model = Some(PeriodicAutoencoder::new(&config, 1, &device).expect("the sizes are valid"));

@@ -5,6 +5,7 @@ use crate::{PeriodicAutoencoderConfig, PhaseError};
 use burn::module::Module;
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor, TensorData};
+use pomp_tensors::{Tanh, nonlinear};
 use std::ops::Range;
 
 /// Velocities to phase parameters: two long convolutions, each followed by batch norm and tanh, then the phase layer.
@@ -42,12 +43,11 @@ impl PeriodicEncoder {
         KernelSpectra { first: self.first.kernel_spectrum(), second: self.second.kernel_spectrum() }
     }
 
-    /// Time-first latent curves `[T, N, C]` of windows `[N, 3J, T]`.
-    pub(crate) fn latent_with(&self, windows: Tensor<3>, kernels: &KernelSpectra) -> Tensor<3> {
-        let hidden = self.first.apply(windows.permute([2, 0, 1]), &kernels.first);
-        let hidden = normalised(&self.first_norm, hidden).tanh();
-        let latent = self.second.apply(hidden, &kernels.second);
-        normalised(&self.second_norm, latent).tanh()
+    /// Latent curves `[C, T, N]` of a [`signal_of`] windows.
+    pub(crate) fn latent_with(&self, signal: Tensor<3>, kernels: &KernelSpectra) -> Tensor<3> {
+        let hidden = self.first.apply(signal, &kernels.first);
+        let hidden = squashed(&self.first_norm, hidden);
+        squashed(&self.second_norm, self.second.apply(hidden, &kernels.second))
     }
 
     pub(crate) fn parameters(&self, latent: Tensor<3>) -> PhaseParameters {
@@ -58,7 +58,12 @@ impl PeriodicEncoder {
     ///
     /// On an autodiff device an encoder that trains normalises by the batch and moves its running statistics.
     pub fn encode(&self, windows: Tensor<3>) -> PhaseParameters {
-        self.parameters(self.latent_with(windows, &self.kernel_spectra()))
+        self.encode_signal(signal_of(windows))
+    }
+
+    /// As [`Self::encode`], of a [`signal_of`] windows.
+    pub(crate) fn encode_signal(&self, signal: Tensor<3>) -> PhaseParameters {
+        self.parameters(self.latent_with(signal, &self.kernel_spectra()))
     }
 }
 
@@ -68,7 +73,7 @@ pub struct PeriodicDecoder {
     pub(crate) first: LongConvolution,
     pub(crate) first_norm: BatchNorm,
     pub(crate) second: LongConvolution,
-    /// `[T, 1, 1]`, seconds from the window's centre.
+    /// `[1, T, 1]`, seconds from the window's centre.
     time_s: Tensor<3>,
 }
 
@@ -80,7 +85,7 @@ impl PeriodicDecoder {
             first: LongConvolution::new(frames, taps, config.channels, config.intermediate, weights),
             first_norm: BatchNormConfig::new(config.intermediate).init(weights.device()),
             second: LongConvolution::new(frames, taps, config.intermediate, 3 * config.joints, weights),
-            time_s: Tensor::from_data(TensorData::new(times, [frames, 1, 1]), weights.device()),
+            time_s: Tensor::from_data(TensorData::new(times, [1, frames, 1]), weights.device()),
         }
     }
 
@@ -89,8 +94,12 @@ impl PeriodicDecoder {
     }
 
     pub(crate) fn decode_with(&self, parameters: &PhaseParameters, kernels: &KernelSpectra) -> Tensor<3> {
-        let hidden = self.hidden_with(parameters, kernels);
-        self.second.apply(hidden, &kernels.second).permute([1, 2, 0])
+        self.signal_with(parameters, kernels).permute([2, 0, 1])
+    }
+
+    /// The [`signal_of`] the decoded windows.
+    pub(crate) fn signal_with(&self, parameters: &PhaseParameters, kernels: &KernelSpectra) -> Tensor<3> {
+        self.second.apply(self.hidden_with(parameters, kernels), &kernels.second)
     }
 
     /// Velocities `[R, N, 3J]` at the frames of `kept`, and in the last row their mean over the frames of `averaged`: a
@@ -103,12 +112,18 @@ impl PeriodicDecoder {
         averaged: Range<usize>,
     ) -> Tensor<3> {
         let hidden = self.hidden_with(parameters, kernels);
-        self.second.apply_rows(hidden, &kernels.second, self.second.synthesis_rows(kept, averaged))
+        let rows = self.second.synthesis_rows(kept, averaged);
+        self.second.apply_rows(hidden, &kernels.second, &rows).permute([1, 2, 0])
     }
 
     fn hidden_with(&self, parameters: &PhaseParameters, kernels: &KernelSpectra) -> Tensor<3> {
         let hidden = self.first.apply(curves(parameters, self.time_s.clone()), &kernels.first);
-        normalised(&self.first_norm, hidden).tanh()
+        squashed(&self.first_norm, hidden)
+    }
+
+    /// As [`Self::decode`], the [`signal_of`] the windows.
+    pub(crate) fn decode_signal(&self, parameters: &PhaseParameters) -> Tensor<3> {
+        self.signal_with(parameters, &self.kernel_spectra())
     }
 
     /// Velocities over the window `[N, 3J, T]`, m/s, without their mean.
@@ -117,13 +132,21 @@ impl PeriodicDecoder {
     }
 }
 
-/// Batch norm of a time-first signal `[T, N, channels]` over all frames of all windows.
+/// Windows `[N, channels, T]` as a signal `[channels, T, N]`, laid out so: every later step reads it along its rows.
+pub(crate) fn signal_of(windows: Tensor<3>) -> Tensor<3> {
+    let [count, channels, frames] = windows.dims();
+    // A reshape copies what is only a view.
+    windows.permute([1, 2, 0]).reshape([channels, frames * count]).reshape([channels, frames, count])
+}
+
+/// tanh of the batch norm of a signal `[channels, T, N]` over all frames of all windows.
 ///
 /// Normalising each window by itself would make standing still as loud as running; over the batch, a quiet
 /// window stays quiet and its phase goes to the manifold's origin.
-fn normalised(norm: &BatchNorm, signal: Tensor<3>) -> Tensor<3> {
-    let [frames, windows, channels] = signal.dims();
-    norm.forward(signal.reshape([frames * windows, channels])).reshape([frames, windows, channels])
+fn squashed(norm: &BatchNorm, signal: Tensor<3>) -> Tensor<3> {
+    let [channels, frames, windows] = signal.dims();
+    let normalised = norm.forward(signal.reshape([1, channels, frames * windows]));
+    nonlinear::<Tanh, 3>(normalised).reshape([channels, frames, windows])
 }
 
 /// The periodic autoencoder (DeepPhase §3): motion windows in, the same windows out, with nothing but sinusoids between.
@@ -163,11 +186,11 @@ impl PeriodicAutoencoder {
 
     /// Encodes and decodes windows `[N, 3J, T]`: velocities in m/s, root frame, less their mean over the window.
     pub fn forward(&self, windows: Tensor<3>) -> PhaseOutput {
-        let latent = self.encoder.latent_with(windows, &self.encoder.kernel_spectra());
+        let latent = self.encoder.latent_with(signal_of(windows), &self.encoder.kernel_spectra());
         let parameters = self.encoder.parameters(latent.clone());
         PhaseOutput {
             reconstruction: self.decoder.decode(&parameters),
-            latent: latent.permute([1, 2, 0]),
+            latent: latent.permute([2, 0, 1]),
             parameters,
         }
     }

@@ -1,4 +1,5 @@
 use crate::{PhaseError, WindowConfig};
+use pomp_tensors::{AdamWSettings, adamw};
 use serde::{Deserialize, Serialize};
 
 /// How amplitude and frequency are read from a latent curve.
@@ -95,6 +96,6 @@ impl Default for PhaseTrainingConfig {
 impl PhaseTrainingConfig {
     /// AdamW with the configured decay and the usual momenta; the learning rate is given to each step.
     pub fn optimizer(&self) -> burn::optim::ModuleOptimizer {
-        burn::optim::AdamWConfig::new().with_weight_decay(self.weight_decay).with_epsilon(1e-8).init()
+        adamw(&AdamWSettings { weight_decay: self.weight_decay, epsilon: 1e-8, clipping: None })
     }
 }

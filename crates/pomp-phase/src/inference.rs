@@ -1,4 +1,4 @@
-use crate::autoencoder::KernelSpectra;
+use crate::autoencoder::{KernelSpectra, signal_of};
 use crate::manifold::expect_size;
 use crate::{
     PeriodicDecoder, PeriodicEncoder, PhaseError, PhaseParameters, PhaseState, VelocityWindow, WindowConfig,
@@ -39,7 +39,7 @@ impl WindowEncoder {
     /// As [`Self::encode`]; [`PhaseError::SizeMismatch`] when windows differ in size.
     pub fn encode_all(&self, windows: &[&VelocityWindow]) -> Result<Vec<PhaseState>, PhaseError> {
         let batch = crate::training::window_batch(windows, &self.device)?;
-        let latent = self.encoder.latent_with(batch, &self.kernels);
+        let latent = self.encoder.latent_with(signal_of(batch), &self.kernels);
         let states = states_of(&self.encoder.parameters(latent));
         states.iter().try_for_each(PhaseState::check_finite)?;
         Ok(states)

@@ -1,5 +1,5 @@
 use crate::initial_weights::InitialWeights;
-use crate::spectral_tables::{ConvolutionTables, Table};
+use crate::spectral_tables::{ConvolutionTables, Parts, Table};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::ops::Range;
@@ -7,28 +7,31 @@ use std::ops::Range;
 /// A convolution over time with zero padding whose kernel is about as long as the signal.
 ///
 /// Equal to a `conv1d` of stride 1 with "same" padding, computed as products per frequency: for 121 frames and
-/// 121 taps that takes an eighth of the arithmetic. Signals are `[T, N, channels]` (time first), because then every
-/// transform is one plain matrix product.
+/// 121 taps that takes an eighth of the arithmetic. Signals are `[channels, T, N]` (windows last). The transforms are
+/// products with one matrix per channel, those of the kernel with one per frequency; both are views of the same arrays,
+/// so that forwards and backwards nothing is copied into another order.
 #[derive(Module, Debug)]
 pub(crate) struct LongConvolution {
     /// `[out, in, taps]`, the layout of `conv1d`.
     weight: Param<Tensor<3>>,
     /// `[out]`.
     bias: Param<Tensor<1>>,
-    signal_table: Tensor<2>,
-    kernel_table: Tensor<2>,
-    synthesis_table: Tensor<2>,
-    frequencies: usize,
+    signal_real: Tensor<2>,
+    signal_imaginary: Tensor<2>,
+    kernel_real: Tensor<2>,
+    kernel_imaginary: Tensor<2>,
+    synthesis_real: Tensor<2>,
+    synthesis_imaginary: Tensor<2>,
 }
 
 /// A kernel per frequency: what [`LongConvolution::apply`] multiplies by, worth keeping when weights do not change.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelSpectrum {
-    /// `[F, in, 2 out]`: what the cosine part contributes to both parts of the product.
-    of_cosine: Tensor<3>,
-    /// `[F, in, 2 out]`: the same of the sine part.
-    of_sine: Tensor<3>,
-    /// `[1, 1, out]`.
+    /// `[F, out, in]`.
+    real: Tensor<3>,
+    /// `[F, out, in]`.
+    imaginary: Tensor<3>,
+    /// `[out, 1, 1]`.
     bias: Tensor<3>,
 }
 
@@ -40,15 +43,24 @@ impl LongConvolution {
         outputs: usize,
         weights: &mut InitialWeights,
     ) -> Self {
-        let tables = ConvolutionTables::new(frames, taps);
+        let ConvolutionTables { signal, kernel, synthesis } = ConvolutionTables::new(frames, taps);
         let fan_in = inputs * taps;
+        let (weight, bias) =
+            (weights.uniform([outputs, inputs, taps], fan_in), weights.uniform([outputs], fan_in));
+        let device = weights.device();
+        let [signal, kernel, synthesis] = [signal, kernel, synthesis].map(|table| Parts {
+            real: constant(&table.real, device),
+            imaginary: constant(&table.imaginary, device),
+        });
         Self {
-            weight: weights.uniform([outputs, inputs, taps], fan_in),
-            bias: weights.uniform([outputs], fan_in),
-            signal_table: constant(&tables.signal, weights.device()),
-            kernel_table: constant(&tables.kernel, weights.device()),
-            synthesis_table: constant(&tables.synthesis, weights.device()),
-            frequencies: tables.frequencies,
+            weight,
+            bias,
+            signal_real: signal.real,
+            signal_imaginary: signal.imaginary,
+            kernel_real: kernel.real,
+            kernel_imaginary: kernel.imaginary,
+            synthesis_real: synthesis.real,
+            synthesis_imaginary: synthesis.imaginary,
         }
     }
 
@@ -60,27 +72,31 @@ impl LongConvolution {
     /// The kernel's spectrum, differentiable in the weights.
     pub(crate) fn kernel_spectrum(&self) -> KernelSpectrum {
         let [outputs, inputs, taps] = self.weight.dims();
-        let f = self.frequencies;
-        let weight = self.weight.val().permute([2, 1, 0]).reshape([taps, inputs * outputs]);
-        let spectrum = self.kernel_table.clone().matmul(weight);
-        let cosine = spectrum.clone().narrow(0, 0, f).reshape([f, inputs, outputs]);
-        let sine = spectrum.narrow(0, f, f).reshape([f, inputs, outputs]);
+        let weight = self.weight.val().reshape([outputs * inputs, taps]).transpose();
+        let spectrum = |table: &Tensor<2>| {
+            let [frequencies, _] = table.dims();
+            table.clone().matmul(weight.clone()).reshape([frequencies, outputs, inputs])
+        };
         KernelSpectrum {
-            of_cosine: Tensor::cat(vec![cosine.clone(), sine.clone()], 2),
-            of_sine: Tensor::cat(vec![sine.neg(), cosine], 2),
-            bias: self.bias.val().reshape([1, 1, outputs]),
+            real: spectrum(&self.kernel_real),
+            imaginary: spectrum(&self.kernel_imaginary),
+            bias: self.bias.val().reshape([outputs, 1, 1]),
         }
     }
 
-    /// `[T, N, in]` → `[T, N, out]` with a kernel prepared by [`Self::kernel_spectrum`].
+    /// `[in, T, N]` → `[out, T, N]` with a kernel prepared by [`Self::kernel_spectrum`].
     pub(crate) fn apply(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Tensor<3> {
-        self.apply_rows(input, kernel, self.synthesis_table.clone())
+        let [real, imaginary] = [&self.synthesis_real, &self.synthesis_imaginary].map(Tensor::clone);
+        self.apply_rows(input, kernel, &Parts { real, imaginary })
     }
 
     /// Rows of the synthesis for [`Self::apply_rows`]: the frames of `kept`, then the mean over the frames of `averaged`.
-    pub(crate) fn synthesis_rows(&self, kept: Range<usize>, averaged: Range<usize>) -> Tensor<2> {
-        let rows = |range: Range<usize>| self.synthesis_table.clone().narrow(0, range.start, range.len());
-        Tensor::cat(vec![rows(kept), rows(averaged).mean_dim(0)], 0)
+    pub(crate) fn synthesis_rows(&self, kept: Range<usize>, averaged: Range<usize>) -> Parts<Tensor<2>> {
+        let rows = |table: &Tensor<2>| {
+            let rows = |range: Range<usize>| table.clone().narrow(0, range.start, range.len());
+            Tensor::cat(vec![rows(kept.clone()), rows(averaged.clone()).mean_dim(0)], 0)
+        };
+        Parts { real: rows(&self.synthesis_real), imaginary: rows(&self.synthesis_imaginary) }
     }
 
     /// As [`Self::apply`], for some output frames, or means of them, alone: `synthesis` has a row for each.
@@ -88,19 +104,26 @@ impl LongConvolution {
         &self,
         input: Tensor<3>,
         kernel: &KernelSpectrum,
-        synthesis: Tensor<2>,
+        synthesis: &Parts<Tensor<2>>,
     ) -> Tensor<3> {
-        let [frames, windows, inputs] = input.dims();
-        let [_, _, outputs] = kernel.bias.dims();
-        let f = self.frequencies;
-        let spectrum = self.signal_table.clone().matmul(input.reshape([frames, windows * inputs]));
-        let cosine = spectrum.clone().narrow(0, 0, f).reshape([f, windows, inputs]);
-        let sine = spectrum.narrow(0, f, f).reshape([f, windows, inputs]);
-        let product = cosine.matmul(kernel.of_cosine.clone()) + sine.matmul(kernel.of_sine.clone());
-        let part = |at: usize| product.clone().narrow(2, at, outputs).reshape([f, windows * outputs]);
-        let product = Tensor::cat(vec![part(0), part(outputs)], 0);
-        let [rows, _] = synthesis.dims();
-        synthesis.matmul(product).reshape([rows, windows, outputs]) + kernel.bias.clone()
+        let Parts { real, imaginary } = self.product(input, kernel);
+        let signal = |spectrum: Tensor<3>, table: &Tensor<2>| {
+            table.clone().unsqueeze().matmul(spectrum.swap_dims(0, 1))
+        };
+        signal(real, &synthesis.real) + signal(imaginary, &synthesis.imaginary) + kernel.bias.clone()
+    }
+
+    /// Spectrum `[F, out, N]` of the output without its bias.
+    fn product(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Parts<Tensor<3>> {
+        let spectrum =
+            |table: &Tensor<2>, input: Tensor<3>| table.clone().unsqueeze().matmul(input).swap_dims(0, 1);
+        let real = spectrum(&self.signal_real, input.clone());
+        let imaginary = spectrum(&self.signal_imaginary, input);
+        let times = |kernel: &Tensor<3>, signal: &Tensor<3>| kernel.clone().matmul(signal.clone());
+        Parts {
+            real: times(&kernel.real, &real) - times(&kernel.imaginary, &imaginary),
+            imaginary: times(&kernel.imaginary, &real) + times(&kernel.real, &imaginary),
+        }
     }
 }
 
@@ -126,7 +149,7 @@ mod tests {
     }
 
     fn fourier(layer: &LongConvolution, input: Tensor<3>) -> Tensor<3> {
-        layer.apply(input.permute([2, 0, 1]), &layer.kernel_spectrum()).permute([1, 2, 0])
+        layer.apply(input.permute([1, 2, 0]), &layer.kernel_spectrum()).permute([2, 0, 1])
     }
 
     fn largest_difference<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {

@@ -52,7 +52,8 @@ pub(crate) struct PhaseLayer {
     shift_weight: Param<Tensor<3>>,
     /// `[C, 2]`.
     shift_bias: Param<Tensor<2>>,
-    analysis_table: Tensor<2>,
+    analysis_real: Tensor<2>,
+    analysis_imaginary: Tensor<2>,
     /// `[2, K]`: a row of ones and a row of frequencies.
     moments_table: Tensor<2>,
 }
@@ -66,7 +67,8 @@ impl PhaseLayer {
         Self {
             shift_weight: weights.uniform([config.channels, frames, 2], frames),
             shift_bias: weights.uniform([config.channels, 2], frames),
-            analysis_table: constant(&tables.analysis, weights.device()),
+            analysis_real: constant(&tables.analysis.real, weights.device()),
+            analysis_imaginary: constant(&tables.analysis.imaginary, weights.device()),
             moments_table: Tensor::from_data(TensorData::new(moments, [2, tables.bins]), weights.device()),
         }
     }
@@ -76,38 +78,40 @@ impl PhaseLayer {
         (self.shift_weight.val(), self.shift_bias.val())
     }
 
-    /// Curves `[T, N, C]` to parameters.
+    /// Curves `[C, T, N]` to parameters.
     pub(crate) fn parameters(&self, latent: Tensor<3>) -> PhaseParameters {
-        let [frames, windows, channels] = latent.dims();
-        let [_, bins] = self.moments_table.dims();
-        let curves = latent.clone().reshape([frames, windows * channels]);
-        let spectrum = self.analysis_table.clone().matmul(curves.clone());
-        let squares = spectrum.clone() * spectrum;
-        let power = squares.clone().narrow(0, 0, bins) + squares.narrow(0, bins, bins);
-        let moments = self.moments_table.clone().matmul(power);
-        let row = |at: usize| moments.clone().narrow(0, at, 1).reshape([windows, channels]);
-        let floored = row(0) + AMPLITUDE_FLOOR_SQUARED;
+        let [channels, _, windows] = latent.dims();
+        let square = |table: &Tensor<2>| {
+            let part = table.clone().unsqueeze().matmul(latent.clone());
+            part.clone() * part
+        };
+        let power = square(&self.analysis_real) + square(&self.analysis_imaginary);
+        let moments = self.moments_table.clone().unsqueeze().matmul(power);
+        let by_window = |values: Tensor<3>| values.reshape([channels, windows]).swap_dims(0, 1);
+        let moment = |at: usize| by_window(moments.clone().narrow(1, at, 1));
+        let floored = moment(0) + AMPLITUDE_FLOOR_SQUARED;
 
-        let per_channel = latent.permute([2, 1, 0]).matmul(self.shift_weight.val());
-        let vector = per_channel.swap_dims(0, 1) + self.shift_bias.val().unsqueeze_dim::<3>(0);
+        let per_channel = self.shift_weight.val().swap_dims(1, 2).matmul(latent.clone());
+        let vector = per_channel.permute([2, 0, 1]) + self.shift_bias.val().unsqueeze_dim::<3>(0);
         let length = ((vector.clone() * vector.clone()).sum_dim(2) + SHIFT_FLOOR_SQUARED).sqrt();
         PhaseParameters {
             amplitude: floored.clone().sqrt(),
-            frequency_hz: row(1) / floored,
-            offset: curves.mean_dim(0).reshape([windows, channels]),
+            frequency_hz: moment(1) / floored,
+            offset: by_window(latent.mean_dim(1)),
             shift_xy: vector / length,
         }
     }
 }
 
-/// Curves `[T, N, C]` of parameters: a sin(2π(f t + s)) + b at the given times `[T, 1, 1]`.
+/// Curves `[C, T, N]` of parameters: a sin(2π(f t + s)) + b at the given times `[1, T, 1]`.
 pub(crate) fn curves(parameters: &PhaseParameters, time_s: Tensor<3>) -> Tensor<3> {
     let [windows, channels] = parameters.amplitude.dims();
-    let row = |values: Tensor<2>| values.reshape([1, windows, channels]);
-    let part = |at: usize| parameters.shift_xy.clone().narrow(2, at, 1).reshape([1, windows, channels]);
-    let angle = row(parameters.frequency_hz.clone()) * time_s * TAU;
+    let by_channel = |values: Tensor<2>| values.swap_dims(0, 1).reshape([channels, 1, windows]);
+    let part =
+        |at: usize| by_channel(parameters.shift_xy.clone().narrow(2, at, 1).reshape([windows, channels]));
+    let angle = by_channel(parameters.frequency_hz.clone()) * time_s * TAU;
     let wave = angle.clone().sin() * part(0) + angle.cos() * part(1);
-    wave * row(parameters.amplitude.clone()) + row(parameters.offset.clone())
+    wave * by_channel(parameters.amplitude.clone()) + by_channel(parameters.offset.clone())
 }
 
 #[cfg(test)]
@@ -128,7 +132,7 @@ mod tests {
         let curve: Vec<f32> = (0..121)
             .map(|n| amplitude * (TAU * (frequency_hz * config.window.time_s(n) + shift)).sin() + offset)
             .collect();
-        let latent = Tensor::from_data(TensorData::new(curve, [121, 1, 1]), &Device::flex());
+        let latent = Tensor::from_data(TensorData::new(curve, [1, 121, 1]), &Device::flex());
         let found = layer.parameters(latent);
         (found.amplitude.into_scalar(), found.frequency_hz.into_scalar(), found.offset.into_scalar())
     }
@@ -174,7 +178,7 @@ mod tests {
         let parameters = crate::parameters_of(&[crate::PhaseState { channels: vec![state] }], &device)
             .expect("one channel");
         let drawn =
-            curves(&parameters, Tensor::from_data(TensorData::new(times.clone(), [121, 1, 1]), &device));
+            curves(&parameters, Tensor::from_data(TensorData::new(times.clone(), [1, 121, 1]), &device));
         for (found, t) in drawn.try_into_vec_as::<f32>().expect("floats").iter().zip(times) {
             assert!((found - state.curve(t)).abs() < 1e-5, "the network and the plain state draw one curve");
         }
@@ -187,7 +191,7 @@ mod tests {
         let mut layer = PhaseLayer::new(&config, &mut InitialWeights::new(1, &device));
         // Without bias the shift vector of a silent curve is exactly (0, 0), where atan2 has no slope.
         layer.shift_bias = layer.shift_bias.map(|bias| bias.zeros_like());
-        let latent = Tensor::<3>::zeros([121, 1, 2], &device).require_grad();
+        let latent = Tensor::<3>::zeros([2, 121, 1], &device).require_grad();
         let found = layer.parameters(latent.clone());
         let everything = found.code().sum() + found.frequency_hz.sum() + found.shift_xy.sum();
         let gradient = latent.grad(&everything.backward()).expect("the curve needs a gradient");

@@ -15,19 +15,23 @@ impl Table {
     }
 }
 
+/// What makes, or reads, the real parts of a spectrum and what does so with the imaginary parts.
+pub(crate) struct Parts<T> {
+    pub real: T,
+    pub imaginary: T,
+}
+
 /// Discrete Fourier transforms that turn a zero-padded convolution over time into products per frequency.
 ///
 /// With the window's T frames, a kernel of K taps centred at r = (K−1)/2 and transforms of length M = T + r, nothing
-/// that wraps around reaches the T frames that are kept. Rows of spectra are F = M/2 + 1 cosine rows, then F sine rows.
+/// that wraps around reaches the T frames that are kept. There are F = M/2 + 1 frequencies.
 pub(crate) struct ConvolutionTables {
-    /// Number of frequencies, F.
-    pub frequencies: usize,
-    /// `[2F, T]`: spectrum of a signal.
-    pub signal: Table,
-    /// `[2F, K]`: spectrum of the kernel, reflected because layers of networks correlate.
-    pub kernel: Table,
-    /// `[T, 2F]`: signal of a spectrum.
-    pub synthesis: Table,
+    /// `[F, T]`: spectrum of a signal.
+    pub signal: Parts<Table>,
+    /// `[F, K]`: spectrum of the kernel, reflected because layers of networks correlate.
+    pub kernel: Parts<Table>,
+    /// `[T, F]`: signal of a spectrum, the sum of what its two parts give.
+    pub synthesis: Parts<Table>,
 }
 
 impl ConvolutionTables {
@@ -35,23 +39,21 @@ impl ConvolutionTables {
         let centre = (taps - 1) / 2;
         let length = frames + centre;
         let frequencies = length / 2 + 1;
-        let angle = |f: usize, at: f64| TAU * (f % frequencies) as f64 * at / length as f64;
-        let signal = Table::from_fn(2 * frequencies, frames, |f, n| {
-            let angle = angle(f, n as f64);
-            if f < frequencies { angle.cos() } else { -angle.sin() }
-        });
-        let kernel = Table::from_fn(2 * frequencies, taps, |f, k| {
-            let angle = angle(f, centre as f64 - k as f64);
-            if f < frequencies { angle.cos() } else { -angle.sin() }
-        });
-        let synthesis = Table::from_fn(frames, 2 * frequencies, |n, f| {
-            let bin = f % frequencies;
-            // Every bin but the first (and the middle one of an even length) stands for its mirror image too.
-            let copies = if bin == 0 || 2 * bin == length { 1.0 } else { 2.0 };
-            let angle = angle(f, n as f64);
-            copies / length as f64 * if f < frequencies { angle.cos() } else { -angle.sin() }
-        });
-        Self { frequencies, signal, kernel, synthesis }
+        let angle = |f: usize, at: f64| TAU * f as f64 * at / length as f64;
+        let analysis = |columns: usize, at: &dyn Fn(usize) -> f64| Parts {
+            real: Table::from_fn(frequencies, columns, |f, column| angle(f, at(column)).cos()),
+            imaginary: Table::from_fn(frequencies, columns, |f, column| -angle(f, at(column)).sin()),
+        };
+        // Every bin but the first (and the middle one of an even length) stands for its mirror image too.
+        let share = |f: usize| if f == 0 || 2 * f == length { 1.0 } else { 2.0 } / length as f64;
+        Self {
+            signal: analysis(frames, &|n| n as f64),
+            kernel: analysis(taps, &|k| centre as f64 - k as f64),
+            synthesis: Parts {
+                real: Table::from_fn(frames, frequencies, |n, f| share(f) * angle(f, n as f64).cos()),
+                imaginary: Table::from_fn(frames, frequencies, |n, f| -share(f) * angle(f, n as f64).sin()),
+            },
+        }
     }
 }
 
@@ -96,8 +98,8 @@ impl CentredTables {
 pub(crate) struct SpectrumTables {
     /// Number of bins without the first, K = N/2.
     pub bins: usize,
-    /// `[2K, N]`: cosine rows, then sine rows, scaled so that squares sum to the squared amplitude.
-    pub analysis: Table,
+    /// `[K, N]`: scaled so that squares sum to the squared amplitude.
+    pub analysis: Parts<Table>,
     /// Frequency of each bin, Hz: j · rate / N.
     pub frequency_hz: Vec<f32>,
 }
@@ -106,15 +108,15 @@ impl SpectrumTables {
     pub(crate) fn new(frames: usize, frame_rate_hz: f32, spectrum: Spectrum) -> Self {
         let bins = frames / 2;
         let Taper { weights: taper, total, scale } = Taper::new(frames, spectrum);
-        let wave = |row: usize, n: usize| {
-            let angle = TAU * (row % bins + 1) as f64 * n as f64 / frames as f64;
-            taper[n] * if row < bins { angle.cos() } else { -angle.sin() }
+        let angle = |bin: usize, n: usize| TAU * (bin + 1) as f64 * n as f64 / frames as f64;
+        let table = |wave: &dyn Fn(f64) -> f64| {
+            let wave = |bin: usize, n: usize| taper[n] * wave(angle(bin, n));
+            // Tapering would smear the offset into the first bins: the tapered mean is taken off inside the table.
+            let leak: Vec<f64> =
+                (0..bins).map(|bin| (0..frames).map(|n| wave(bin, n)).sum::<f64>() / total).collect();
+            Table::from_fn(bins, frames, |bin, n| scale * (wave(bin, n) - leak[bin] * taper[n]))
         };
-        // Tapering would smear the offset into the first bins: the tapered mean is taken off inside the table.
-        let leak: Vec<f64> =
-            (0..2 * bins).map(|row| (0..frames).map(|n| wave(row, n)).sum::<f64>() / total).collect();
-        let analysis =
-            Table::from_fn(2 * bins, frames, |row, n| scale * (wave(row, n) - leak[row] * taper[n]));
+        let analysis = Parts { real: table(&f64::cos), imaginary: table(&|angle| -angle.sin()) };
         Self { bins, analysis, frequency_hz: Self::frequencies_hz(frames, frame_rate_hz) }
     }
 

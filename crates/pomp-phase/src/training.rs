@@ -1,3 +1,4 @@
+use crate::autoencoder::signal_of;
 use crate::manifold::expect_size;
 use crate::{PeriodicAutoencoder, PeriodicEncoder, PhaseError, PhaseParameters, VelocityWindow};
 use burn::module::Module;
@@ -25,7 +26,13 @@ pub fn window_batch(windows: &[&VelocityWindow], device: &Device) -> Result<Tens
 /// The loss of the periodic autoencoder: mean squared error between windows `[N, 3J, T]` and their
 /// reconstruction, m²/s² (DeepPhase eq. 7).
 pub fn pae_loss(model: &PeriodicAutoencoder, windows: Tensor<3>) -> Tensor<1> {
-    let difference = model.forward(windows.clone()).reconstruction - windows;
+    let signal = signal_of(windows);
+    let parameters = model.encoder.encode_signal(signal.clone());
+    mean_square_distance(model.decoder.decode_signal(&parameters), signal)
+}
+
+fn mean_square_distance(found: Tensor<3>, wanted: Tensor<3>) -> Tensor<1> {
+    let difference = found - wanted;
     (difference.clone() * difference).mean()
 }
 
@@ -88,7 +95,11 @@ impl CleanPrior {
 
     /// Phase parameters of clean windows `[N, 3J, T]`: what the aligned encoder is to reach.
     pub fn targets(&self, clean: Tensor<3>) -> PhaseParameters {
-        self.frozen.encode(clean).detach()
+        self.targets_of(signal_of(clean))
+    }
+
+    fn targets_of(&self, clean: Tensor<3>) -> PhaseParameters {
+        self.frozen.encoder.encode_signal(clean).detach()
     }
 
     /// Loss of an aligned encoder on stitched windows `[N, 3J, T]` against the clean windows of the same frames.
@@ -99,7 +110,8 @@ impl CleanPrior {
         clean: Tensor<3>,
         weights: &AlignedLossWeights,
     ) -> AlignedLoss {
-        let target = self.targets(clean.clone());
+        let clean = signal_of(clean);
+        let target = self.targets_of(clean.clone());
         let reached = aligned.encode(stitched);
         let square = |difference: Tensor<2>| difference.clone() * difference;
         let mean = |squares: Tensor<2>| squares.sum_dim(1).mean();
@@ -107,8 +119,7 @@ impl CleanPrior {
         let amplitude = mean(square(reached.amplitude.clone() - target.amplitude.clone()));
         let frequency = mean(square(reached.frequency_hz.clone() - target.frequency_hz) * target.amplitude);
         let offset = mean(square(reached.offset.clone() - target.offset));
-        let difference = self.frozen.decode_parameters(&reached) - clean;
-        let reconstruction = (difference.clone() * difference).mean();
+        let reconstruction = mean_square_distance(self.frozen.decoder.decode_signal(&reached), clean);
         let total = code.clone() * weights.code
             + amplitude.clone() * weights.amplitude
             + frequency.clone() * weights.frequency

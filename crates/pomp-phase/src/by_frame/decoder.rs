@@ -1,12 +1,13 @@
 use super::plain_convolution::PlainConvolution;
 use super::spectral_convolution::SpectralConvolution;
 use super::waves::WaveConvolution;
-use super::{load, squash, store};
+use super::{load, store};
 use crate::manifold::expect_size;
 use crate::{PeriodicAutoencoderConfig, PeriodicDecoder, PhaseError, PhaseState};
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
+use pomp_tensors::{Tanh, nonlinear_in_place};
 
 /// Which target velocities a [`FrameDecoder`] gives: those of i+`first_frame` … i+`last_frame`, from keys at i, i+`spacing`,
 /// i+2·`spacing`, …
@@ -161,7 +162,7 @@ impl FrameDecoder {
             expect_size("phase channels", self.channels, key.channels.len())?;
         }
         self.waves.apply(self.lanes, windows(), &mut self.hidden);
-        squash(self.lanes, &mut self.hidden);
+        nonlinear_in_place::<Tanh>(self.lanes, &mut self.hidden);
         self.find_level();
 
         let intermediate = self.running.len() / (2 * self.radius + 2);

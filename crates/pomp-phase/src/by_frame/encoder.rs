@@ -1,11 +1,12 @@
+use super::padded;
 use super::phases::PhaseReading;
 use super::plain_convolution::PlainConvolution;
 use super::spectral_convolution::SpectralConvolution;
-use super::{padded, squash};
 use crate::manifold::expect_size;
 use crate::{ChannelPhase, PeriodicAutoencoderConfig, PeriodicEncoder, PhaseError, PhaseState};
 use pomp_lanes::Lanes;
 use pomp_motion::glam::Vec3;
+use pomp_tensors::{Tanh, nonlinear_in_place};
 
 /// A trained encoder, clean or aligned, as the closed loop runs it: a window per frame, no allocation.
 ///
@@ -95,10 +96,10 @@ impl FrameEncoder {
             }
         }
         self.first.apply(self.lanes, (&self.window, width), &mut self.hidden);
-        squash(self.lanes, &mut self.hidden);
+        nonlinear_in_place::<Tanh>(self.lanes, &mut self.hidden);
         let hidden_width = self.first.output_width();
         self.second.apply(self.lanes, (&self.hidden, hidden_width), &mut self.latent);
-        squash(self.lanes, &mut self.latent);
+        nonlinear_in_place::<Tanh>(self.lanes, &mut self.latent);
         state.channels.resize(self.channels, ChannelPhase::default());
         self.phases.read(self.lanes, &self.latent, &mut state.channels);
         state.check_finite()

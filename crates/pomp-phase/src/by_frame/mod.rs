@@ -22,7 +22,7 @@ mod waves;
 pub use decoder::{FrameDecoder, TargetSpan};
 pub use encoder::FrameEncoder;
 
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, hyperbolic_tangent};
+use pomp_lanes::{LANES, Wide};
 
 /// Rounds up to whole vectors.
 fn padded(width: usize) -> usize {
@@ -45,25 +45,12 @@ fn store<W: Wide, const V: usize>(wide: W, vectors: [W::Vector; V], values: &mut
     }
 }
 
-/// tanh in place.
-fn squash(lanes: Lanes, values: &mut [f32]) {
-    struct Squash<'a>(&'a mut [f32]);
-    impl LaneLoop for Squash<'_> {
-        #[inline(always)]
-        fn run<W: Wide>(self, _: W) {
-            for value in self.0 {
-                *value = hyperbolic_tangent::<W>(*value);
-            }
-        }
-    }
-    lanes.run(Squash(values));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseState};
     use burn::tensor::Device;
+    use pomp_lanes::Lanes;
     use pomp_motion::glam::Vec3;
 
     #[test]
