@@ -77,6 +77,15 @@ impl Surface {
                 let along = (gradient[0] * x + gradient[1] * z) / steepness;
                 steepness * start.beyond_m(along.abs()) * along.signum()
             }
+            // The whole field is moved outwards: its rise along a radius stays what it was, and every ring is drawn out.
+            Self::Noise { .. } => {
+                let distance = x.hypot(z);
+                if distance == 0.0 {
+                    return 0.0;
+                }
+                let drawn_in = start.beyond_m(distance) / distance;
+                self.height(x * drawn_in, z * drawn_in) - self.height(0.0, 0.0)
+            }
             Self::Sum { parts } => parts.iter().map(|part| part.height_around(start, x, z)).sum(),
             _ => match start.weight(x.hypot(z)) {
                 0.0 => 0.0,

@@ -39,7 +39,8 @@ pub struct TerrainSpec {
 /// the origin, fades in with a smoothstep; beyond, the whole terrain is lower by that height.
 ///
 /// A slope begins at the area instead, so that it is nowhere steeper than its angle: level for `radius_m` to
-/// either side along its heading, then steeper over `blend_m` with the same smoothstep.
+/// either side along its heading, then steeper over `blend_m` with the same smoothstep. Hills and rough ground are moved
+/// outwards by the area, in every direction from the origin, and are no steeper than they are without it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartArea {
@@ -80,7 +81,7 @@ impl StartArea {
 }
 
 impl StartArea {
-    /// Distance that a slope has risen along after `distance_m` from the origin: the integral of [`Self::weight`].
+    /// Distance in a shape that begins at the area, after `distance_m` from the origin: the integral of [`Self::weight`].
     pub(crate) fn beyond_m(&self, distance_m: f32) -> f32 {
         let t = ((distance_m - self.radius_m) / self.blend_m.max(1e-6)).clamp(0.0, 1.0);
         let end_m = self.radius_m + self.blend_m;
