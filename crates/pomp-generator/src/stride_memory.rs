@@ -12,7 +12,7 @@ use crate::phase_feedback::Past;
 use crate::trajectory::History;
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{JointIndex, Pose, RootFrame, humanoid};
+use pomp_motion::{JointIndex, Pose, RootFrame, humanoid, smoothstep};
 use std::collections::VecDeque;
 
 /// Frames between two moments, how many are kept (a stride and a half), and how many are a stride.
@@ -193,7 +193,7 @@ impl StrideMemory {
             self.left = None;
             return None;
         }
-        Some((left.in_frame(target_frame), share * share * (3.0 - 2.0 * share)))
+        Some((left.in_frame(target_frame), smoothstep(share)))
     }
 }
 

@@ -34,6 +34,7 @@
 
 mod clip;
 mod contacts;
+mod ease;
 mod error;
 pub mod features;
 mod frame_table;
@@ -51,6 +52,7 @@ pub mod two_bone_ik;
 
 pub use clip::Clip;
 pub use contacts::{ContactConfig, foot_contacts, foot_contacts_of_positions};
+pub use ease::smoothstep;
 pub use error::MotionError;
 pub use frame_table::FrameTable;
 pub use gait::Gait;

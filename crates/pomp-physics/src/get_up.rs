@@ -16,7 +16,7 @@ pub use recorded::RecordedWay;
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, yaw_of_direction};
-use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
+use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid, smoothstep};
 use pomp_terrain::HeightMap;
 use route::{Route, Side};
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl Recovery {
             }
         }
         let Phase::HandedBack { frames, stood } = &self.phase else { return None };
-        Some((stood, smooth(seconds(*frames, self.frame_s) / self.config.hand_back_s)))
+        Some((stood, smoothstep(seconds(*frames, self.frame_s) / self.config.hand_back_s)))
     }
 
     /// What drives and assist give in the next frame.
@@ -254,7 +254,7 @@ impl Recovery {
             Phase::Up | Phase::HandedBack { .. } => Help { assist: 1.0, strength: 1.0 },
             Phase::Lying { .. } => Help { assist: 0.0, strength: self.limp },
             Phase::Rising(rising) => {
-                let awake = smooth(rising.elapsed_s / WAKE_S);
+                let awake = smoothstep(rising.elapsed_s / WAKE_S);
                 Help { assist: awake, strength: self.limp + (1.0 - self.limp) * awake }
             }
         }
@@ -303,7 +303,7 @@ impl Rising {
         let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
         self.stance.origin = origin.with_y(ground);
         let wanted = self.way.pose(self.time_s, fallen, height_m, &self.stance);
-        let found = smooth(self.time_s / FIND_S);
+        let found = smoothstep(self.time_s / FIND_S);
         let target = self.lay.lerp(&wanted, found);
         let over = self.time_s >= self.way.duration_s();
         let stands = over && stands(fallen, &target);
@@ -382,10 +382,4 @@ fn relaxed(fallen: &Fallen<'_>) -> Pose {
 
 fn seconds(frames: usize, frame_s: f32) -> f32 {
     frames as f32 * frame_s
-}
-
-/// 0 to 1 with zero slope at both ends.
-fn smooth(t: f32) -> f32 {
-    let t = t.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

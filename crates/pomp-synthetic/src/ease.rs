@@ -2,13 +2,7 @@
 
 use std::ops::{Add, Mul};
 
-/// 3u² − 2u³ on [0, 1], constant outside: from 0 to 1 with zero slope at both ends.
-pub(crate) fn smoothstep(u: f32) -> f32 {
-    let u = u.clamp(0.0, 1.0);
-    u * u * (3.0 - 2.0 * u)
-}
-
-/// Integral of [`smoothstep`] from 0 to `u`.
+/// Integral of [`smoothstep`](pomp_motion::smoothstep) from 0 to `u`.
 pub(crate) fn smoothstep_integral(u: f32) -> f32 {
     if u <= 0.0 {
         0.0

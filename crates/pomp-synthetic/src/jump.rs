@@ -1,7 +1,8 @@
-use crate::ease::{Knot, quintic, smoothstep};
+use crate::ease::{Knot, quintic};
 use crate::planted_foot::{FootPose, PlantedFoot};
 use crate::stance::Stance;
 use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::smoothstep;
 
 pub(crate) const GRAVITY: f32 = 9.81;
 

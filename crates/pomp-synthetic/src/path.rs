@@ -1,5 +1,6 @@
-use crate::ease::{smoothstep, smoothstep_integral};
+use crate::ease::smoothstep_integral;
 use pomp_motion::glam::{Vec2, Vec3};
+use pomp_motion::smoothstep;
 
 /// One stretch of travelling: from rest to full speed and back to rest.
 #[derive(Clone, Copy, Debug)]

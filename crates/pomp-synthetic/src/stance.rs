@@ -1,5 +1,5 @@
-use crate::ease::smoothstep;
 use crate::planted_foot::{FootPose, PlantedFoot};
+use pomp_motion::smoothstep;
 
 /// One stay of a foot on the ground.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,11 @@
 use crate::Side;
-use crate::ease::{hermite, smoothstep};
+use crate::ease::hermite;
 use crate::path::{RootPath, left_forward};
 use crate::planted_foot::{FootPose, FootShape};
 use crate::stance::Stance;
 use crate::style::Style;
 use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::smoothstep;
 use pomp_terrain::HeightMap;
 
 /// Clearance that a swinging sole keeps at mid-swing, metres.

@@ -2,7 +2,7 @@
 
 use super::foothold::{Search, Support};
 use glam::{Vec2, Vec3};
-use pomp_motion::humanoid;
+use pomp_motion::{humanoid, smoothstep};
 
 /// Speed in the direction of travel from which a foot swings, and until which it does, m/s: standing feet of the module
 /// slide back rather than ahead.
@@ -197,7 +197,7 @@ impl Foot {
         self.to = at(step, self.landing_at, foothold);
         let gone = step.ankle.distance(self.lifted_at);
         self.progress = self.progress.max(gone / (gone + left).max(1e-3));
-        self.now = self.from.lerp(self.to, smooth(self.progress));
+        self.now = self.from.lerp(self.to, smoothstep(self.progress));
         let lift = (self.needed_lift(step) - step.clearance_m).max(0.0);
         self.lift_m += (lift - self.lift_m).clamp(-FASTEST_M, FASTEST_M);
     }
@@ -268,7 +268,7 @@ impl Foot {
                 if !(0.0..=1.0).contains(&share) {
                     return 0.0;
                 }
-                let carried = self.from.lerp(self.to, smooth(share));
+                let carried = self.from.lerp(self.to, smoothstep(share));
                 // Where the way leads past, beside the straight line from foothold to foothold as the foot is now.
                 let aside = step.ankle - (self.lifted_at + way * self.progress);
                 let place = self.lifted_at + way * share + aside + carried.shift;
@@ -309,9 +309,4 @@ fn on(step: &Step<'_>, ankle: Vec2, foothold: Vec2, support: Support) -> Carried
         raise_m: support.height_m - step.search.surface.height(foothold.x, foothold.y),
         lean: support.lean - (step.shown_lean)(ankle),
     }
-}
-
-fn smooth(share: f32) -> f32 {
-    let t = share.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

@@ -8,7 +8,7 @@ use crate::impulses::expectations;
 use crate::replay::approach;
 use crate::stage::Stage;
 use glam::Vec3;
-use pomp_motion::{Clip, FrameTable, Pose, PushRecord, Recording, humanoid};
+use pomp_motion::{Clip, FrameTable, Pose, PushRecord, Recording, humanoid, smoothstep};
 use pomp_physics::{Expectation, FallDetector, Fallen, Frame, Leader, Push, RecordedWay, Recovery};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl<'a> Course<'a> {
         let mut down = 0;
         for since in 0.. {
             let time_s = since as f32 * self.frame_s();
-            let gone = smooth((time_s + self.frame_s()) / give_way_s.max(self.frame_s()));
+            let gone = smoothstep((time_s + self.frame_s()) / give_way_s.max(self.frame_s()));
             self.stage.module().set_strength_scale(1.0 + (limp - 1.0) * gone);
             // The limbs go on as they would; nothing holds the root.
             let clip = &self.clip.poses[(struck + since).min(self.clip.frames() - 1)];
@@ -195,7 +195,7 @@ impl<'a> Course<'a> {
             }));
             let simulated = self.unled_step(&target, pushes)?;
             let body = simulated.pose.to_local(&self.clip.skeleton);
-            let share = smooth((time_s + self.frame_s()) / LETS_GO_S);
+            let share = smoothstep((time_s + self.frame_s()) / LETS_GO_S);
             self.keep_unled(&simulated, clip.lerp(&body, share), Owner::Falls);
             let ground = self.level_m;
             down = if self.falls.is_down(&simulated.pose, ground) { down + 1 } else { 0 };
@@ -267,7 +267,7 @@ impl<'a> Course<'a> {
         self.stage.module().set_strength_scale(1.0);
         let mut at = 0.0f32;
         for since in 1.. {
-            let back = smooth(since as f32 * self.frame_s() / return_s);
+            let back = smoothstep(since as f32 * self.frame_s() / return_s);
             at += back;
             let here = at as usize;
             if here + 1 >= clip.frames() {
@@ -309,10 +309,4 @@ impl<'a> Course<'a> {
     fn gave_up(&self, what: &str) -> Unfit {
         Unfit::Fall(format!("{what} within {} s of the strike", self.settings.falls.up_within_s))
     }
-}
-
-/// 0 to 1 with zero slope at both ends.
-fn smooth(t: f32) -> f32 {
-    let t = t.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }
