@@ -224,7 +224,10 @@ impl Generator {
     pub(crate) fn lead(&mut self, plan: &ControlPlan) -> Result<ControlSample, GeneratorError> {
         let control = plan.at(self.cursor.frame());
         match self.who_leads() {
-            Leader::Module => self.set_target(plan)?,
+            Leader::Module => {
+                self.set_target(plan)?;
+                self.pass_over();
+            }
             Leader::ModuleAnew { stance, target } => {
                 self.character.lead(target);
                 self.character.hand_back(stance);
@@ -238,7 +241,6 @@ impl Generator {
                 self.character.lead(to);
             }
         }
-        self.pass_over();
         if let Some((stood, share)) = self.recovery.fade() {
             self.character.mix_target(stood, share);
         }
