@@ -98,6 +98,59 @@ fn so_does_one_whose_recordings_take_turns_in_memory() {
     assert!(told.stdout.contains("\n1 of them in memory at a time\n"), "{}", told.stdout);
 }
 
+/// Also a fine-tuning in the closed loop, whose rollouts have bodies and grounds of their own.
+#[test]
+fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
+    let folder = TempDir::new().unwrap();
+    let [base, whole, killed] = ["base", "whole", "killed"].map(|name| folder.path().join(name));
+    let short = config(folder.path(), &[(&["kinematic", "steps"], 40.into())]);
+    assert!(training("all", &short, &base).status().unwrap().success());
+    let files = ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
+    let begin_again = |out: &Path| {
+        let _ = fs::remove_dir_all(out);
+        fs::create_dir(out).unwrap();
+        for name in files {
+            fs::copy(base.join(name), out.join(name)).unwrap();
+        }
+    };
+    let rollouts = ["kinematic", "simulated_rollouts"];
+    let config = config(
+        folder.path(),
+        &[
+            (&["name"], "practised".into()),
+            (&[rollouts[0], rollouts[1], "share"], 0.3.into()),
+            (&[rollouts[0], rollouts[1], "frames"], 20.into()),
+        ],
+    );
+    let fine_tuning = |out: &Path, resumed: bool| {
+        let mut command = training("kinematic", &config, out);
+        command.arg("--fine-tune");
+        if resumed {
+            command.arg("--resume");
+        }
+        command
+    };
+    begin_again(&whole);
+    assert!(fine_tuning(&whole, false).status().unwrap().success());
+    let state = killed.join("checkpoints/kinematic/state.json");
+    let on_its_way = (0..5).any(|_| {
+        begin_again(&killed);
+        kill_at_checkpoint(fine_tuning(&killed, false), &state) && step_of(&state) == 1000
+    });
+    assert!(on_its_way, "it was killed between its checkpoint and its end");
+    pomp!("train", "kinematic", "--data", recordings(), "--out", killed, "--config", config, "--resume")
+        .refuses(&["another configuration", "checkpoints"]);
+    assert!(fine_tuning(&killed, true).status().unwrap().success());
+    assert_same_files(&whole, &killed, &files);
+
+    let model: Value = serde_json::from_slice(&fs::read(whole.join("model.json")).unwrap()).unwrap();
+    assert_eq!(model["config_name"], "practised");
+    let first = &model["fine_tuned_from"];
+    assert_ne!(first["config_name"], "practised");
+    assert_eq!(first["config"]["kinematic"]["steps"], 40);
+    assert_eq!(first["files_sha256"].as_str().unwrap().len(), 64);
+}
+
 fn assert_killed_equals_whole(folder: &Path, config: &Path) {
     let [whole, killed] = ["whole", "killed"].map(|name| folder.join(name));
     assert!(training("all", config, &whole).status().unwrap().success());

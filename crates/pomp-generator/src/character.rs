@@ -127,7 +127,7 @@ impl Character {
 
     /// Height of the ground as the kinematic module is to be shown it, world metres: trenches bridged, risers smoothed,
     /// nothing steeper than what it walks well on.
-    pub(crate) fn shown_ground(&self, x: f32, z: f32) -> f32 {
+    pub fn shown_ground(&self, x: f32, z: f32) -> f32 {
         self.surface.shown(ground_position(&self.state.frame), x, z)
     }
 

@@ -42,6 +42,7 @@ pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Ste
 pub use ensemble::{Ensemble, Part, Role};
 pub use ensemble_recipe::{EnsembleRecipe, Performer};
 pub use error::GeneratorError;
+pub use phase_feedback::PhaseReader;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, record};

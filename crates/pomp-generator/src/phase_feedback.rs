@@ -10,8 +10,9 @@ use pomp_phase::{
 };
 use std::collections::VecDeque;
 
-/// Reads phases off the simulated motion.
-pub(crate) struct PhaseReader {
+/// Reads phases off the simulated motion, frame by frame. A clone begins where the original is.
+#[derive(Clone)]
+pub struct PhaseReader {
     encoder: Option<FrameEncoder>,
     decoder: FrameDecoder,
     window: WindowConfig,
@@ -35,6 +36,9 @@ pub(crate) struct Past {
 
 impl PhaseReader {
     /// A reader whose past is the start's velocities, held.
+    ///
+    /// # Errors
+    /// A model without the encoder that `feedback` asks for, or with phase networks that do not fit their description.
     pub fn new(
         model: &Model,
         feedback: PhaseFeedback,
@@ -69,12 +73,12 @@ impl PhaseReader {
     }
 
     /// What the next frame depends on.
-    pub fn save(&self) -> Past {
+    pub(crate) fn save(&self) -> Past {
         self.past.clone()
     }
 
     /// Continues from what a reader of the same model remembered.
-    pub fn restore(&mut self, past: Past) {
+    pub(crate) fn restore(&mut self, past: Past) {
         self.past = past;
     }
 
@@ -98,6 +102,9 @@ impl PhaseReader {
     /// The present's phase code after `old`: half the way from `old` advanced at its frequency to what the encoder
     /// reads (eq. 9 of DeepPhase); with no encoder, or until a second of simulated motion is there to be read, to what the
     /// kinematic module predicted.
+    ///
+    /// # Errors
+    /// Codes and predictions of other sizes than the model's, or numbers that are not finite.
     pub fn update(&mut self, old: &[f32], prediction: &OutputFrame) -> Result<Vec<f32>, GeneratorError> {
         set_predicted_states(&mut self.keys, prediction, old.len() / 2)?;
         let can_read = self.past.simulated_frames >= self.past.velocities.len();

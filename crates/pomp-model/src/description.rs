@@ -1,4 +1,4 @@
-use crate::ModelError;
+use crate::{Model, ModelError};
 use pomp_kinematic::KinematicConfig;
 use pomp_motion::Skeleton;
 use pomp_motion::features::{FeatureLayout, Normaliser};
@@ -41,8 +41,45 @@ pub struct ModelDescription {
     pub stitch: StitchConfig,
     /// The kinematic part, once trained.
     pub kinematic: Option<KinematicDescription>,
+    /// The model whose kinematic module was trained further, if this is not the first training.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fine_tuned_from: Option<FineTunedFrom>,
     /// Final figures of each stage, held out: name → value.
     pub metrics: BTreeMap<String, f32>,
+}
+
+/// What made the kinematic module that a fine-tuning began with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FineTunedFrom {
+    /// Name of its training configuration.
+    pub config_name: String,
+    /// Its resolved training configuration.
+    pub config: serde_json::Value,
+    /// Its seed.
+    pub seed: u64,
+    /// Hash of the recordings that it was trained on.
+    pub data_hash: String,
+    /// SHA-256 over its files; none of a model that was never in files.
+    pub files_sha256: Option<String>,
+    /// The model that it was fine-tuned from in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fine_tuned_from: Option<Box<FineTunedFrom>>,
+}
+
+impl FineTunedFrom {
+    /// What there is to say of `model`.
+    pub fn model(model: &Model) -> Self {
+        let description = &model.description;
+        Self {
+            config_name: description.config_name.clone(),
+            config: description.config.clone(),
+            seed: description.seed,
+            data_hash: description.data_hash.clone(),
+            files_sha256: model.files_sha256.clone(),
+            fine_tuned_from: description.fine_tuned_from.clone().map(Box::new),
+        }
+    }
 }
 
 /// What the network's output is, before normalisation.

@@ -10,6 +10,8 @@ mod description;
 mod error;
 mod model;
 
-pub use description::{FORMAT_VERSION, KinematicDescription, ModelDescription, OutputSpace, subtract_base};
+pub use description::{
+    FORMAT_VERSION, FineTunedFrom, KinematicDescription, ModelDescription, OutputSpace, subtract_base,
+};
 pub use error::ModelError;
 pub use model::{Model, ModelBytes};

@@ -4,7 +4,7 @@ use crate::dataset::{Dataset, TrainingClip};
 use crate::finite::Step;
 use crate::phase_stage::{PhaseReader, epoch_order, root_velocities, scalar, window_frames};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::run::{StageRun, Start};
+use crate::run::StageRun;
 use crate::stable_ids::with_stable_ids;
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
@@ -64,7 +64,7 @@ pub(crate) fn train_aligned(
     let mut encoder = with_stable_ids(prior.aligned_encoder());
     let mut optimizer = stage.training.optimizer();
     let (mut done, mut best) = (0, None);
-    if *start == Start::Resume
+    if start.resumes()
         && let Some(saved) = checkpoint.load(&encoder, optimizer.clone())?
     {
         (done, best) = (saved.step, saved.best);

@@ -118,7 +118,9 @@ impl BlockWeights {
     }
 }
 
-/// Rollouts of the model in the closed loop's simulator, along training clips.
+/// Rollouts of the model in the closed loop itself, along training clips that stand and walk on level ground: simulated on
+/// ground drawn at random, of which the model is shown what the loop shows, with phases read off the body. So it learns
+/// from the states that it will meet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedRollouts {
@@ -128,6 +130,9 @@ pub struct SimulatedRollouts {
     pub frames: usize,
     /// How much of the simulated pose the module sees, 0 … 1, as `pose_feedback` of the closed loop that it is for.
     pub pose_feedback: f32,
+    /// Share of the pose's distance from its clip that the label leaves after a frame, 0 to below 1. Less leads back at once and
+    /// is rough; more is smooth, and turns the joints less than people do.
+    pub pose_left: f32,
     /// Mean number of pushes per second, each on a random body in a random direction along the ground.
     pub pushes_per_s: f32,
     /// Strongest push, N·s.
@@ -296,6 +301,12 @@ impl TrainConfig {
             "kinematic.simulated_rollouts.pose_feedback",
             f64::from(led.pose_feedback),
             "0 to 1",
+        )?;
+        check(
+            (0.0..1.0).contains(&led.pose_left),
+            "kinematic.simulated_rollouts.pose_left",
+            f64::from(led.pose_left),
+            "0 to below 1",
         )?;
         check(
             (0.0..=60.0).contains(&led.pushes_per_s),

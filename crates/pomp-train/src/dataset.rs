@@ -5,7 +5,7 @@ use crate::{TrainConfig, TrainError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::CharacterState;
 use pomp_motion::rotation::wrap_angle;
-use pomp_motion::{FrameTable, GlobalPose, Recording, Skeleton};
+use pomp_motion::{FrameTable, Gait, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Frame rate that windows, keys and phases assume, Hz.
 pub const FRAME_RATE_HZ: f32 = 60.0;
+
+/// Heights of level ground differ by no more, metres.
+const LEVEL_WITHIN_M: f32 = 0.01;
 
 /// Simulated pelvis farther than this from the clip's: the ragdoll has lost the clip, metres.
 const LOST_BEYOND_M: f32 = 0.3;
@@ -29,6 +32,8 @@ pub struct TrainingClip {
     pub recording: Recording,
     /// Its ground.
     pub terrain: HeightMap,
+    /// Whether the ground is level.
+    pub level: bool,
     /// States of the clip itself `[T]`.
     pub clean: Vec<CharacterState>,
     /// States of the physics replay `[T]`.
@@ -267,6 +272,7 @@ impl TrainingClip {
         let held_out = held_out_every > 0 && bucket.is_multiple_of(held_out_every as u64);
         Ok(Self {
             recording,
+            level: is_level(&terrain),
             terrain,
             clean,
             simulated,
@@ -275,6 +281,12 @@ impl TrainingClip {
             phase_parameters: FrameTable::with_columns(1),
             held_out,
         })
+    }
+
+    /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. In flight
+    /// the body lags behind any target, and is nowhere near the clip after a few strides.
+    pub(crate) fn is_practised(&self, frame: usize) -> bool {
+        self.level && matches!(Gait::dominant(&self.recording.gait[frame]), Gait::Stand | Gait::Walk)
     }
 
     /// Number of frames.
@@ -370,4 +382,11 @@ fn original_name(name: &str) -> &str {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether no height differs from another by more than a centimetre.
+fn is_level(terrain: &HeightMap) -> bool {
+    let heights = || terrain.grid().heights.rows().flatten();
+    let (low, high) = heights().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), h| (a.min(*h), b.max(*h)));
+    high - low <= LEVEL_WITHIN_M
 }

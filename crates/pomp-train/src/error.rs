@@ -33,6 +33,12 @@ pub enum TrainError {
         /// Examples found.
         examples: usize,
     },
+    /// Rollouts in the simulator are asked for, and no clip has what they practise.
+    #[error(
+        "kinematic.simulated_rollouts asks for rollouts of clips that stand or walk on level ground, and there is none: \
+         add such clips, or set its share to 0"
+    )]
+    NothingToPractise,
     /// A setting outside its range.
     #[error("training config: {field} = {value} is outside {range}")]
     BadConfig {
@@ -56,6 +62,9 @@ pub enum TrainError {
     /// A rollout in the simulator was refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
+    /// The ground of a simulated rollout.
+    #[error(transparent)]
+    Terrain(#[from] pomp_terrain::TerrainError),
     /// A model that does not say from which frame on phases may be read.
     #[error("the model's description has no phase_edge_frames in its config; train it with this version")]
     ModelWithoutEdge,

@@ -3,6 +3,7 @@
 
 use crate::dataset::{FRAME_RATE_HZ, TrainingClip};
 use glam::{Vec2, Vec3};
+use pomp_generator::Character;
 use pomp_motion::RootFrame;
 use pomp_motion::features::{
     BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, InputFrame, KEY_OFFSETS, KEYS, PAST_KEYS,
@@ -19,26 +20,25 @@ const RETURN_TIME_S: f32 = 0.5;
 /// would let the body sag in a loop that shows little of it.
 const POSE_LEFT_PER_FRAME: f32 = 0.5;
 
-/// Farthest that the target of a body in a simulated rollout leads it towards the clip's pose, mean distance of joints, metres. Nearer
-/// bodies get the clip's pose itself: the drives hold the weight by the distance between target and body, and a
-/// target that kept a share of it would sag with the body. Farther ones, after a push, are led back steadily.
+/// Farthest that the target of a body in a simulated rollout leads it towards the clip's pose in one frame, mean distance of
+/// joints, metres: who is far off, after a push, is led back steadily.
 const FARTHEST_LEAD_M: f32 = 0.06;
 
 /// A body under way and the target that leads it, as the closed loop has them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct LedBody<'a> {
-    /// What the kinematic module is shown of the body.
-    pub state: &'a CharacterState,
-    /// Where the target stands, from which the root motion in y leads on.
-    pub target_frame: &'a RootFrame,
+    /// The body, its target and the ground that the kinematic module is shown.
+    pub character: &'a Character,
     /// Contact impulses of the last frame, N·s, world `[B]`.
     pub contact_impulse: &'a [Vec3],
     /// Phase codes of present and future keys (`FUTURE_KEYS` × 2C).
     pub codes: &'a [f32],
+    /// Share of the pose's distance from its clip that is left after one frame, at least.
+    pub pose_left: f32,
 }
 
 /// Where the state in x comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum StateSource<'a> {
     /// The clip.
     Clean,
@@ -70,7 +70,9 @@ pub fn write_example(
         StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
         StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
         StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
-        StateSource::Led(body) => (body.state, body.target_frame, body.contact_impulse),
+        StateSource::Led(body) => {
+            (body.character.state(), body.character.target_frame(), body.contact_impulse)
+        }
     };
     let drift = ground(&state.frame) - ground(&clean.frame);
     let yaw_drift = wrap_angle(state.frame.yaw - clean.frame.yaw);
@@ -108,7 +110,10 @@ pub fn write_example(
         codes[PAST_KEYS * 2 * channels..].copy_from_slice(future);
     }
     let input = InputFrame { state, keys: &keys, phase_codes: &codes, contact_impulse, weight_impulse_ns };
-    layout.write_x(&input, |x, z| clip.terrain.height(x, z), x);
+    match source {
+        StateSource::Led(body) => layout.write_x(&input, |x, z| body.character.shown_ground(x, z), x),
+        _ => layout.write_x(&input, |x, z| clip.terrain.height(x, z), x),
+    }
 
     let dt = 1.0 / FRAME_RATE_HZ;
     let next_clean = &clip.clean[frame + 1];
@@ -143,9 +148,10 @@ pub fn write_example(
         StateSource::Replayed | StateSource::Predicted(..) => {
             keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y);
         }
-        StateSource::Led(_) => {
+        StateSource::Led(body) => {
             let away = mean_distance(&clean.positions_root, &state.positions_root);
-            keep_what_is_left(layout, clean, state, 1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M), y);
+            let left = (1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M)).max(body.pose_left);
+            keep_what_is_left(layout, clean, state, left, y);
         }
         StateSource::Clean => {}
     }

@@ -1,14 +1,14 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
 use crate::adamw::adamw;
-use crate::dataset::{Dataset, FRAME_RATE_HZ};
+use crate::dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::phase_stage::{PhaseReader, scalar};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::{Rollout, RolloutKind};
-use crate::run::{StageRun, Start};
+use crate::run::StageRun;
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
@@ -16,6 +16,7 @@ use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
+use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::{KinematicDescription, OutputSpace, subtract_base};
 use pomp_motion::Gait;
@@ -59,11 +60,22 @@ impl Sampler {
         margin: usize,
         rare_factor: f32,
     ) -> Self {
+        Self::among(dataset, clips, margin, rare_factor, |_, _| true)
+    }
+
+    /// As [`Self::new`], of the frames that `is_wanted`.
+    fn among(
+        dataset: &Dataset,
+        clips: impl Iterator<Item = usize>,
+        margin: usize,
+        rare_factor: f32,
+        is_wanted: impl Fn(&TrainingClip, usize) -> bool,
+    ) -> Self {
         let (mut examples, mut odds, mut total) = (Vec::new(), Vec::new(), 0.0);
         for index in clips {
             let clip = &dataset.clips[index];
             for frame in margin..clip.frames().saturating_sub(margin + 1) {
-                if !clip.supported[frame] {
+                if !clip.supported[frame] || !is_wanted(clip, frame) {
                     continue;
                 }
                 let common = matches!(Gait::dominant(&clip.recording.gait[frame]), Gait::Stand | Gait::Walk);
@@ -224,13 +236,15 @@ pub(crate) struct TrainedKinematic {
     pub errors: HeldOutErrors,
 }
 
-/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and then and at the end.
+/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and
+/// then and at the end. Rollouts in the simulator read their phases with `loop_phases`.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &mut Dataset,
     run: &StageRun<'_>,
     layout: &FeatureLayout,
     phases: &PhaseReader,
+    loop_phases: Option<&LoopPhases>,
     initial: Option<(KinematicModel, KinematicDescription)>,
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
@@ -242,6 +256,7 @@ pub(crate) fn train_kinematic(
     if sampler.len() < stage.batch_size {
         return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: sampler.len() });
     }
+    let mut practised = practised_sampler(dataset, config)?;
     let mut held_out = held_out_sampler(dataset, config);
     let network = stage.network(layout);
     let (initial, (x, y)) = match initial {
@@ -269,7 +284,7 @@ pub(crate) fn train_kinematic(
     let mut average = AveragedWeights::new(&model, stage.average);
     // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
     let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.steps / 2), None);
-    if *start == Start::Resume
+    if start.resumes()
         && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
         average = AveragedWeights::new(&with_stable_ids(saved.average), stage.average);
@@ -291,9 +306,11 @@ pub(crate) fn train_kinematic(
             if sampler.len() == 0 {
                 return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: 0 });
             }
+            practised = practised_sampler(dataset, config)?;
         }
         last_step = step;
         let rows = Rows::new(dataset, layout, &description, stage.phases);
+        let starts = RolloutStarts { config, anywhere: &sampler, practised: &practised, loop_phases };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
         let share_of_batch = |share: f32| (share * stage.batch_size as f32) as usize;
@@ -303,8 +320,7 @@ pub(crate) fn train_kinematic(
             (RolloutKind::Simulated, share_of_batch(stage.simulated_rollouts.share * grown)),
         ] {
             for _ in rollouts.iter().filter(|rollout| rollout.kind() == kind).count()..wanted {
-                let start = sampler.draw(&mut rng);
-                rollouts.push(start_rollout(&rows, start, kind, stage, &mut rng)?);
+                rollouts.push(starts.rollout(&rows, kind, &mut rng)?);
             }
         }
         let drawn: Vec<(usize, usize)> =
@@ -336,7 +352,7 @@ pub(crate) fn train_kinematic(
         if !rollouts.is_empty() {
             let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
-            advance_rollouts(&mut rollouts, &rows, &predicted, config, &sampler, &mut rng)?;
+            advance_rollouts(&mut rollouts, &rows, &predicted, &starts, &mut rng)?;
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
         checked.check_gradients(&gradients, &model)?;
@@ -410,23 +426,52 @@ fn held_out_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
     Sampler::new(dataset, clips.into_iter(), config.margin_frames, 1.0)
 }
 
-fn start_rollout(
-    rows: &Rows<'_>,
-    start: (usize, usize),
-    kind: RolloutKind,
-    stage: &KinematicStage,
-    rng: &mut ChaCha8Rng,
-) -> Result<Rollout, TrainError> {
-    let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
-    let clip = &rows.dataset.clips[start.0];
-    write_example(rows.layout, clip, start.1, &StateSource::Clean, rows.weight_impulse_ns, &mut x, &mut y);
-    let led = &stage.simulated_rollouts;
-    match kind {
-        RolloutKind::Unhindered => {
-            Ok(Rollout::start(rows.dataset, rows.layout, start, stage.rollout_frames, &x, rng))
+/// The frames that rollouts in the simulator begin at; none where there are no such rollouts.
+fn practised_sampler(dataset: &Dataset, config: &TrainConfig) -> Result<Sampler, TrainError> {
+    if config.kinematic.simulated_rollouts.share == 0.0 {
+        return Ok(Sampler { examples: Vec::new(), odds: Vec::new() });
+    }
+    let clips = dataset.training().map(|(index, _)| index);
+    let sampler = Sampler::among(dataset, clips, config.margin_frames, 1.0, TrainingClip::is_practised);
+    if sampler.len() == 0 {
+        return Err(TrainError::NothingToPractise);
+    }
+    Ok(sampler)
+}
+
+/// Where rollouts begin, and what else they need.
+struct RolloutStarts<'a> {
+    config: &'a TrainConfig,
+    anywhere: &'a Sampler,
+    practised: &'a Sampler,
+    /// What those with a body read their phases with.
+    loop_phases: Option<&'a LoopPhases>,
+}
+
+impl RolloutStarts<'_> {
+    fn rollout(
+        &self,
+        rows: &Rows<'_>,
+        kind: RolloutKind,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Rollout, TrainError> {
+        let stage = &self.config.kinematic;
+        let (sampler, frames) = match kind {
+            RolloutKind::Unhindered => (self.anywhere, stage.rollout_frames),
+            RolloutKind::Simulated => (self.practised, stage.simulated_rollouts.frames),
+        };
+        let start = sampler.draw(rng);
+        let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
+        let clip = &rows.dataset.clips[start.0];
+        let impulse = rows.weight_impulse_ns;
+        write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
+        let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
+        match kind {
+            RolloutKind::Unhindered => Ok(rollout),
+            RolloutKind::Simulated => {
+                rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
+            }
         }
-        RolloutKind::Simulated => Rollout::start(rows.dataset, rows.layout, start, led.frames, &x, rng)
-            .with_body(rows.dataset, led, rng.random()),
     }
 }
 
@@ -450,18 +495,18 @@ fn advance_rollouts(
     rollouts: &mut [Rollout],
     rows: &Rows<'_>,
     predicted: &[f32],
-    config: &TrainConfig,
-    sampler: &Sampler,
+    starts: &RolloutStarts<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Result<(), TrainError> {
+    let margin = starts.config.margin_frames;
     let alive: Vec<bool> = rollouts
         .par_iter_mut()
         .zip(predicted.par_chunks_exact(rows.layout.y_len()))
-        .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, config.margin_frames))
+        .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, margin))
         .collect();
     for (rollout, alive) in rollouts.iter_mut().zip(alive) {
         if !alive {
-            *rollout = start_rollout(rows, sampler.draw(rng), rollout.kind(), &config.kinematic, rng)?;
+            *rollout = starts.rollout(rows, rollout.kind(), rng)?;
         }
     }
     Ok(())

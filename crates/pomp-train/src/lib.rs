@@ -24,6 +24,7 @@ mod kinematic_report;
 mod kinematic_stage;
 mod phase_stage;
 mod phaseless;
+mod practice_ground;
 mod progress;
 mod rehearsal;
 mod rollout_pool;

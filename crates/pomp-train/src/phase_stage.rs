@@ -4,7 +4,7 @@ use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::finite::Step;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::run::{StageRun, Start};
+use crate::run::StageRun;
 use crate::stable_ids::with_stable_ids;
 use crate::step_rng::step_rng;
 use burn::module::Module;
@@ -88,7 +88,7 @@ pub(crate) fn train_phase(
     let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
     let mut optimizer = stage.training.optimizer();
     let (mut done, mut best) = (0, None);
-    if *start == Start::Resume
+    if start.resumes()
         && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
         (done, best) = (saved.step, saved.best);

@@ -142,6 +142,7 @@ pub fn rehearse(
             &layout,
             &phases,
             None,
+            None,
             &mut |_| clock.tick(),
             &mut |_| Ok(()),
         )?;

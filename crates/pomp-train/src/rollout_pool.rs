@@ -3,9 +3,10 @@
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{LedBody, StateSource, mean_distance};
+use crate::practice_ground::practice_ground;
 use crate::{SimulatedRollouts, TrainError};
 use glam::{Vec2, Vec3};
-use pomp_generator::{Character, GeneratorConfig};
+use pomp_generator::{Character, GeneratorConfig, PhaseReader};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
 use pomp_physics::Push;
@@ -22,6 +23,9 @@ const GIVEN_UP_POSE_M: f32 = 0.15;
 /// The same two bounds for a simulated body, which may be on its way back from a push.
 const SIMULATED_GIVEN_UP_BEYOND_M: f32 = 0.8;
 const SIMULATED_GIVEN_UP_POSE_M: f32 = 0.2;
+
+/// Frames of the clip that a reader of phases is given when a rollout starts: half a window.
+const REMEMBERED_FRAMES: usize = 60;
 
 /// What moves a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +50,10 @@ pub(crate) struct Rollout {
 /// What a simulated character has besides.
 struct Simulated {
     character: Character,
+    /// Reads the phase code off the body, as the closed loop does; without it codes are the model's own.
+    phases: Option<Box<PhaseReader>>,
     contact_impulse: Vec<Vec3>,
-    pushes: SimulatedRollouts,
+    settings: SimulatedRollouts,
     rng: ChaCha8Rng,
 }
 
@@ -78,29 +84,41 @@ impl Rollout {
         Self { clip, frame, state, codes, frames_left, simulated: None }
     }
 
-    /// Gives the character a body in the closed loop's simulator, pushed now and then.
+    /// Gives the character a body in the closed loop's simulator, on ground drawn from `seed` and pushed now and then.
+    /// With `phases` its present phase code is read off the body, as in the loop.
     ///
     /// # Errors
-    /// A terrain that the simulator refuses.
+    /// A setting that the simulator refuses.
     pub fn with_body(
         mut self,
         dataset: &Dataset,
         settings: &SimulatedRollouts,
+        phases: Option<&PhaseReader>,
         seed: u64,
     ) -> Result<Self, TrainError> {
         let clip = &dataset.clips[self.clip];
-        let terrain = clip.terrain.clone();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let start = Vec2::new(self.state.frame.origin.x, self.state.frame.origin.z);
+        let ground = practice_ground(start, &mut rng)?;
         let closed_loop = GeneratorConfig {
             pose_feedback: settings.pose_feedback,
             pose_feedback_jogging: settings.pose_feedback,
             ..GeneratorConfig::default()
         };
-        let character = Character::new(&dataset.skeleton, terrain, &closed_loop, self.state.clone())?;
+        let character = Character::new(&dataset.skeleton, ground, &closed_loop, self.state.clone())?;
+        let phases = phases.map(|reader| {
+            let mut reader = reader.clone();
+            let first = self.frame.saturating_sub(REMEMBERED_FRAMES);
+            reader.restart(&clip.clean[first]);
+            clip.clean[first..=self.frame].iter().for_each(|state| reader.push(state));
+            Box::new(reader)
+        });
         self.simulated = Some(Simulated {
             character,
+            phases,
             contact_impulse: clip.sim_contact_impulse(self.frame).to_vec(),
-            pushes: *settings,
-            rng: ChaCha8Rng::seed_from_u64(seed),
+            settings: *settings,
+            rng,
         });
         Ok(self)
     }
@@ -115,16 +133,16 @@ impl Rollout {
         match &self.simulated {
             None => StateSource::Predicted(&self.state, &self.codes),
             Some(body) => StateSource::Led(LedBody {
-                state: body.character.state(),
-                target_frame: body.character.target_frame(),
+                character: &body.character,
                 contact_impulse: &body.contact_impulse,
                 codes: &self.codes,
+                pose_left: body.settings.pose_left,
             }),
         }
     }
 
     /// Moves on by the model's prediction `y` (in its own units). False when it is over: too long, too far from
-    /// the clip, at its end, or not finite.
+    /// the clip, at its end, not finite, or, with a body, at something that is not practised.
     pub fn advance(&mut self, dataset: &Dataset, layout: &FeatureLayout, y: &[f32], margin: usize) -> bool {
         let clip = &dataset.clips[self.clip];
         self.frames_left -= 1;
@@ -136,13 +154,17 @@ impl Rollout {
             return false;
         }
         let output = layout.read_y(y);
+        let width = 2 * layout.channels();
+        let before = self.codes[..width].to_vec();
         self.codes.copy_from_slice(&output.phase_codes);
         self.frame += 1;
         let (farthest, worst_pose) = match &mut self.simulated {
             Some(body) => {
-                if !body.advance(&output) {
+                if !dataset.clips[self.clip].is_practised(self.frame) {
                     return false;
                 }
+                let Some(code) = body.advance(&output, &before) else { return false };
+                self.codes[..width].copy_from_slice(&code);
                 self.state.clone_from(body.character.state());
                 (SIMULATED_GIVEN_UP_BEYOND_M, SIMULATED_GIVEN_UP_POSE_M)
             }
@@ -159,23 +181,29 @@ impl Rollout {
 }
 
 impl Simulated {
-    /// Simulates one frame towards a prediction. False when the simulator gave up.
-    fn advance(&mut self, output: &OutputFrame) -> bool {
+    /// Simulates one frame towards a prediction. The phase code after the code `before`, or none when the simulator gave up.
+    fn advance(&mut self, output: &OutputFrame, before: &[f32]) -> Option<Vec<f32>> {
         self.character.aim(output);
         let mut push = Vec::new();
-        if self.rng.random::<f32>() * FRAME_RATE_HZ < self.pushes.pushes_per_s {
+        if self.rng.random::<f32>() * FRAME_RATE_HZ < self.settings.pushes_per_s {
             let angle = self.rng.random_range(0.0..std::f32::consts::TAU);
-            let strength = self.rng.random_range(0.0..=self.pushes.largest_push_ns);
+            let strength = self.rng.random_range(0.0..=self.settings.largest_push_ns);
             push.push(Push {
                 body: self.rng.random_range(0..self.contact_impulse.len()),
                 impulse_ns: Vec3::new(angle.sin(), 0.0, angle.cos()) * strength,
                 point: None,
             });
         }
-        let Ok(frame) = self.character.simulate(&push, 0) else { return false };
-        self.character.take_over(&frame);
+        let frame = self.character.simulate(&push, 0).ok().filter(|frame| frame.recovered.is_none())?;
+        let body = self.character.take_over(&frame);
         self.contact_impulse.copy_from_slice(&frame.contact_impulse);
-        frame.recovered.is_none()
+        match &mut self.phases {
+            Some(phases) => {
+                phases.push(&body);
+                phases.update(before, output).ok()
+            }
+            None => Some(output.phase_codes[..before.len()].to_vec()),
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::phase_stage::{PhaseReader, train_phase};
 use crate::progress::{OnEvent, Stage};
 use crate::{TrainConfig, TrainError};
 use burn::tensor::Device;
-use pomp_model::{FORMAT_VERSION, Model, ModelDescription};
+use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
+use pomp_model::{FORMAT_VERSION, FineTunedFrom, Model, ModelDescription};
 use pomp_motion::features::FeatureLayout;
 use pomp_phase::WindowEncoder;
 use pomp_tensors::keep_freed_memory;
@@ -28,6 +29,19 @@ pub enum Start {
     /// The kinematic stage from the weights and the normalisation of the model in the folder, with a fresh optimiser; other
     /// stages anew.
     FineTune,
+    /// From the checkpoint of a fine-tuning, if there is one.
+    ResumeFineTune,
+}
+
+impl Start {
+    /// Whether a checkpoint is looked for.
+    pub(crate) fn resumes(self) -> bool {
+        matches!(self, Self::Resume | Self::ResumeFineTune)
+    }
+
+    fn fine_tunes(self) -> bool {
+        matches!(self, Self::FineTune | Self::ResumeFineTune)
+    }
 }
 
 /// What every stage is told.
@@ -85,7 +99,7 @@ pub fn train(
         path: out.to_path_buf(),
         source,
     })?;
-    let run = run_hash(config, dataset);
+    let run = run_hash(config, dataset, start);
     let layout = layout_of(config, dataset);
     let stage_run = |stage| StageRun {
         config,
@@ -102,7 +116,7 @@ pub fn train(
             format_version: FORMAT_VERSION,
             made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
             config_name: config.name.clone(),
-            config: serde_json::to_value(config).expect("a config is plain data"),
+            config: config_json(config),
             seed: config.seed,
             data_hash: dataset.hash.clone(),
             data: dataset.provenance(),
@@ -113,6 +127,7 @@ pub fn train(
             phase: config.phase.network.clone(),
             stitch: config.aligned_phase.stitch,
             kinematic: None,
+            fine_tuned_from: None,
             metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
         };
         let model = Model { description, phase, aligned_phase: None, kinematic: None, files_sha256: None };
@@ -127,9 +142,13 @@ pub fn train(
             });
         }
         let mut model = Model::load(out, device)?;
-        model.description.config = serde_json::to_value(config).expect("a config is plain data");
-        model.description.data_hash.clone_from(&dataset.hash);
-        model.description.layout = layout.clone();
+        let description = &mut model.description;
+        description.config_name.clone_from(&config.name);
+        description.config = config_json(config);
+        description.seed = config.seed;
+        description.data_hash.clone_from(&dataset.hash);
+        description.data = dataset.provenance();
+        description.layout = layout.clone();
         model
     };
     if stages.iter().all(|stage| *stage == Stage::Phase) {
@@ -152,9 +171,17 @@ pub fn train(
         model.save(out, WeightPrecision::F16)?;
     }
     if stages.contains(&Stage::Kinematic) {
-        let initial = if start == Start::FineTune {
+        model.description.fine_tuned_from = None;
+        let initial = if start.fine_tunes() {
             // Anew from the folder: gradients flow through weights that were read onto a device that follows them.
             let before = Model::load(out, &device.clone().autodiff())?;
+            model.description.fine_tuned_from = Some(match &before.description.fine_tuned_from {
+                // Weights that this very fine-tuning has left before it was stopped.
+                Some(first) if start.resumes() && before.description.config == config_json(config) => {
+                    first.clone()
+                }
+                _ => FineTunedFrom::model(&before),
+            });
             let (Some((network, _)), Some(described)) = (before.kinematic, before.description.kinematic)
             else {
                 return Err(TrainError::MissingStage {
@@ -176,14 +203,26 @@ pub fn train(
         };
         let stage = stage_run(Stage::Kinematic);
         let measured_on = dataset.measured_on();
-        train_kinematic(dataset, &stage, &layout, &phases, initial, on_event, &mut |trained| {
-            model.kinematic = Some((trained.network, trained.gamma));
-            model.description.kinematic = Some(trained.description);
-            for (name, value) in trained.errors.figures(measured_on) {
-                model.description.metrics.insert(name, value);
-            }
-            Ok(model.save(out, WeightPrecision::F16)?)
-        })?;
+        let loop_phases = (config.kinematic.simulated_rollouts.share > 0.0)
+            .then(|| LoopPhases::new(&model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
+            .transpose()?;
+        train_kinematic(
+            dataset,
+            &stage,
+            &layout,
+            &phases,
+            loop_phases.as_ref(),
+            initial,
+            on_event,
+            &mut |trained| {
+                model.kinematic = Some((trained.network, trained.gamma));
+                model.description.kinematic = Some(trained.description);
+                for (name, value) in trained.errors.figures(measured_on) {
+                    model.description.metrics.insert(name, value);
+                }
+                Ok(model.save(out, WeightPrecision::F16)?)
+            },
+        )?;
     }
     Ok(model)
 }
@@ -198,8 +237,13 @@ pub(crate) fn layout_of(config: &TrainConfig, dataset: &Dataset) -> FeatureLayou
     )
 }
 
-fn run_hash(config: &TrainConfig, dataset: &Dataset) -> String {
+fn config_json(config: &TrainConfig) -> serde_json::Value {
+    serde_json::to_value(config).expect("a config is plain data")
+}
+
+fn run_hash(config: &TrainConfig, dataset: &Dataset, start: Start) -> String {
+    let kind = if start.fine_tunes() { "fine-tuned" } else { "" };
     let json = serde_json::to_string(config).expect("a config is plain data");
-    let digest = Sha256::digest(format!("{json}\n{}", dataset.hash).as_bytes());
+    let digest = Sha256::digest(format!("{json}\n{}{kind}", dataset.hash).as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

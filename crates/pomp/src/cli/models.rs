@@ -25,8 +25,7 @@ Examples:
   pomp train all --data data --out model --resume
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
-  pomp train kinematic --data data --out model --config configs/paper.toml
-  pomp train kinematic --data data --out model --fine-tune")]
+  pomp train kinematic --data data --out model --config configs/compact_loop.toml --fine-tune")]
 pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
@@ -49,8 +48,9 @@ pub struct TrainArguments {
     /// Where to train: cpu, or an NVIDIA card, cuda or cuda:N, in a program built with the feature of that name.
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: DeviceName,
-    /// Train the kinematic module of the model in --out further, with a fresh optimiser.
-    #[arg(long, conflicts_with = "resume")]
+    /// Train the kinematic module of the model in --out further, with a fresh optimiser; with --resume too, go on with that
+    /// when it was stopped.
+    #[arg(long)]
     pub fine_tune: bool,
     /// Seed, in place of the configuration's.
     #[arg(long)]

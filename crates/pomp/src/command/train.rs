@@ -21,7 +21,8 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         TrainStage::All => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
     };
     let start = match (arguments.resume, arguments.fine_tune) {
-        (true, _) => Start::Resume,
+        (true, true) => Start::ResumeFineTune,
+        (true, false) => Start::Resume,
         (false, true) => Start::FineTune,
         (false, false) => Start::Anew,
     };
