@@ -118,6 +118,7 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
         folder.path(),
         &[
             (&["name"], "practised".into()),
+            (&["kinematic", "kept_of_first"], 0.4.into()),
             (&[rollouts[0], rollouts[1], "share"], 0.3.into()),
             (&[rollouts[0], rollouts[1], "frames"], 20.into()),
         ],
@@ -326,6 +327,15 @@ fn rejects_simulated_rollouts_without_rotations_to_aim_at() {
     let out = folder.path().join("model");
     pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
         .refuses(&["kinematic.simulated_rollouts.share", "a simulated body needs rotations"]);
+}
+
+#[test]
+fn rejects_keeping_first_weights_where_nothing_is_fine_tuned() {
+    let folder = TempDir::new().unwrap();
+    let config = config(folder.path(), &[(&["kinematic", "kept_of_first"], 0.3.into())]);
+    let out = folder.path().join("model");
+    pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
+        .refuses(&["kinematic.kept_of_first", "--fine-tune"]);
 }
 
 #[cfg(not(feature = "cuda"))]

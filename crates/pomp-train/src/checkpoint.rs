@@ -135,6 +135,20 @@ impl Checkpoint {
         write_weights(module, &self.folder.join(BEST))
     }
 
+    /// Keeps the weights that a fine-tuning begins with: the model folder will hold later ones.
+    pub fn save_first<M: Module>(&self, module: &M) -> Result<(), TrainError> {
+        std::fs::create_dir_all(&self.folder).map_err(self.io("writing a checkpoint"))?;
+        write_weights(module, &self.folder.join(FIRST))
+    }
+
+    /// Reads the weights that the fine-tuning of this run began with into `module`; `None` when it has no checkpoint yet.
+    pub fn load_first<M: Module>(&self, module: &M) -> Result<Option<M>, TrainError> {
+        match self.state()? {
+            Some(_) => read_weights(module, &self.folder.join(FIRST)).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Reads the weights that measured best into `module`.
     pub fn load_best<M: Module>(&self, module: &M) -> Result<M, TrainError> {
         read_weights(module, &self.folder.join(BEST))
@@ -142,6 +156,7 @@ impl Checkpoint {
 }
 
 const BEST: &str = "best.safetensors";
+const FIRST: &str = "first.safetensors";
 
 fn write_weights<M: Module>(module: &M, path: &Path) -> Result<(), TrainError> {
     let mut weights = WeightFile::new([]);

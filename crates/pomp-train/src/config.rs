@@ -214,6 +214,11 @@ pub struct KinematicStage {
     pub weight_decay: f32,
     /// Memory of the averaged weights, which are the ones that are kept: 0.999 averages a thousand steps.
     pub average: f32,
+    /// Share of the weights that a fine-tuning begins with in the ones that are kept, 0 to below 1; the rest are the averaged
+    /// ones. What is learned anew costs less of what was there before (Wortsman and others, CVPR 2022). May be left
+    /// out: 0.
+    #[serde(default, skip_serializing_if = "is_none_of_it")]
+    pub kept_of_first: f32,
     /// Share of examples whose state is that of the physics replay.
     pub replayed_share: f32,
     /// Rollouts in the simulator, with the settings of the closed loop.
@@ -261,6 +266,11 @@ impl KinematicStage {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none_of_it(share: &f32) -> bool {
+    *share == 0.0
+}
+
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -287,6 +297,12 @@ impl TrainConfig {
             "above 0 and below 1",
         )?;
         check((0.0..1.0).contains(&k.average), "kinematic.average", f64::from(k.average), "0 to below 1")?;
+        check(
+            (0.0..1.0).contains(&k.kept_of_first),
+            "kinematic.kept_of_first",
+            f64::from(k.kept_of_first),
+            "0 to below 1",
+        )?;
         let led = &k.simulated_rollouts;
         check(share(k.replayed_share), "kinematic.replayed_share", f64::from(k.replayed_share), "0 to 1")?;
         check(share(led.share), "kinematic.simulated_rollouts.share", f64::from(led.share), "0 to 1")?;

@@ -282,6 +282,7 @@ pub(crate) fn train_kinematic(
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
     let mut optimizer = adamw(stage.weight_decay, Some(&clipping));
     let mut average = AveragedWeights::new(&model, stage.average);
+    let first = first_weights(&model, stage.kept_of_first, run)?;
     // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
     let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.steps / 2), None);
     if start.resumes()
@@ -367,13 +368,14 @@ pub(crate) fn train_kinematic(
             let measured = step % CHECKPOINT_EVERY == 0 || last;
             let averaged = measured.then(|| average.apply(model.clone()));
             if let Some(averaged) = &averaged {
-                let errors = held_out_errors(&averaged.valid(), &rows, &held_out, device, config)?;
+                let kept = mixed(first.as_ref(), averaged.clone());
+                let errors = held_out_errors(&kept.valid(), &rows, &held_out, device, config)?;
                 figures.extend(errors.figures(dataset.measured_on()));
                 if course.measured(step, errors.half_second_cm) {
-                    checkpoint.save_best(averaged)?;
+                    checkpoint.save_best(&kept)?;
                 }
                 if step % KEEP_EVERY == 0 && !last {
-                    let network = averaged.valid();
+                    let network = kept.valid();
                     let gamma = gamma(&network, &rows, &sampler, config, device)?;
                     keep(TrainedKinematic { network, gamma, description: description.clone(), errors })?;
                 }
@@ -403,12 +405,39 @@ pub(crate) fn train_kinematic(
     let rows = Rows::new(dataset, layout, &description, stage.phases);
     let network = match course.best() {
         Some(_) => checkpoint.load_best(&model)?,
-        None => average.apply(model),
+        None => mixed(first.as_ref(), average.apply(model)),
     };
     let network = network.valid();
     let errors = held_out_errors(&network, &rows, &held_out, device, config)?;
     let gamma = gamma(&network, &rows, &sampler, config, device)?;
     keep(TrainedKinematic { network, gamma, description: description.clone(), errors })
+}
+
+/// What a fine-tuning keeps of the weights that it begins with, if anything: `model`, or in a resumed one what was it then.
+fn first_weights(
+    model: &KinematicModel,
+    share: f32,
+    run: &StageRun<'_>,
+) -> Result<Option<AveragedWeights>, TrainError> {
+    if share == 0.0 {
+        return Ok(None);
+    }
+    let resumed = if run.start.resumes() { run.checkpoint.load_first(model)? } else { None };
+    let first = match resumed {
+        Some(first) => with_stable_ids(first),
+        None => {
+            run.checkpoint.save_first(model)?;
+            model.clone()
+        }
+    };
+    Ok(Some(AveragedWeights::new(&first, share)))
+}
+
+/// The weights that are kept: `averaged`, and their share of the first ones.
+fn mixed(first: Option<&AveragedWeights>, averaged: KinematicModel) -> KinematicModel {
+    let Some(mut kept) = first.cloned() else { return averaged };
+    kept.update(&averaged);
+    kept.apply(averaged)
 }
 
 /// Which recordings are in memory at a step, when they take turns.

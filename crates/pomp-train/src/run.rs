@@ -93,6 +93,13 @@ pub fn train(
     on_event: OnEvent<'_>,
 ) -> Result<Model, TrainError> {
     config.validate()?;
+    if config.kinematic.kept_of_first > 0.0 && !start.fine_tunes() {
+        return Err(TrainError::BadConfig {
+            field: "kinematic.kept_of_first",
+            value: config.kinematic.kept_of_first.to_string(),
+            range: "0 where nothing is fine-tuned (--fine-tune)",
+        });
+    }
     keep_freed_memory();
     std::fs::create_dir_all(out).map_err(|source| TrainError::Io {
         action: "creating the model folder",

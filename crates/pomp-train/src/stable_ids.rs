@@ -19,6 +19,7 @@ pub(crate) fn with_stable_ids<M: Module>(module: M) -> M {
 }
 
 /// An exponential moving average of a module's weights.
+#[derive(Clone)]
 pub(crate) struct AveragedWeights {
     memory: f32,
     values: HashMap<ParamId, Vec<f32>>,
