@@ -236,16 +236,23 @@ pub(crate) struct TrainedKinematic {
     pub errors: HeldOutErrors,
 }
 
-/// Trains the kinematic module, from `initial` weights and normalisation if there are any, and hands it to `keep` now and
-/// then and at the end. Rollouts in the simulator read their phases with `loop_phases`.
+/// What a training begins with beside its data.
+#[derive(Default)]
+pub(crate) struct Beginning<'a> {
+    /// Weights and normalisation, unless they are fresh.
+    pub initial: Option<(KinematicModel, KinematicDescription)>,
+    /// What rollouts in the simulator read their phases with; without it codes are the model's own.
+    pub loop_phases: Option<&'a LoopPhases>,
+}
+
+/// Trains the kinematic module and hands it to `keep` now and then and at the end.
 #[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &mut Dataset,
     run: &StageRun<'_>,
     layout: &FeatureLayout,
     phases: &PhaseReader,
-    loop_phases: Option<&LoopPhases>,
-    initial: Option<(KinematicModel, KinematicDescription)>,
+    Beginning { initial, loop_phases }: Beginning<'_>,
     on_event: OnEvent<'_>,
     keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
 ) -> Result<(), TrainError> {

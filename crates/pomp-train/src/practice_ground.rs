@@ -22,7 +22,7 @@ pub(crate) fn practice_ground(start: Vec2, rng: &mut ChaCha8Rng) -> Result<Heigh
     let shape = match rng.random_range(0..12) {
         0 | 1 => Shape::Flat {},
         2 | 3 => Shape::Slope { angle_deg: rng.random_range(3.0..20.0), heading_deg },
-        4 | 5 | 6 => {
+        4..=6 => {
             let (wavelength_m, steepest) = (rng.random_range(4.0..8.0), rng.random_range(0.1..0.4f32));
             Shape::Hills { amplitude_m: steepest * wavelength_m / 4.0, wavelength_m, seed: 0 }
         }

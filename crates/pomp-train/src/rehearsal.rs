@@ -3,7 +3,7 @@
 use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::{Dataset, TrainingClip};
-use crate::kinematic_stage::{Sampler, train_kinematic};
+use crate::kinematic_stage::{Beginning, Sampler, train_kinematic};
 use crate::phase_stage::{PhaseReader, train_phase, window_count};
 use crate::progress::Stage;
 use crate::run::{StageRun, Start, layout_of};
@@ -141,8 +141,7 @@ pub fn rehearse(
             &run(Stage::Kinematic),
             &layout,
             &phases,
-            None,
-            None,
+            Beginning::default(),
             &mut |_| clock.tick(),
             &mut |_| Ok(()),
         )?;

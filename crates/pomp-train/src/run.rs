@@ -4,7 +4,7 @@ use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::Dataset;
 use crate::early_stopping::{Best, Course};
-use crate::kinematic_stage::train_kinematic;
+use crate::kinematic_stage::{Beginning, train_kinematic};
 use crate::phase_stage::{PhaseReader, train_phase};
 use crate::progress::{OnEvent, Stage};
 use crate::{TrainConfig, TrainError};
@@ -218,8 +218,7 @@ pub fn train(
             &stage,
             &layout,
             &phases,
-            loop_phases.as_ref(),
-            initial,
+            Beginning { initial, loop_phases: loop_phases.as_ref() },
             on_event,
             &mut |trained| {
                 model.kinematic = Some((trained.network, trained.gamma));
