@@ -140,7 +140,7 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
     });
     assert!(on_its_way, "it was killed between its checkpoint and its end");
     pomp!("train", "kinematic", "--data", recordings(), "--out", killed, "--config", config, "--resume")
-        .refuses(&["another configuration", "checkpoints"]);
+        .refuses(&["kinematic.kept_of_first", "--fine-tune"]);
     assert!(fine_tuning(&killed, true).status().unwrap().success());
     assert_same_files(&whole, &killed, &files);
 
