@@ -69,7 +69,7 @@ pub struct FineTunedFrom {
 
 impl FineTunedFrom {
     /// What there is to say of `model`.
-    pub fn model(model: &Model) -> Self {
+    pub fn of(model: &Model) -> Self {
         let description = &model.description;
         Self {
             config_name: description.config_name.clone(),

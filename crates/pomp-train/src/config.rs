@@ -217,7 +217,7 @@ pub struct KinematicStage {
     /// Share of the weights that a fine-tuning begins with in the ones that are kept, 0 to below 1; the rest are the averaged
     /// ones. What is learned anew costs less of what was there before (Wortsman and others, CVPR 2022). May be left
     /// out: 0.
-    #[serde(default, skip_serializing_if = "is_none_of_it")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub kept_of_first: f32,
     /// Share of examples whose state is that of the physics replay.
     pub replayed_share: f32,
@@ -266,13 +266,8 @@ impl KinematicStage {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none_of_it(share: &f32) -> bool {
-    *share == 0.0
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl TrainConfig {

@@ -3,9 +3,10 @@
 use crate::dataset::Dataset;
 use crate::example::StateSource;
 use crate::held_out::{HorizonErrors, rollout_errors, starts};
-use crate::kinematic_stage::{Rows, Sampler, matrix};
+use crate::kinematic_stage::{Rows, matrix};
 use crate::phase_stage::PhaseReader;
 use crate::progress::Stage;
+use crate::sampler::Sampler;
 use crate::step_rng::step_rng;
 use crate::{Phases, TrainError};
 use burn::tensor::{Device, Tensor};

@@ -1,7 +1,7 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
 use crate::adamw::adamw;
-use crate::dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
+use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
@@ -9,6 +9,7 @@ use crate::phase_stage::{PhaseReader, scalar};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::run::StageRun;
+use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
@@ -44,64 +45,6 @@ const NORMALISER_EXAMPLES: usize = 20_000;
 const GAMMA_BATCHES: usize = 20;
 /// Diffusion steps that each of their examples is noised to.
 const GAMMA_DRAWS: usize = 4;
-
-/// Where examples are drawn from, with their odds.
-pub(crate) struct Sampler {
-    /// Clip, frame.
-    examples: Vec<(u32, u32)>,
-    /// Running sum of odds.
-    odds: Vec<f64>,
-}
-
-impl Sampler {
-    pub fn new(
-        dataset: &Dataset,
-        clips: impl Iterator<Item = usize>,
-        margin: usize,
-        rare_factor: f32,
-    ) -> Self {
-        Self::among(dataset, clips, margin, rare_factor, |_, _| true)
-    }
-
-    /// As [`Self::new`], of the frames that `is_wanted`.
-    fn among(
-        dataset: &Dataset,
-        clips: impl Iterator<Item = usize>,
-        margin: usize,
-        rare_factor: f32,
-        is_wanted: impl Fn(&TrainingClip, usize) -> bool,
-    ) -> Self {
-        let (mut examples, mut odds, mut total) = (Vec::new(), Vec::new(), 0.0);
-        for index in clips {
-            let clip = &dataset.clips[index];
-            for frame in margin..clip.frames().saturating_sub(margin + 1) {
-                if !clip.supported[frame] || !is_wanted(clip, frame) {
-                    continue;
-                }
-                let common = matches!(Gait::dominant(&clip.recording.gait[frame]), Gait::Stand | Gait::Walk);
-                total += if common { 1.0 } else { f64::from(rare_factor) };
-                examples.push((index as u32, frame as u32));
-                odds.push(total);
-            }
-        }
-        Self { examples, odds }
-    }
-
-    pub fn len(&self) -> usize {
-        self.examples.len()
-    }
-
-    pub fn draw(&self, rng: &mut ChaCha8Rng) -> (usize, usize) {
-        let at = rng.random_range(0.0..self.odds[self.odds.len() - 1]);
-        let index = self.odds.partition_point(|odd| *odd <= at).min(self.examples.len() - 1);
-        self.at(index)
-    }
-
-    pub fn at(&self, index: usize) -> (usize, usize) {
-        let (clip, frame) = self.examples[index];
-        (clip as usize, frame as usize)
-    }
-}
 
 /// Everything that turns examples into normalised rows.
 pub(crate) struct Rows<'a> {
@@ -450,29 +393,6 @@ fn mixed(first: Option<&AveragedWeights>, averaged: KinematicModel) -> Kinematic
 /// Which recordings are in memory at a step, when they take turns.
 fn turn_of(step: usize) -> usize {
     (step - 1) / CHECKPOINT_EVERY
-}
-
-fn training_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
-    let clips = dataset.training().map(|(index, _)| index);
-    Sampler::new(dataset, clips, config.margin_frames, config.kinematic.rare_gait_factor)
-}
-
-fn held_out_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
-    let clips: Vec<usize> = dataset.held_out().into_iter().map(|(index, _)| index).collect();
-    Sampler::new(dataset, clips.into_iter(), config.margin_frames, 1.0)
-}
-
-/// The frames that rollouts in the simulator begin at; none where there are no such rollouts.
-fn practised_sampler(dataset: &Dataset, config: &TrainConfig) -> Result<Sampler, TrainError> {
-    if config.kinematic.simulated_rollouts.share == 0.0 {
-        return Ok(Sampler { examples: Vec::new(), odds: Vec::new() });
-    }
-    let clips = dataset.training().map(|(index, _)| index);
-    let sampler = Sampler::among(dataset, clips, config.margin_frames, 1.0, TrainingClip::is_practised);
-    if sampler.len() == 0 {
-        return Err(TrainError::NothingToPractise);
-    }
-    Ok(sampler)
 }
 
 /// Where rollouts begin, and what else they need.

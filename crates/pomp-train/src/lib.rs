@@ -29,6 +29,7 @@ mod progress;
 mod rehearsal;
 mod rollout_pool;
 mod run;
+mod sampler;
 mod shards;
 mod stable_ids;
 mod step_rng;

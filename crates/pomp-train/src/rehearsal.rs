@@ -3,10 +3,11 @@
 use crate::aligned_stage::train_aligned;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::{Dataset, TrainingClip};
-use crate::kinematic_stage::{Beginning, Sampler, train_kinematic};
+use crate::kinematic_stage::{Beginning, train_kinematic};
 use crate::phase_stage::{PhaseReader, train_phase, window_count};
 use crate::progress::Stage;
 use crate::run::{StageRun, Start, layout_of};
+use crate::sampler::Sampler;
 use crate::{TrainConfig, TrainError};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor};
@@ -191,14 +192,17 @@ fn shorten(dataset: &mut Dataset, config: &TrainConfig) {
     let windows =
         |clip: &TrainingClip, stride| window_count([(0, clip)].into_iter(), config.phase_edge_frames, stride);
     let (mut of_phase, mut of_aligned, mut frames) = (0, 0, 0);
+    let mut is_practised = kinematic.simulated_rollouts.share == 0.0;
     dataset.clips.retain(|clip| {
         let enough = of_phase >= STEPS * phase.training.batch_size
             && of_aligned >= STEPS * aligned.training.batch_size
-            && frames >= 10 * kinematic.batch_size;
+            && frames >= 10 * kinematic.batch_size
+            && is_practised;
         if !clip.held_out && !enough {
             of_phase += windows(clip, phase.stride);
             of_aligned += windows(clip, aligned.stride);
             frames += clip.frames();
+            is_practised |= (0..clip.frames()).any(|frame| clip.is_practised(frame));
             return true;
         }
         false

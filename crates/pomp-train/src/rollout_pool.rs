@@ -181,7 +181,8 @@ impl Rollout {
 }
 
 impl Simulated {
-    /// Simulates one frame towards a prediction. The phase code after the code `before`, or none when the simulator gave up.
+    /// Simulates one frame towards a prediction. The phase code after the code `before`, or none when the
+    /// simulator gave up or a number is not finite.
     fn advance(&mut self, output: &OutputFrame, before: &[f32]) -> Option<Vec<f32>> {
         self.character.aim(output);
         let mut push = Vec::new();

@@ -187,7 +187,7 @@ pub fn train(
                 Some(first) if start.resumes() && before.description.config == config_json(config) => {
                     first.clone()
                 }
-                _ => FineTunedFrom::model(&before),
+                _ => FineTunedFrom::of(&before),
             });
             let (Some((network, _)), Some(described)) = (before.kinematic, before.description.kinematic)
             else {
