@@ -283,8 +283,8 @@ impl TrainingClip {
         })
     }
 
-    /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. In flight
-    /// the body lags behind any target, and is nowhere near the clip after a few strides.
+    /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. Models
+    /// that practised jogs too jogged worse (docs/experiments.md).
     pub(crate) fn is_practised(&self, frame: usize) -> bool {
         self.level && matches!(Gait::dominant(&self.recording.gait[frame]), Gait::Stand | Gait::Walk)
     }
