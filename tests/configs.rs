@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_batch::RandomScenes;
-use pomp_generator::GeneratorConfig;
+use pomp_generator::{GeneratorConfig, GroundMotion};
 use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
@@ -106,6 +106,17 @@ fn generate_toml_spells_out_every_default() {
     assert_eq!(config, GeneratorConfig::default());
     assert_eq!(keys_of_file("generate.toml"), keys_of(&GeneratorConfig::default()));
     config.validate().unwrap();
+}
+
+#[test]
+fn moving_ground_toml_moves_the_ground_and_changes_nothing_else() {
+    let config: GeneratorConfig = parsed("moving_ground.toml");
+    config.validate().unwrap();
+    assert!(!config.ground_motion.rests());
+    assert_eq!(
+        GeneratorConfig { ground_motion: GroundMotion::default(), ..config },
+        GeneratorConfig::default()
+    );
 }
 
 #[test]

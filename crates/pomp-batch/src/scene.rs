@@ -42,7 +42,7 @@ impl Scene {
         Ok(RolloutRecipe {
             model_sha256: model_hash(model)?.to_owned(),
             settings: settings.clone(),
-            start: self.plan.at(0.0).gait,
+            start: self.plan.start_gait(model),
             seed,
             plan: self.plan,
             pushes: self.pushes,

@@ -43,6 +43,7 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
                 .collect(),
             control: generation.control[range.clone()].to_vec(),
             frame_time_us: generation.frame_time_us.as_ref().map(|times| times[range.clone()].to_vec()),
+            ground_offset: generation.ground_offset.as_ref().map(|offsets| offsets[range.clone()].to_vec()),
         }),
         // A part is not what the recipe makes.
         recipe: None,

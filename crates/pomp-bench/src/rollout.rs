@@ -103,7 +103,8 @@ fn closed_loop(
 ) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
     let terrain = ground(scenario, plan.reach_m(), seed)?;
-    let mut generator = Generator::new(&world.model, terrain.clone(), config, plan.at(0.0).gait, seed)?;
+    let mut generator =
+        Generator::new(&world.model, terrain.clone(), config, plan.start_gait(&world.model), seed)?;
     let pushes: Vec<ScheduledPush> = push
         .iter()
         .map(|push| ScheduledPush { time_s: push.time_s, body: push.body, impulse_ns: push.impulse_ns })
@@ -150,6 +151,7 @@ fn matched(
         target_positions: recording.positions.clone(),
         pushes: Vec::new(),
         frame_time_us: None,
+        ground_offset: None,
         control,
     });
     label_contacts(&mut recording)?;
@@ -220,6 +222,7 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
         })
         .collect();
     recording.simulation = Some(track);
-    recording.generation = Some(GenerationTrack { target_positions, pushes, control, frame_time_us: None });
+    recording.generation =
+        Some(GenerationTrack { target_positions, pushes, control, frame_time_us: None, ground_offset: None });
     Ok(Rollout { recording, terrain: clip.terrain.clone(), frame_us: Vec::new() })
 }

@@ -195,6 +195,7 @@ mod tests {
             pushes: vec![push],
             control: vec![[0.0; 4]; 360],
             frame_time_us: None,
+            ground_offset: None,
         });
         // The left foot lands 0.5 s after the push, and again a second later.
         for (frame, contact) in recording.foot_contact.iter_mut().enumerate() {

@@ -306,6 +306,7 @@ fn commanded(frames: usize, aside: f32, turned: f32) -> Recording {
         pushes: Vec::new(),
         control: (0..frames).map(|f| [aside, f as f32 / RATE_HZ, turned, 1.0]).collect(),
         frame_time_us: Some((0..frames).map(|f| 1000.0 + 10.0 * f as f32).collect()),
+        ground_offset: None,
     });
     recording
 }

@@ -16,7 +16,7 @@ use crate::stature::Stature;
 use crate::stride_memory::StrideMemory;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
 use crate::upright::share_of_upright;
-use crate::{GeneratorConfig, GeneratorError, PhaseFeedback, Role};
+use crate::{GeneratorConfig, GeneratorError, GroundMotion, PhaseFeedback, Role};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
@@ -205,6 +205,11 @@ impl Generator {
         self.character.terrain()
     }
 
+    /// How the ground moves under it.
+    pub fn ground_motion(&self) -> &GroundMotion {
+        &self.config.ground_motion
+    }
+
     /// Frames done.
     pub fn frames(&self) -> usize {
         self.frame
@@ -223,6 +228,7 @@ impl Generator {
     /// The part of a frame before it is simulated: the next target. Returns what was asked for.
     pub(crate) fn lead(&mut self, plan: &ControlPlan) -> Result<ControlSample, GeneratorError> {
         let control = plan.at(self.cursor.frame());
+        self.character.accelerate_ground(self.config.ground_motion.acceleration_m_s2(self.frame))?;
         match self.who_leads() {
             Leader::Module => {
                 self.set_target(plan)?;

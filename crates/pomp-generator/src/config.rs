@@ -1,5 +1,5 @@
-use crate::GeneratorError;
 use crate::stature::SERVED_M;
+use crate::{GeneratorError, GroundMotion};
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig, GetUpConfig, PhysicsError};
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,9 @@ pub struct GeneratorConfig {
     /// model's skeleton. Commands stay in m/s: what is a stroll for a tall character is a brisk walk for a small one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stature_m: Option<f32>,
+    /// How the ground moves. Left out, as by default, it rests.
+    #[serde(skip_serializing_if = "GroundMotion::rests")]
+    pub ground_motion: GroundMotion,
     /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
     /// needs less than the replay of a clip does.
     pub dynamic: DynamicConfig,
@@ -115,6 +118,7 @@ impl Default for GeneratorConfig {
             fallen_strength: 0.05,
             get_up: GetUpConfig::default(),
             stature_m: None,
+            ground_motion: GroundMotion::default(),
             dynamic: DynamicConfig {
                 assist: AssistConfig { horizontal_limit_bw: 0.45, ..DynamicConfig::default().assist },
                 ..DynamicConfig::default()
@@ -151,6 +155,14 @@ impl GeneratorConfig {
         in_range("fallen_strength", self.fallen_strength, 0.001, 1.0, "0.001 to 1")?;
         if let Some(stature_m) = self.stature_m {
             in_range("stature_m", stature_m, SERVED_M[0], SERVED_M[1], "1.5 to 2 m")?;
+        }
+        self.ground_motion.validate()?;
+        if !self.ground_motion.rests() && self.dynamics == Dynamics::KinematicOnly {
+            return Err(GeneratorError::BadConfig {
+                field: "ground_motion",
+                value: "given, with dynamics = \"kinematic_only\"".to_owned(),
+                range: "left out where nothing is simulated",
+            });
         }
         self.get_up.validate().map_err(|error| match error {
             PhysicsError::BadConfig { field, value, rule } => {

@@ -122,6 +122,11 @@ fn check_cast(terrain: &HeightMap, cast: &[Role]) -> Result<(), GeneratorError> 
         if !bounds.contains(x, z) {
             return bad(format!("character {number} starts at x {x}, z {z}, which is off the ground"));
         }
+        if role.settings.ground_motion != cast[0].settings.ground_motion {
+            return bad(format!(
+                "character {number} has another ground_motion than character 1; they stand on one ground"
+            ));
+        }
         if role.settings.dynamics == Dynamics::KinematicOnly {
             return bad(format!(
                 "character {number} has dynamics = \"kinematic_only\"; who shares a world is simulated"

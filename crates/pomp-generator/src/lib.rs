@@ -23,6 +23,7 @@ mod ensemble_recipe;
 mod error;
 mod footing;
 mod gait_cycle;
+mod ground_motion;
 mod phase_feedback;
 mod recipe;
 mod rollout;
@@ -42,6 +43,7 @@ pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Ste
 pub use ensemble::{Ensemble, Part, Role};
 pub use ensemble_recipe::{EnsembleRecipe, Performer};
 pub use error::GeneratorError;
+pub use ground_motion::{GroundMotion, GroundMove};
 pub use phase_feedback::PhaseReader;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};

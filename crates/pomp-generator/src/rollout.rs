@@ -77,6 +77,8 @@ pub(crate) fn pushes_at(pushes: &[ScheduledPush], frame: usize) -> Vec<Push> {
 
 /// What a run gave so far.
 pub(crate) struct Recorder {
+    /// Frames that the generator had done before.
+    first: usize,
     poses: Vec<GlobalPose>,
     velocities: FrameTable<Vec3>,
     targets: FrameTable<Vec3>,
@@ -95,6 +97,7 @@ impl Recorder {
     pub fn new(generator: &Generator, frames: usize) -> Self {
         let (joints, bodies) = (generator.skeleton().len(), generator.body_names().len());
         Self {
+            first: generator.frames(),
             poses: Vec::with_capacity(frames),
             velocities: FrameTable::with_columns(joints),
             targets: FrameTable::with_columns(joints),
@@ -161,6 +164,7 @@ impl Recorder {
             pushes: self.pushes,
             control: self.control,
             frame_time_us: Some(self.times),
+            ground_offset: generator.ground_motion().offsets_m(self.first..self.first + self.poses.len()),
         });
         recording
     }

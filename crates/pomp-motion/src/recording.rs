@@ -69,6 +69,9 @@ pub struct GenerationTrack {
     pub control: Vec<[f32; 4]>,
     /// Wall time of each frame, microseconds; `None` when no clock was read, so that the same run gives the same bytes.
     pub frame_time_us: Option<Vec<f32>>,
+    /// Where the ground is per frame, metres, from its place at the start; `None` for ground that rests. All positions are
+    /// told in the frame of the ground; with this added they are in the world.
+    pub ground_offset: Option<Vec<Vec3>>,
 }
 
 /// All that a rollout was made of besides its ground and its pushes: enough to make it again, bit for bit.
@@ -307,6 +310,9 @@ impl Recording {
             size("control", generation.control.len(), frames)?;
             if let Some(times) = &generation.frame_time_us {
                 size("frame_time_us", times.len(), frames)?;
+            }
+            if let Some(offsets) = &generation.ground_offset {
+                size("ground_offset", offsets.len(), frames)?;
             }
         } else if self.recipe.is_some() {
             return Err(MotionError::BadClip {

@@ -49,7 +49,7 @@ pub fn differences(first: &Recording, second: &Recording) -> Vec<Difference> {
 }
 
 /// The arrays that are compared, in the order of [`arrays`].
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "positions",
     "quaternions",
     "root",
@@ -70,6 +70,7 @@ const NAMES: [&str; 20] = [
     "framerate",
     "body_mass",
     "terrain_height",
+    "ground_offset",
 ];
 
 /// An array as rows of `width` numbers.
@@ -132,6 +133,7 @@ fn arrays(recording: &Recording) -> [Flat; NAMES.len()] {
         Flat::rows([[recording.frame_rate_hz]]),
         simulation.map(|s| Flat::rows(s.body_mass_kg.iter().map(|kg| [*kg]))).unwrap_or_default(),
         recording.terrain.as_ref().map(|t| Flat::numbers(&t.heights)).unwrap_or_default(),
+        generation.and_then(|g| g.ground_offset.as_deref()).map(triples).unwrap_or_default(),
     ]
 }
 

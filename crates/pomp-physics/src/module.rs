@@ -182,6 +182,20 @@ impl DynamicModule {
         Ok(())
     }
 
+    /// Lets the ground of the world accelerate, m/s², world, from the next frame on and until it is told otherwise. It stays where it
+    /// is: all is told in the frame of the ground, in which its acceleration is taken from gravity. Impulses and forces are
+    /// the same in every frame that does not turn.
+    ///
+    /// # Errors
+    /// An acceleration that is not finite; nothing is changed then.
+    pub fn accelerate_ground(&mut self, acceleration_m_s2: Vec3) -> Result<(), PhysicsError> {
+        if !acceleration_m_s2.is_finite() {
+            return Err(PhysicsError::NotFinite { what: "acceleration of the ground".to_owned() });
+        }
+        self.world().accelerate_ground(acceleration_m_s2);
+        Ok(())
+    }
+
     /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay. Of
     /// several in a world one alone is moved, its divergences are forgotten, and the boxes fly on.
     ///

@@ -53,6 +53,9 @@ pub(crate) struct World {
     pristine: WorldState,
     pub(crate) ragdolls: Vec<Ragdoll>,
     ground: ColliderHandle,
+    /// Of the Earth, m/s².
+    gravity_at_rest: Vec3,
+    /// In the frame of the ground, which may accelerate.
     gravity: Vec3,
     parameters: IntegrationParameters,
     pipeline: PhysicsPipeline,
@@ -141,7 +144,8 @@ impl World {
             state,
             ragdolls,
             ground,
-            gravity: Vec3::new(0.0, -config.gravity_m_s2, 0.0),
+            gravity_at_rest: Vec3::NEG_Y * config.gravity_m_s2,
+            gravity: Vec3::NEG_Y * config.gravity_m_s2,
             parameters,
             pipeline: PhysicsPipeline::new(),
             ccd: CCDSolver::new(),
@@ -311,6 +315,11 @@ impl World {
         }
         self.state.ground_is_new = true;
         self.pristine.ground_is_new = true;
+    }
+
+    /// Lets the ground accelerate from now on, m/s².
+    pub(crate) fn accelerate_ground(&mut self, acceleration: Vec3) {
+        self.gravity = self.gravity_at_rest - acceleration;
     }
 
     /// Counts a frame; lets boxes come and go; now and then renews the joint rotations.

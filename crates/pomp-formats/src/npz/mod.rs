@@ -22,6 +22,7 @@
 //! | `phase` | `[T,2C]` | optional: phase codes, `a cos 2πs, a sin 2πs` per channel |
 //! | `phase_model` | text | optional, with `phase`: hash of the model that read them |
 //! | `target_positions`, `push`, `control`, `frame_time_us` | `[T,J,3]`, `[K,8]`, `[T,4]`, `[T]` | rollouts; all or none. A push is time, body index, impulse x y z, point x y z. Frame times are NaN throughout when no clock was recorded |
+//! | `ground_offset` | `[T,3]` | rollouts on moving ground alone: where the ground is. All positions are told in its frame; with this added they are in the world |
 //! | `recipe`, `plan` | text, `[N,5]` | what makes a rollout again to the bit, with its ground and pushes (`pomp replay`); both or none, and only in rollouts. `recipe` is TOML: program (`made_by`), `model_sha256`, `seed`, gait at the start, and every setting of the loop. `plan` is the command at each of its own frames: x, z, yaw, speed, index of the gait. What the studio records has no plan, and JSON with the scene and what was done in it |
 //!
 //! Written files are the same bytes for the same recording: fixed order, fixed time stamps, no compression.
@@ -76,6 +77,6 @@ const ALWAYS: [&str; 13] = [
     "config_hash",
 ];
 /// Arrays that may be missing one by one.
-const OPTIONAL: [&str; 3] = ["bone_offsets", "phase", "phase_model"];
+const OPTIONAL: [&str; 4] = ["bone_offsets", "phase", "phase_model", "ground_offset"];
 /// Numbers of a push: time, body, impulse, point.
 const PUSH_COLUMNS: usize = 8;

@@ -61,8 +61,7 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
         simulation,
         phase: arrays.has("phase").then(|| phase(arrays, frames)).transpose()?,
         phase_model: arrays.has("phase_model").then(|| arrays.text("phase_model")).transpose()?,
-        generation: arrays
-            .has_any(&GENERATION)
+        generation: (arrays.has_any(&GENERATION) || arrays.has("ground_offset"))
             .then(|| generation(arrays, frames, joints, bodies))
             .transpose()?,
         recipe: arrays.has_any(&RECIPE).then(|| recipe(arrays)).transpose()?,
@@ -249,6 +248,11 @@ fn generation(
         pushes,
         control: arrays.rows("control", frames)?,
         frame_time_us: arrays.floats_or_none("frame_time_us", &[frames])?,
+        ground_offset: arrays
+            .has("ground_offset")
+            .then(|| arrays.rows("ground_offset", frames))
+            .transpose()?
+            .map(|rows| rows.into_iter().map(Vec3::from_array).collect()),
     })
 }
 

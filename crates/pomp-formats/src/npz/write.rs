@@ -109,6 +109,9 @@ impl Archive {
                 Some(times) => self.floats("frame_time_us", &[frames], times.iter().copied())?,
                 None => self.array::<f32, f32>("frame_time_us", "<f4", &[frames], &vec![f32::NAN; frames])?,
             }
+            if let Some(offsets) = &generation.ground_offset {
+                self.floats("ground_offset", &[frames, 3], coordinates(offsets))?;
+            }
         }
         if let Some(recipe) = &recording.recipe {
             self.texts("recipe", &[], &[&recipe.settings])?;

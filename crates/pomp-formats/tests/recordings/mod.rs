@@ -60,6 +60,7 @@ pub fn full_recording() -> Recording {
             pushes: vec![PushRecord { time_s: 0.05, body: 1, impulse_ns: Vec3::X * 40.0, point: Vec3::Y }],
             control: vec![[0.0, 1.0, 0.5, 1.2]; frames],
             frame_time_us: Some(vec![321.0; frames]),
+            ground_offset: Some((0..frames).map(|frame| Vec3::new(0.01 * frame as f32, 0.0, -0.5)).collect()),
         }),
         recipe: Some(Recipe {
             settings: "made_by = \"pomp\"\nseed = \"7\"\n".to_owned(),

@@ -3,6 +3,7 @@
 use super::Character;
 use crate::walking_surface::WalkingSurface;
 use crate::{Dynamics, GeneratorError};
+use pomp_motion::glam::Vec3;
 use pomp_physics::ThrownBox;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -14,6 +15,11 @@ impl Character {
             Dynamics::Simulated => Ok(self.dynamic.throw(thrown)?),
             Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),
         }
+    }
+
+    /// Lets the ground accelerate, m/s², until it is told otherwise.
+    pub(crate) fn accelerate_ground(&mut self, acceleration_m_s2: Vec3) -> Result<(), GeneratorError> {
+        Ok(self.dynamic.accelerate_ground(acceleration_m_s2)?)
     }
 
     /// Exchanges the ground under the character.

@@ -59,6 +59,29 @@ fn contact_assist_push_and_gravity_impulses_sum_to_the_change_of_momentum() {
 }
 
 #[test]
+fn on_ground_that_accelerates_the_body_is_drawn_the_other_way_until_it_no_longer_does() {
+    let config = DynamicConfig::default();
+    let mut module = module_with(&config, &ground(2.0, -1.0, 4.0, |_, _| 0.0));
+    module.reset(&walk(0.0), &PoseVelocity::zero(22)).unwrap();
+    let mass_kg: f32 = module.body_masses().iter().sum();
+    let mut worst = 0.0f32;
+    for i in 0..60 {
+        let acceleration = if i < 30 { Vec3::new(2.0, 0.5, -1.0) } else { Vec3::ZERO };
+        module.accelerate_ground(acceleration).unwrap();
+        let before = module.momentum();
+        let t = i as f32 * DT;
+        let frame = module.step(&walk(t), &walk(t + DT), &[]).unwrap();
+        let change = module.momentum() - before;
+        let given = frame.contact_impulse.iter().copied().sum::<Vec3>()
+            + frame.assist_force * DT
+            + (Vec3::NEG_Y * config.gravity_m_s2 - acceleration) * (mass_kg * DT);
+        worst = worst.max((change - given).length());
+    }
+    assert!(worst < 0.02, "{worst} N s");
+    assert!(module.accelerate_ground(Vec3::NAN).is_err());
+}
+
+#[test]
 fn a_thrown_body_falls_on_a_parabola_and_needs_the_ground_to_stop() {
     let mut module = module(&ground(3.0, -3.0, 3.0, |_, _| -40.0));
     module.set_assist_scale(0.0);

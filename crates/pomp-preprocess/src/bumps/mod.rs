@@ -92,6 +92,7 @@ pub(crate) fn bump(
         pushes: records,
         control,
         frame_time_us: None,
+        ground_offset: None,
     });
     bumped.simulation = Some(track);
     Ok(Ok(Bumped { recording: bumped, report }))

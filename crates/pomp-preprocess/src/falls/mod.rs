@@ -107,6 +107,7 @@ pub(crate) fn fell(
         pushes: happened.pushes,
         control,
         frame_time_us: None,
+        ground_offset: None,
     });
     let all = felled.positions.values().iter().chain(track.positions.values());
     let (low, high) = all.fold((Vec2::MAX, Vec2::MIN), |(low, high), p| {

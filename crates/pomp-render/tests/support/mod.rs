@@ -153,6 +153,7 @@ pub fn rollout(clip: &Clip, push_s: f32) -> Recording {
         pushes,
         control: recording.root.iter().map(|r| [r[0] + 0.1, r[1], r[2], SPEED]).collect(),
         frame_time_us: Some(vec![900.0; frames]),
+        ground_offset: None,
     });
     recording
 }

@@ -109,6 +109,10 @@ impl RecordingBuffer {
                 })
                 .collect(),
             frame_time_us: Some(self.frames.iter().map(|(_, time)| *time).collect()),
+            ground_offset: {
+                let first = self.first as usize;
+                generator.ground_motion().offsets_m(first..first + self.frames.len())
+            },
         });
         recording.source = source;
         recording.license = "as the model's training data: see its model card".to_owned();

@@ -40,7 +40,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let plan = control(&arguments.control, arguments.seconds + BEYOND_S)?;
     let recipe = RolloutRecipe {
         model_sha256: model.files_sha256.clone().expect("it was read from files"),
-        start: plan.at(0.0).gait,
+        start: plan.start_gait(&model),
         seed: arguments.seed,
         pushes: pushes(arguments, &model.description.body_names)?,
         throws: throws_of(&arguments.throw, &model.description.body_names)?,

@@ -106,7 +106,7 @@ fn performer(
     Ok(Performer {
         role: Role {
             settings,
-            start: plan.at(0.0).gait,
+            start: plan.start_gait(model),
             seed: entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64)),
             position,
             yaw,
