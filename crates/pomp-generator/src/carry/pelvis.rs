@@ -2,9 +2,9 @@
 
 /// Time in which the pelvis follows the feet, seconds: a quarter of a step.
 const FOLLOWS_S: f32 = 0.12;
-/// Times in which it comes down for a leg that does not reach, and goes up again.
-const DOWN_S: f32 = 0.05;
-const UP_S: f32 = 0.2;
+/// Time in which it comes down for a leg that does not reach, and goes up again, seconds. In a quarter of it the body drops off
+/// the first tread of a way down, and the foot slips off the next.
+const REACHES_S: f32 = 0.2;
 /// Farthest that it comes down for a leg, metres.
 const LOWEST_M: f32 = 0.25;
 
@@ -31,8 +31,7 @@ impl Pelvis {
         self.rate_mps = slowed / (1.0 + dt_s * pull * (2.0 + dt_s * pull));
         self.raised_m += dt_s * self.rate_mps;
         let wanted = missing_m(self.raised_m).clamp(0.0, LOWEST_M);
-        let time = if wanted > self.dropped_m { DOWN_S } else { UP_S };
-        self.dropped_m += (wanted - self.dropped_m) * (1.0 - (-dt_s / time).exp());
+        self.dropped_m += (wanted - self.dropped_m) * (1.0 - (-dt_s / REACHES_S).exp());
     }
 }
 
@@ -49,7 +48,7 @@ mod tests {
             highest = highest.max(pelvis.height_m());
         }
         assert!(highest < 0.201 && pelvis.height_m() > 0.199, "{highest}");
-        for _ in 0..30 {
+        for _ in 0..80 {
             pelvis.advance(0.2, |raised| raised - 0.1, 1.0 / 60.0);
         }
         assert!((pelvis.height_m() - 0.1).abs() < 1e-3, "{}", pelvis.height_m());
