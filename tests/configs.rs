@@ -142,11 +142,14 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<TrainConfig>("compact.toml");
     assert_strict::<TrainConfig>("paper.toml");
+    assert_strict::<TrainConfig>("paper_size.toml");
 }
 
 #[test]
 fn training_configurations_are_valid_down_to_their_networks() {
-    for name in ["compact.toml", "paper.toml"] {
+    let names =
+        ["compact.toml", "compact_practised.toml", "paper.toml", "paper_size.toml", "paper_size_practised.toml"];
+    for name in names {
         let config: TrainConfig = parsed(name);
         assert_eq!(format!("{}.toml", config.name), name);
         config.validate().unwrap();
@@ -207,6 +210,22 @@ fn every_ablation_differs_from_the_baseline_in_what_its_name_says_and_the_baseli
 #[test]
 fn paper_toml_has_the_keys_of_compact_toml() {
     assert_eq!(keys_of_file("paper.toml"), keys_of_file("compact.toml"));
+}
+
+#[test]
+fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
+    for (first, second) in
+        [("compact.toml", "compact_practised.toml"), ("paper_size.toml", "paper_size_practised.toml")]
+    {
+        let [first, second]: [TrainConfig; 2] = [first, second].map(parsed);
+        let networks = [&first, &second].map(|config| {
+            let layout =
+                FeatureLayout::new(JOINTS, JOINTS, config.phase.network.channels, config.kinematic.rotations);
+            (config.kinematic.network(&layout), layout)
+        });
+        assert_eq!(networks[0], networks[1]);
+        assert_eq!(first.phase.network, second.phase.network);
+    }
 }
 
 #[test]
