@@ -147,8 +147,13 @@ fn unknown_keys_are_refused_in_every_table() {
 
 #[test]
 fn training_configurations_are_valid_down_to_their_networks() {
-    let names =
-        ["compact.toml", "compact_practised.toml", "paper.toml", "paper_size.toml", "paper_size_practised.toml"];
+    let names = [
+        "compact.toml",
+        "compact_practised.toml",
+        "paper.toml",
+        "paper_size.toml",
+        "paper_size_practised.toml",
+    ];
     for name in names {
         let config: TrainConfig = parsed(name);
         assert_eq!(format!("{}.toml", config.name), name);
