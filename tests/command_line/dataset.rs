@@ -190,11 +190,14 @@ fn arrays_of_the_card() -> Vec<String> {
 fn the_dataset_card_lists_every_array_that_recordings_and_rollouts_have_and_no_other() {
     let folder = TempDir::new().unwrap();
     let data = copied();
+    let moving_ground = crate::program::repository().join("configs/moving_ground.toml");
     pomp!("phase", "annotate", data.path(), "--model", tiny()).succeeds();
     pomp!(
         "generate",
         "--model",
         tiny(),
+        "--config",
+        &moving_ground,
         "--seconds",
         "0.5",
         "--no-pictures",
