@@ -106,7 +106,7 @@ impl GroundMove {
         }
         Err(GeneratorError::BadConfig {
             field: "ground_motion",
-            value: format!("{self:?}, which accelerates by {most:.1} m/s²"),
+            value: format!("{self:?}, which accelerates by up to {most:.1} m/s²"),
             range: "at most 50 m/s²: give it more seconds, a lower frequency or less way",
         })
     }

@@ -284,7 +284,7 @@ impl TrainingClip {
     }
 
     /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. Models
-    /// that practised jogs too jogged worse (docs/experiments.md).
+    /// that practised jogs too jogged worse, as far as rollouts that began in full flight could tell (docs/experiments.md).
     pub(crate) fn is_practised(&self, frame: usize) -> bool {
         self.level && matches!(Gait::dominant(&self.recording.gait[frame]), Gait::Stand | Gait::Walk)
     }
