@@ -7,7 +7,7 @@ use crate::mocap::poses;
 use crate::motion_matching::{MatchedCharacter, MatchingDatabase};
 use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
 use pomp_motion::{
-    Clip, ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord,
+    ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord,
     Recording, SimulationTrack, foot_contacts,
 };
 use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push};
@@ -121,7 +121,6 @@ fn closed_loop(
     }
     if config.dynamics == pomp_generator::Dynamics::KinematicOnly {
         recording.simulation = None;
-        label_contacts(&mut recording)?;
     }
     Ok(Rollout { recording, terrain, frame_us })
 }
@@ -154,15 +153,9 @@ fn matched(
         ground_offset: None,
         control,
     });
-    label_contacts(&mut recording)?;
+    // Nobody simulated it: as preprocessing finds them in mocap.
+    recording.foot_contact = foot_contacts(&recording.to_clip()?, &ContactConfig::default());
     Ok(Rollout { recording, terrain, frame_us })
-}
-
-/// Contacts of a motion that nobody simulated, as preprocessing finds them in mocap.
-fn label_contacts(recording: &mut Recording) -> Result<(), BenchError> {
-    let clip: Clip = recording.to_clip()?;
-    recording.foot_contact = foot_contacts(&clip, &ContactConfig::default());
-    Ok(())
 }
 
 fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, BenchError> {

@@ -1,5 +1,5 @@
 use crate::track::Motion;
-use crate::{EvalError, Metrics, Track, command, falls, feet, forces, pushes, smoothness};
+use crate::{EvalError, Metrics, Track, command, falls, feet, forces, pushes, smoothness, work};
 use pomp_motion::Recording;
 use pomp_terrain::HeightMap;
 
@@ -17,6 +17,7 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
         Metrics { duration_s: Some(motion.frames() as f64 / motion.rate_hz), ..Metrics::default() };
     feet::measure(&motion, &mut metrics);
     smoothness::measure(&motion, &mut metrics);
+    work::measure(&motion, &mut metrics);
     command::measure(&motion, recording, &mut metrics)?;
     forces::measure(recording, &mut metrics)?;
     let falls = falls::measure(&motion, recording, terrain, &mut metrics);

@@ -43,6 +43,7 @@ mod summary;
 mod symmetric;
 mod table;
 mod track;
+mod work;
 
 pub use error::EvalError;
 pub use evaluate::evaluate;

@@ -88,6 +88,12 @@ metrics! {
     /// Angle by which a joint turns against its parent (the root against the world) per second, mean over joints and
     /// frames, deg/s. The liveliness of DeepPhase; times the number of joints it is the sum.
     joint_rotation_deg_s: "deg/s", AsData;
+    /// Positive mechanical work per second and kilogram, W/kg: each rise of the energy of the centre of mass (lift and speed),
+    /// and each rise of the kinetic energy about it of the trunk with the head, of an arm or of a leg, is work of muscles; energy
+    /// passes freely between the segments of one of these, and not between two (Willems et al. 1995). Segments are points
+    /// in the middle of their bones. A bound from motion alone: what muscles do against each other, and what the
+    /// root assist lends, is not told apart.
+    positive_work_w_kg: "W/kg", AsData;
     /// Horizontal speed of the pelvis, mean, m/s.
     root_speed_m_s: "m/s", AsData;
 

@@ -1,6 +1,6 @@
 use crate::EvalError;
 use glam::{Quat, Vec3};
-use pomp_motion::{FrameTable, Recording, Skeleton, humanoid};
+use pomp_motion::{FrameTable, Recording, SimulationTrack, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
 
@@ -161,22 +161,9 @@ fn soles(positions: &[Vec3], rotations: Option<&[Quat]>, body_height: f32) -> [V
     })
 }
 
-/// The labels of the recording; for the simulated track, where the simulation has bodies of the names of the four
-/// foot joints, the frames in which these bodies feel a contact impulse.
+/// The labels of the recording; for the simulated track, where it has bodies of feet, the frames in which these feel a contact
+/// impulse.
 fn contacts(recording: &Recording, which: Track) -> Vec<[bool; 4]> {
-    let labelled = || recording.foot_contact.clone();
-    let (Track::Simulated, Some(simulation)) = (which, &recording.simulation) else { return labelled() };
-    let body = |joint: pomp_motion::JointIndex| {
-        let name = &recording.skeleton.joints()[joint.0].name;
-        simulation.body_names.iter().position(|body| body == name)
-    };
-    let feet = [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE].map(body);
-    let [Some(left_heel), Some(left_toe), Some(right_heel), Some(right_toe)] = feet else {
-        return labelled();
-    };
-    simulation
-        .sim_contact_impulse
-        .rows()
-        .map(|row| [left_heel, left_toe, right_heel, right_toe].map(|body| row[body].length() > 0.0))
-        .collect()
+    let felt = recording.simulation.as_ref().filter(|_| which == Track::Simulated);
+    felt.and_then(SimulationTrack::foot_contact).unwrap_or_else(|| recording.foot_contact.clone())
 }

@@ -71,6 +71,7 @@ fn a_statue_scores_zero_wherever_motion_or_error_is_measured() {
         metrics.jerk_mean_m_s3,
         metrics.high_jerk_percent,
         metrics.joint_rotation_deg_s,
+        metrics.positive_work_w_kg,
         metrics.root_speed_m_s,
         metrics.falls,
     ] {
@@ -172,6 +173,28 @@ fn a_frozen_statue_is_less_lively_than_a_turning_head() {
     }));
     near(nodding.joint_rotation_deg_s, 0.5f64.to_degrees() / 22.0, 0.02);
     assert!(nodding.joint_rotation_deg_s > character(&statue(120)).joint_rotation_deg_s);
+}
+
+#[test]
+fn work_is_what_lifts_the_body_and_swings_its_limbs() {
+    let rising = character(&posed(121, |t, pose| pose.root_position.y += 0.5 * t));
+    near(rising.positive_work_w_kg, 9.81 * 0.5, 1e-3);
+    let sinking = character(&posed(121, |t, pose| pose.root_position.y -= 0.2 * t));
+    near(sinking.positive_work_w_kg, 0.0, 1e-6);
+    let gliding = character(&posed(121, |t, pose| pose.root_position.z += 1.2 * t));
+    near(gliding.positive_work_w_kg, 0.0, 1e-3);
+
+    // A forearm that swings once a second about the upright axis: twice a second the kinetic energy of forearm and hand rises to
+    // that of their largest speeds; it is that of the arm, of the centre of mass and of the rest together (König).
+    let (swing, rate) = (0.6f64, std::f64::consts::TAU);
+    let waving = character(&posed(123, |t, pose| {
+        let angle = swing * (rate * f64::from(t)).sin();
+        pose.local_rotations[humanoid::LEFT_FORE_ARM.0] = Quat::from_rotation_y(angle as f32);
+    }));
+    let (forearm, hand) = (0.0162, 0.0061);
+    let length = 0.135 * f64::from(HEIGHT_M);
+    let squares = (forearm * 0.25 + hand) * (length * swing * rate).powi(2);
+    near(waving.positive_work_w_kg, squares, 0.03 * squares);
 }
 
 fn toppled(t: f32) -> bool {

@@ -16,7 +16,7 @@ use crate::stature::Stature;
 use crate::stride_memory::StrideMemory;
 use crate::trajectory::{Blend, History, ground_position, window_keys};
 use crate::upright::share_of_upright;
-use crate::{GeneratorConfig, GeneratorError, GroundMotion, PhaseFeedback, Role};
+use crate::{Dynamics, GeneratorConfig, GeneratorError, GroundMotion, PhaseFeedback, Role};
 use glam::{Vec2, Vec3};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess};
 use pomp_model::{KinematicDescription, Model};
@@ -203,6 +203,11 @@ impl Generator {
     /// The ground.
     pub fn terrain(&self) -> &HeightMap {
         self.character.terrain()
+    }
+
+    /// What moves the body.
+    pub fn dynamics(&self) -> Dynamics {
+        self.config.dynamics
     }
 
     /// How the ground moves under it.

@@ -120,7 +120,11 @@ impl Default for GeneratorConfig {
             stature_m: None,
             ground_motion: GroundMotion::default(),
             dynamic: DynamicConfig {
-                assist: AssistConfig { horizontal_limit_bw: 0.45, ..DynamicConfig::default().assist },
+                assist: AssistConfig {
+                    horizontal_limit_bw: 0.45,
+                    struck_limit_bw: 0.05,
+                    ..DynamicConfig::default().assist
+                },
                 ..DynamicConfig::default()
             },
         }

@@ -47,7 +47,7 @@ pub use ground_motion::{GroundMotion, GroundMove};
 pub use phase_feedback::PhaseReader;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
-pub use rollout::{ScheduledPush, record};
+pub use rollout::{ScheduledPush, label_contacts, record};
 pub use scheduled_throw::ScheduledThrow;
 
 /// The example of the README, compiled and run with the tests.

@@ -1,11 +1,11 @@
 //! A whole run, recorded.
 
 use crate::closed_loop::FRAME_RATE_HZ;
-use crate::{ControlPlan, Generator, GeneratorError, ScheduledThrow, StepOutput};
+use crate::{ControlPlan, Dynamics, Generator, GeneratorError, ScheduledThrow, StepOutput};
 use glam::Vec3;
 use pomp_motion::{
-    ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, PushRecord, Recording,
-    SimulationTrack,
+    ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, PushRecord,
+    Recording, SimulationTrack, foot_contacts_of_positions,
 };
 use pomp_physics::Push;
 use std::sync::Arc;
@@ -64,6 +64,22 @@ pub(crate) fn record_with_throws(
         recorder.add(frame, &now, step, after_step(frame));
     }
     Ok(recorder.finish(generator, name))
+}
+
+/// Labels the contacts of a rollout, made with `dynamics`: by force where it was simulated, else by height and speed, as
+/// preprocessing does in mocap.
+pub fn label_contacts(recording: &mut Recording, dynamics: Dynamics) {
+    let felt = recording.simulation.as_ref().and_then(SimulationTrack::foot_contact);
+    recording.foot_contact = match (dynamics, felt) {
+        (Dynamics::Simulated, Some(felt)) => felt,
+        _ => foot_contacts_of_positions(
+            &recording.skeleton,
+            &recording.positions,
+            recording.frame_rate_hz,
+            &ContactConfig::default(),
+        )
+        .expect("a recording has positions of all joints"),
+    };
 }
 
 /// The pushes that act in a frame.
@@ -159,6 +175,7 @@ impl Recorder {
             assist_force: self.forces,
             assist_torque: self.torques,
         });
+        label_contacts(&mut recording, generator.dynamics());
         recording.generation = Some(GenerationTrack {
             target_positions: self.targets,
             pushes: self.pushes,

@@ -1,6 +1,6 @@
 use crate::clip::central_velocities;
 use crate::root_frame::yaw_of_rotation;
-use crate::{Clip, FrameTable, GlobalPose, Joint, JointIndex, MotionError, Pose, Skeleton};
+use crate::{Clip, FrameTable, GlobalPose, Joint, JointIndex, MotionError, Pose, Skeleton, humanoid};
 use glam::{Quat, Vec3};
 use std::sync::Arc;
 
@@ -40,6 +40,26 @@ pub struct SimulationTrack {
     pub assist_force: Vec<Vec3>,
     /// Torque of the root assist, mean over the frame, N·m, world `[T]`.
     pub assist_torque: Vec<Vec3>,
+}
+
+impl SimulationTrack {
+    /// Which of left heel, left toe, right heel and right toe feel a contact impulse, per frame: the heel is the foot's body.
+    /// `None` where no bodies have the names of the four foot joints of the project skeleton.
+    pub fn foot_contact(&self) -> Option<Vec<[bool; 4]>> {
+        let project = Skeleton::humanoid(1.0);
+        let body = |joint: JointIndex| {
+            let name = &project.joints()[joint.0].name;
+            self.body_names.iter().position(|body| body == name)
+        };
+        let bodies = [
+            body(humanoid::LEFT_FOOT)?,
+            body(humanoid::LEFT_TOE)?,
+            body(humanoid::RIGHT_FOOT)?,
+            body(humanoid::RIGHT_TOE)?,
+        ];
+        let impulses = self.sim_contact_impulse.rows();
+        Some(impulses.map(|row| bodies.map(|body| row[body].length() > 0.0)).collect())
+    }
 }
 
 /// [`SimulationTrack::impulse_estimator`] of impulses as the simulator reports them.

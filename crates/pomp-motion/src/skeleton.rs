@@ -203,4 +203,21 @@ pub mod humanoid {
     pub const TOE_HEIGHT: f32 = 0.013;
     /// Number of joints, J.
     pub const JOINTS: usize = TABLE.len();
+
+    /// Percent of body mass per joint of the project skeleton.
+    ///
+    /// Segments after de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters", J.
+    /// Biomechanics 29 (1996), table 4, males: head with neck 6.94, upper trunk 15.96, middle trunk 16.33, lower
+    /// trunk 11.17, upper arm 2.71, forearm 1.62, hand 0.61, thigh 14.16, shank 4.33, foot 1.37. They add up to
+    /// 100. Ours, where the skeleton is finer than the segments: lower trunk to Hips; middle trunk in halves to
+    /// Spine and Spine1; upper trunk to Spine2 less 1.2 for each shoulder girdle; a fifth of head with neck to
+    /// Neck; a fifth of the foot to Toe.
+    pub const MASS_PERCENT: [f32; JOINTS] = {
+        let (thigh, shank, foot, toe) = (14.16, 4.33, 1.10, 0.27);
+        let (girdle, upper_arm, forearm, hand) = (1.20, 2.71, 1.62, 0.61);
+        [
+            11.17, thigh, shank, foot, toe, thigh, shank, foot, toe, 8.165, 8.165, 13.56, 1.39, 5.55, girdle,
+            upper_arm, forearm, hand, girdle, upper_arm, forearm, hand,
+        ]
+    };
 }

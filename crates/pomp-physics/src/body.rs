@@ -50,23 +50,6 @@ pub(crate) struct Body {
     pub(crate) mass_kg: f32,
 }
 
-/// Percent of body mass per joint of the project skeleton.
-///
-/// Segments after de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters", J.
-/// Biomechanics 29 (1996), table 4, males: head with neck 6.94, upper trunk 15.96, middle trunk 16.33, lower
-/// trunk 11.17, upper arm 2.71, forearm 1.62, hand 0.61, thigh 14.16, shank 4.33, foot 1.37. They add up to
-/// 100. Ours, where the skeleton is finer than the segments: lower trunk to Hips; middle trunk in halves to
-/// Spine and Spine1; upper trunk to Spine2 less 1.2 for each shoulder girdle; a fifth of head with neck to
-/// Neck; a fifth of the foot to Toe.
-const MASS_PERCENT: [f32; humanoid::JOINTS] = {
-    let (thigh, shank, foot, toe) = (14.16, 4.33, 1.10, 0.27);
-    let (girdle, upper_arm, forearm, hand) = (1.20, 2.71, 1.62, 0.61);
-    [
-        11.17, thigh, shank, foot, toe, thigh, shank, foot, toe, 8.165, 8.165, 13.56, 1.39, 5.55, girdle,
-        upper_arm, forearm, hand, girdle, upper_arm, forearm, hand,
-    ]
-};
-
 /// Leg length (hip to ankle) as a fraction of body height in the project skeleton (Drillis and Contini 1966).
 const LEG_LENGTH: f32 = 0.491;
 
@@ -121,7 +104,7 @@ pub(crate) fn bodies(skeleton: &Skeleton, mass_kg: f32) -> Vec<Body> {
     (0..skeleton.len())
         .map(|i| Body {
             shape: shape(skeleton, JointIndex(i), height),
-            mass_kg: MASS_PERCENT[i] * 0.01 * mass_kg,
+            mass_kg: humanoid::MASS_PERCENT[i] * 0.01 * mass_kg,
         })
         .collect()
 }

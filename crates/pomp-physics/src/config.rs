@@ -128,6 +128,13 @@ pub struct AssistConfig {
     pub horizontal_stiffness_bw_per_m: f32,
     /// Cap of the horizontal force, body weights; default 0.544 (400 N at 75 kg).
     pub horizontal_limit_bw: f32,
+    /// By how much the horizontal force may exceed the size of its own running mean after a push, a box or a blow of another
+    /// character, body weights; default 0.544, which bounds nothing. With less a steady load, that of a slope, is still
+    /// carried, and what struck the body is left to the feet. A blow of half a metre a second and more counts in full, a
+    /// lesser one in proportion.
+    pub struck_limit_bw: f32,
+    /// Time constant of that mean, and of the return to `horizontal_limit_bw` after a blow, seconds; default 1.
+    pub settle_s: f32,
     /// Vertical stiffness, damping and cap as a share of the horizontal ones; default 0.1. Near 1
     /// the assist carries the weight that the feet should.
     pub vertical_share: f32,
@@ -193,6 +200,8 @@ impl Default for DynamicConfig {
             assist: AssistConfig {
                 horizontal_stiffness_bw_per_m: 5.0,
                 horizontal_limit_bw: 0.544,
+                struck_limit_bw: 0.544,
+                settle_s: 1.0,
                 vertical_share: 0.1,
                 angular_stiffness_bw_m_per_rad: 12.0,
                 angular_damping_s: 0.1,
@@ -275,6 +284,8 @@ impl DynamicConfig {
             share,
         )?;
         between("assist.horizontal_limit_bw", assist.horizontal_limit_bw, 0.0, 1e6, share)?;
+        between("assist.struck_limit_bw", assist.struck_limit_bw, 0.0, 1e6, share)?;
+        between("assist.settle_s", assist.settle_s, 0.01, 1e3, "between 0.01 and 1000 s")?;
         between("assist.vertical_share", assist.vertical_share, 0.0, 1e6, share)?;
         between(
             "assist.angular_stiffness_bw_m_per_rad",

@@ -171,6 +171,10 @@ pub(crate) struct Drives {
 /// State that the springs act on.
 pub(crate) struct DriveState<'a> {
     pub(crate) root_position: Vec3,
+    /// Size of the mean horizontal force that the assist has given, N.
+    pub(crate) assist_given_n: f32,
+    /// How much of a blow there is to get over, 0 to 1.
+    pub(crate) struck: f32,
     pub(crate) local_rotations: &'a [Quat],
 }
 
@@ -282,11 +286,13 @@ impl Drives {
             target_velocity: velocity.angular[0],
             ..Spring::default()
         };
+        let full_limit = self.assist.horizontal_limit_bw * weight;
+        let struck_limit = full_limit.min(state.assist_given_n + self.assist.struck_limit_bw * weight);
         let mut plan = DrivePlan {
             assist_force,
             assist_torque,
-            horizontal_limit: self.assist.horizontal_limit_bw * weight,
-            vertical_limit: self.assist.horizontal_limit_bw * self.assist.vertical_share * weight,
+            horizontal_limit: full_limit + (struck_limit - full_limit) * state.struck,
+            vertical_limit: full_limit * self.assist.vertical_share,
             torque_limit: self.assist.angular_limit_bw_m * weight,
             joints,
             joint_limits,
@@ -365,7 +371,8 @@ impl DrivePlan {
     }
 }
 
-fn horizontal(v: Vec3) -> Vec3 {
+/// The part of `v` across gravity.
+pub(crate) fn horizontal(v: Vec3) -> Vec3 {
     Vec3::new(v.x, 0.0, v.z)
 }
 

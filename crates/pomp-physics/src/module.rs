@@ -1,6 +1,6 @@
 use crate::body::{self, body_height};
 use crate::boxes::{BoxState, ThrownBox};
-use crate::drive::Drives;
+use crate::drive::{Drives, horizontal};
 use crate::frame::{DivergenceReason, Frame};
 use crate::ground::{check_terrain, ground_collider};
 use crate::limit::humanoid_limits;
@@ -28,11 +28,18 @@ pub struct DynamicModule {
     pub(crate) controls: Controls,
 }
 
+/// Change of the body's speed by which a blow counts in full, m/s.
+const FULL_BLOW_M_S: f32 = 0.5;
+
 /// What belongs to a snapshot besides the engine's state.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Controls {
     pub(crate) assist_scale: f32,
     pub(crate) strength_scale: f32,
+    /// Running mean of the assist's horizontal force, N.
+    pub(crate) assist_given_n: Vec3,
+    /// How much of a blow there is to get over, 0 to 1.
+    pub(crate) struck: f32,
     pub(crate) divergences: u32,
 }
 
@@ -93,7 +100,13 @@ impl DynamicModule {
                 names,
                 world: Arc::clone(&world),
                 member,
-                controls: Controls { assist_scale: 1.0, strength_scale: 1.0, divergences: 0 },
+                controls: Controls {
+                    assist_scale: 1.0,
+                    strength_scale: 1.0,
+                    assist_given_n: Vec3::ZERO,
+                    struck: 0.0,
+                    divergences: 0,
+                },
             }
         });
         Ok(modules.collect())
@@ -196,7 +209,7 @@ impl DynamicModule {
         Ok(())
     }
 
-    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences and flying boxes; the scales stay. Of
+    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences, flying boxes and what the assist gave; the scales stay. Of
     /// several in a world one alone is moved, its divergences are forgotten, and the boxes fly on.
     ///
     /// # Errors
@@ -219,6 +232,8 @@ impl DynamicModule {
             });
         }
         self.controls.divergences = 0;
+        self.controls.assist_given_n = Vec3::ZERO;
+        self.controls.struck = 0.0;
         let mut world = self.world();
         if world.ragdolls.len() == 1 {
             world.reset(&[(pose.clone(), velocities.clone())]);
@@ -278,6 +293,20 @@ impl DynamicModule {
         let steps = [MemberStep { from, to, pushes, expected }];
         let mut frames = Self::step_together(&mut [self], &steps)?;
         Ok(frames.pop().expect("one frame per step"))
+    }
+
+    /// Takes the assist's `force` of a frame, N, into its running mean, and gets over blows for as long.
+    pub(crate) fn settle_assist(&mut self, force: Vec3) {
+        let share = (self.frame_s() / self.config.assist.settle_s).min(1.0);
+        let Controls { assist_given_n: given, struck, .. } = &mut self.controls;
+        *given += (horizontal(force) - *given) * share;
+        *struck *= 1.0 - share;
+    }
+
+    /// Takes in a blow, N·s.
+    pub(crate) fn strike(&mut self, impulse: Vec3) {
+        let change_m_s = impulse.length() / self.config.mass_kg;
+        self.controls.struck = (self.controls.struck + change_m_s / FULL_BLOW_M_S).min(1.0);
     }
 
     pub(crate) fn check_state(&self, world: &World, motion: &Motion) -> Result<(), DivergenceReason> {

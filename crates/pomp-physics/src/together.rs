@@ -96,6 +96,9 @@ impl DynamicModule {
             let velocity = PoseVelocity::between(&from, &to, module.frame_s());
             aims.push(Aim { from, to, velocity, pushes: step.pushes, expected: step.expected });
         }
+        for (module, step) in modules.iter_mut().zip(steps) {
+            module.strike(step.pushes.iter().map(|push| push.impulse_ns).sum());
+        }
         let frame_s = modules[0].frame_s();
         let count = modules[0].config.steps_per_frame;
         let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
@@ -105,6 +108,11 @@ impl DynamicModule {
             if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
                 return Ok(recover(&mut world, modules, &before, diverged));
             }
+        }
+        for (module, totals) in modules.iter_mut().zip(&totals) {
+            module.settle_assist(totals.assist_impulse / frame_s);
+            let blows = totals.contacts.from_boxes.iter().chain(&totals.contacts.from_characters);
+            module.strike(blows.copied().sum());
         }
         let frames = totals.into_iter().enumerate().map(|(member, totals)| {
             let motion = world.motion(member);
@@ -142,8 +150,12 @@ fn substep(
     for (member, (module, aim)) in modules.iter().zip(aims).enumerate() {
         let start = world.motion(member);
         momenta.push(world.ragdolls[member].momentum(&start));
-        let state =
-            DriveState { root_position: start.pose.positions[0], local_rotations: &start.local_rotations };
+        let state = DriveState {
+            root_position: start.pose.positions[0],
+            assist_given_n: module.controls.assist_given_n.length(),
+            struck: module.controls.struck,
+            local_rotations: &start.local_rotations,
+        };
         let scales = (module.controls.strength_scale, module.controls.assist_scale);
         let expected = aim.expected.map(|expected| ExpectedDrives {
             torques: world.expected_torques(member, &start, expected),

@@ -37,7 +37,7 @@ const fn metric(title: &'static str, unit: &'static str, better: &'static str, n
 }
 
 /// Columns of undisturbed scenarios, and of what remains of a run before a fall.
-pub(super) const QUALITY: [Column; 21] = [
+pub(super) const QUALITY: [Column; 22] = [
     column("without a fall", "runs", "↑", Source::WithoutFall),
     metric("upright", "%", "↑", "upright_percent"),
     metric("falls", "1/min", "↓", "falls_per_minute"),
@@ -50,6 +50,7 @@ pub(super) const QUALITY: [Column; 21] = [
     metric("jerk", "m/s³", "↓", "jerk_mean_m_s3"),
     metric("high-jerk frames", "%", "↓", "high_jerk_percent"),
     metric("joint rotation", "deg/s", "", "joint_rotation_deg_s"),
+    metric("positive work", "W/kg", "", "positive_work_w_kg"),
     metric("speed", "m/s", "", "root_speed_m_s"),
     column("Fréchet²", "", "↓", Source::Frechet),
     column("diversity", "", "", Source::Diversity),

@@ -214,6 +214,30 @@ fn the_assist_is_zero_at_scale_zero_and_never_above_its_caps() {
 }
 
 #[test]
+fn a_blow_is_left_to_the_feet_and_what_the_assist_has_long_carried_is_not() {
+    // Largest force across in the four frames after a push, body weights; the target moves away at `speed`.
+    let after_push = |struck_limit_bw: f32, speed: f32| {
+        let mut config = DynamicConfig::default();
+        config.assist.struck_limit_bw = struck_limit_bw;
+        let mut module = module_with(&config, &flat());
+        let at = 240;
+        let target =
+            |t: f32| Pose { root_position: stand().root_position + Vec3::X * (speed * t), ..stand() };
+        let frames = follow(&mut module, at + 4, target, |frame| {
+            if frame == at { vec![push(humanoid::SPINE2.0, Vec3::Z * 60.0)] } else { vec![] }
+        });
+        let across = |force: Vec3| Vec3::new(force.x, 0.0, force.z).length() / config.body_weight_n();
+        frames[at..].iter().map(|frame| across(frame.assist_force)).fold(0.0f32, f32::max)
+    };
+    let (caught, left) = (after_push(0.544, 0.0), after_push(0.1, 0.0));
+    println!("standing: {caught:.3} BW without the bound, {left:.3} with it");
+    assert!(caught > 0.3 && left < 0.15 && left > 0.1, "{caught} {left}");
+    let pulled = after_push(0.1, 3.0);
+    println!("pulled for four seconds: {pulled:.3} BW");
+    assert!(pulled > 0.5, "{pulled}");
+}
+
+#[test]
 fn feet_hold_on_a_slope_with_friction_and_slide_without() {
     let slope = 0.25f32;
     let terrain = ground(3.0, -3.0, 6.0, |_, z| -slope * z);

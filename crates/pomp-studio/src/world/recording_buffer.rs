@@ -1,6 +1,6 @@
 use crate::StudioError;
 use glam::Vec3;
-use pomp_generator::{FRAME_RATE_HZ, Generator, StepOutput};
+use pomp_generator::{FRAME_RATE_HZ, Generator, StepOutput, label_contacts};
 use pomp_motion::{
     ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack,
 };
@@ -97,6 +97,7 @@ impl RecordingBuffer {
             assist_force: self.outputs().map(|output| output.simulated.assist_force).collect(),
             assist_torque: self.outputs().map(|output| output.simulated.assist_torque).collect(),
         });
+        label_contacts(&mut recording, generator.dynamics());
         recording.velocities = velocities;
         recording.generation = Some(GenerationTrack {
             target_positions: targets,
