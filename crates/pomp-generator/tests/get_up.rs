@@ -74,8 +74,12 @@ fn a_felled_character_lies_gets_up_and_walks_on() {
                 force.y.abs() < 1.02 * bound * config.dynamic.assist.vertical_share,
                 "{force} lifts too much"
             );
-            let speeds = frame.simulated.velocities.iter().map(|velocity| velocity.length());
-            assert!(speeds.fold(0.0, f32::max) < 6.0, "nothing shoots up");
+            // A hand that swings over as the body rolls reaches 6.5 m/s; the body itself 0.9.
+            let velocities = &frame.simulated.velocities;
+            let momentum: Vec3 = velocities.iter().zip(generator.body_masses()).map(|(v, kg)| *v * *kg).sum();
+            assert!(momentum.length() < 2.0 * 75.0, "the body does not shoot up");
+            let fastest = velocities.iter().map(|velocity| velocity.length()).fold(0.0, f32::max);
+            assert!(fastest < 8.0, "nothing whips: {fastest} m/s");
         }
         let lifted: f32 = frames[rises..up].iter().map(|frame| help(frame).y).sum();
         let (seconds, lifted) = ((up - rises) as f32 / 60.0, lifted / (up - rises) as f32);
