@@ -95,11 +95,16 @@ fn live(model: &Model, seed: u64, tally: &mut Tally) {
         assert!(now.pose.rotations.iter().all(|q| q.is_finite()), "seed {seed}, frame {frame}");
         assert!(output.phase_code.iter().all(|code| code.is_finite()), "seed {seed}, frame {frame}");
 
-        for (frames, joint) in below.iter_mut().zip(&now.pose.positions) {
-            let buried = joint.y < ground.height(joint.x, joint.z) - DEPTH_M;
+        for (body, (frames, joint)) in below.iter_mut().zip(&now.pose.positions).enumerate() {
+            let depth = ground.height(joint.x, joint.z) - joint.y;
+            let buried = depth > DEPTH_M;
             *frames = if buried { *frames + 1 } else { 0 };
             tally.longest_below = tally.longest_below.max(*frames);
-            assert!(*frames as f32 <= FRAME_RATE_HZ, "seed {seed}, frame {frame}: a second below the ground");
+            assert!(
+                *frames as f32 <= FRAME_RATE_HZ,
+                "seed {seed}, frame {frame}: {} a second below the ground, now {depth} m, at {joint}",
+                model.description.body_names[body],
+            );
         }
         tally.divergences += u32::from(now.recovered.is_some());
         tally.falls += u32::from(output.fallen && !was_down);
