@@ -157,6 +157,9 @@ pub struct GuardConfig {
     pub max_joint_rate_rad_s: f32,
     /// How far below the lowest ground the root may be, metres; default 2.
     pub max_fall_below_ground_m: f32,
+    /// How deep the origin of any joint may be in the ground, metres along the ground's normal; default 0.05. Bodies are held by
+    /// the surface alone, and what has passed it would stay below.
+    pub max_depth_in_ground_m: f32,
 }
 
 impl Drive {
@@ -211,6 +214,7 @@ impl Default for DynamicConfig {
                 max_root_speed_m_s: 30.0,
                 max_joint_rate_rad_s: 400.0,
                 max_fall_below_ground_m: 2.0,
+                max_depth_in_ground_m: 0.05,
             },
         }
     }
@@ -317,7 +321,8 @@ impl DynamicConfig {
             0.0,
             1e3,
             "between 0 and 1000 m",
-        )
+        )?;
+        between("guard.max_depth_in_ground_m", guard.max_depth_in_ground_m, 0.0, 1e3, "between 0 and 1000 m")
     }
 
     /// Body weight, newtons.

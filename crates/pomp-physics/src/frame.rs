@@ -55,9 +55,11 @@ pub enum DivergenceReason {
     JointRate,
     /// The root fell below all ground, by [`crate::GuardConfig::max_fall_below_ground_m`].
     BelowGround,
+    /// A joint went into the ground, by more than [`crate::GuardConfig::max_depth_in_ground_m`].
+    InGround,
 }
 
-/// The simulation diverged in this frame, and the pose at its start was restored at rest.
+/// The simulation diverged in this frame, and the pose at its start was restored at rest and out of the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// What was out of bounds.

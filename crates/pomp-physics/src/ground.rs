@@ -1,6 +1,7 @@
 use crate::PhysicsError;
 use pomp_motion::TerrainGrid;
-use rapier3d::geometry::{ColliderBuilder, HeightFieldFlags};
+use pomp_motion::glam::Vec3;
+use rapier3d::geometry::{Collider, ColliderBuilder, HeightFieldFlags};
 use rapier3d::math::Vector;
 use rapier3d::parry::utils::Array2;
 
@@ -57,6 +58,23 @@ pub(crate) fn ground_collider(terrain: &TerrainGrid, border_m: f32) -> Result<Co
         .translation(center))
 }
 
+/// How deep `point` is in the `ground` that [`ground_collider`] made, metres along the normal of the face below or above it, and
+/// that normal; above the ground the depth is negative. `None` beside the ground.
+///
+/// The engine's ground is a shell: what has come below it as a whole meets nothing more.
+pub(crate) fn depth_in(ground: &Collider, point: Vec3) -> Option<(f32, Vec3)> {
+    let field = ground.shape().as_heightfield()?;
+    let point = point - ground.position().translation;
+    let (row, column) = field.cell_at_point(point)?;
+    let (near, far) = field.triangles_at(row, column);
+    let (near, far) = (near?, far?);
+    // The near face holds the corner of the cell with the least x and z; the cell's diagonal parts it from the far one.
+    let along = (point - near.a) / (far.b - near.a);
+    let face = if along.x + along.z <= 1.0 { near } else { far };
+    let normal = (face.b - face.a).cross(face.c - face.a).normalize();
+    Some(((face.a - point).dot(normal), normal))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +116,17 @@ mod tests {
         assert!(worst < 4e-3 && beyond.abs() < 1e-4);
         // The control: swapped axes would be metres off.
         assert!((height(x, z) - terrain.heights[columns - 1][columns - 1]).abs() > 0.5);
+
+        for (x, z) in [(-2.93, 8.02), (-2.78, 8.22), (-2.1, 9.17), (-3.9, 8.6), (-2.4, 10.4)] {
+            for below in [-0.3, 0.0, 0.02, 0.4] {
+                let point = Vec3::new(x + 1e-3, height(x, z) - below, z + 1e-3);
+                let (depth, normal) = depth_in(&collider, point).expect("there is ground");
+                assert!(normal.is_normalized() && normal.y > 0.0);
+                assert!((depth - below * normal.y).abs() < 1e-5, "{depth} m at {point}, {below} m below");
+                let (out, _) = depth_in(&collider, point + normal * 1e-3).expect("there is ground");
+                assert!((depth - out - 1e-3).abs() < 1e-5, "the normal leads out by the shortest way");
+            }
+        }
+        assert!(depth_in(&collider, Vec3::new(-4.1, 0.0, 8.0)).is_none(), "beside the border");
     }
 }

@@ -268,7 +268,7 @@ impl DynamicModule {
 
     /// Simulates one control frame; the target moves from `from` at its start to `to` at its end.
     ///
-    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest, and
+    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest and out of the ground, and
     /// [`Frame::recovered`] says so. Nothing that is not finite comes out.
     ///
     /// # Errors
@@ -310,8 +310,12 @@ impl DynamicModule {
     }
 
     pub(crate) fn check_state(&self, world: &World, motion: &Motion) -> Result<(), DivergenceReason> {
-        let GuardConfig { max_root_speed_m_s, max_joint_rate_rad_s, max_fall_below_ground_m } =
-            self.config.guard;
+        let GuardConfig {
+            max_root_speed_m_s,
+            max_joint_rate_rad_s,
+            max_fall_below_ground_m,
+            max_depth_in_ground_m,
+        } = self.config.guard;
         let finite = motion.pose.positions.iter().all(|p| p.is_finite())
             && motion.pose.rotations.iter().all(|q| q.is_finite())
             && motion.linear.iter().chain(&motion.angular).all(|v| v.is_finite());
@@ -323,6 +327,11 @@ impl DynamicModule {
             Err(DivergenceReason::JointRate)
         } else if motion.pose.positions[0].y < world.lowest_ground() - max_fall_below_ground_m {
             Err(DivergenceReason::BelowGround)
+        } else if world
+            .deepest(&motion.pose.positions)
+            .is_some_and(|(depth, _)| depth > max_depth_in_ground_m)
+        {
+            Err(DivergenceReason::InGround)
         } else {
             Ok(())
         }

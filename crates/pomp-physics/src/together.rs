@@ -102,11 +102,11 @@ impl DynamicModule {
         let frame_s = modules[0].frame_s();
         let count = modules[0].config.steps_per_frame;
         let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
-        let before: Vec<Motion> = (0..modules.len()).map(|member| world.motion(member)).collect();
+        let mut before: Vec<Motion> = (0..modules.len()).map(|member| world.motion(member)).collect();
         world.begin_frame(frame_s);
         for k in 0..count {
             if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
-                return Ok(recover(&mut world, modules, &before, diverged));
+                return Ok(recover(&mut world, modules, &mut before, diverged));
             }
         }
         for (module, totals) in modules.iter_mut().zip(&totals) {
@@ -213,14 +213,15 @@ fn substep(
     Ok(())
 }
 
-/// Restores the poses `before`, that of the one who diverged at rest. What made it diverge, its velocities and
-/// all contacts, is not restored.
+/// Restores the poses `before`, that of the one who diverged at rest and out of the ground. What made it diverge, its velocities
+/// and all contacts, is not restored.
 fn recover(
     world: &mut World,
     modules: &mut [&mut DynamicModule],
-    before: &[Motion],
+    before: &mut [Motion],
     (diverged, reason): Diverged,
 ) -> Vec<Frame> {
+    world.lift_out(&mut before[diverged].pose);
     let poses: Vec<(Pose, PoseVelocity)> = before
         .iter()
         .enumerate()

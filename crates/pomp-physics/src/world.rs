@@ -1,10 +1,11 @@
 use crate::body::Body;
 use crate::boxes::{BOX, BOXES, Boxes};
 use crate::drive::DrivePlan;
+use crate::ground::depth_in;
 use crate::ragdoll::{Motion, Ragdoll, marked};
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::Vec3;
-use pomp_motion::{Pose, Skeleton};
+use pomp_motion::{GlobalPose, Pose, Skeleton};
 use rapier3d::prelude::{
     BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, Group,
     ImpulseJointSet, IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager,
@@ -22,6 +23,9 @@ pub(crate) const BODIES: Group = Group::GROUP_2;
 /// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
 /// quaternions.
 const FRAMES_BETWEEN_RENORMALISATIONS: u64 = 240;
+
+/// A pose is moved out of the ground in at most this many moves, each along the normal where it is deepest.
+const LIFTS: usize = 8;
 
 /// Everything of the engine that a continuation depends on.
 #[derive(Clone, Serialize, Deserialize)]
@@ -284,6 +288,23 @@ impl World {
         let depth = above - ground.compute_aabb().mins.y + 1.0;
         let ray = Ray::new(Vec3::new(x, above, z), Vec3::NEG_Y);
         Some(above - ground.shape().cast_ray(ground.position(), &ray, depth, true)?)
+    }
+
+    /// Depth in the ground of the deepest of the points, metres, and the ground's normal there; see [`depth_in`].
+    pub(crate) fn deepest(&self, points: &[Vec3]) -> Option<(f32, Vec3)> {
+        let ground = &self.state.colliders[self.ground];
+        points.iter().filter_map(|point| depth_in(ground, *point)).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Moves a pose out of the ground, to where none of its joints is below the surface.
+    pub(crate) fn lift_out(&self, pose: &mut GlobalPose) {
+        for _ in 0..LIFTS {
+            let Some((depth, normal)) = self.deepest(&pose.positions) else { return };
+            if depth <= 0.0 {
+                return;
+            }
+            pose.positions.iter_mut().for_each(|position| *position += normal * depth);
+        }
     }
 
     /// Takes a body that hangs on no joint out of the engine.

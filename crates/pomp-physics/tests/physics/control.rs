@@ -172,6 +172,57 @@ fn a_diverged_frame_restores_the_pose_before_it_and_says_so() {
     assert!(after.recovered.is_none() && (after.pose.positions[0] - hit.pose.positions[0]).length() < 0.01);
 }
 
+/// Depth in level ground at 0 of the lowest joint, metres.
+fn depth(frame: &Frame) -> f32 {
+    -frame.pose.positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min)
+}
+
+#[test]
+fn what_a_blow_drives_into_the_ground_is_put_back_rather_than_lost_below() {
+    let run = |guard_m: f32| {
+        let mut config = DynamicConfig::default();
+        config.guard.max_depth_in_ground_m = guard_m;
+        let (mut deepest, mut in_ground) = (0.0_f32, 0);
+        for impulse_ns in [100.0, 250.0, 1000.0] {
+            for body in
+                [humanoid::LEFT_FOOT, humanoid::RIGHT_LEG, humanoid::LEFT_ARM, humanoid::RIGHT_SHOULDER]
+            {
+                for direction in [Vec3::NEG_Y, Vec3::new(1.0, -0.3, 0.0).normalize()] {
+                    let mut module = module_with(&config, &flat());
+                    module.set_strength_scale(0.1);
+                    module.set_assist_scale(0.0);
+                    let blow = push(body.0, direction * impulse_ns);
+                    let pushes = |i: usize| if i == 15 { vec![blow] } else { vec![] };
+                    let frames = follow(&mut module, 60, |_| stand(), pushes);
+                    deepest = frames.iter().map(depth).fold(deepest, f32::max);
+                    let reasons = frames.iter().filter_map(|frame| frame.recovered);
+                    in_ground += reasons.filter(|it| it.reason == DivergenceReason::InGround).count();
+                }
+            }
+        }
+        (deepest, in_ground)
+    };
+    let (held, in_ground) = run(DynamicConfig::default().guard.max_depth_in_ground_m);
+    let (without, _) = run(1000.0);
+    println!("deepest joint {held} m, {in_ground} frames given up; without the guard {without} m");
+    assert!(held <= 0.05 && in_ground > 0, "{held} m, {in_ground} frames");
+    assert!(without > 0.08, "the blows are such that the surface alone does not hold: {without} m");
+}
+
+#[test]
+fn a_body_that_is_put_into_the_ground_is_moved_out_of_it_and_stands() {
+    let mut module = module(&flat());
+    let mut sunk = stand();
+    sunk.root_position.y -= 0.3;
+    module.reset(&sunk, &PoseVelocity::zero(module.body_names().len())).unwrap();
+    let frames: Vec<Frame> = (0..60).map(|_| module.step(&stand(), &stand(), &[]).unwrap()).collect();
+    assert_eq!(frames[0].recovered.map(|it| it.reason), Some(DivergenceReason::InGround));
+    assert!(depth(&frames[0]).abs() < 1e-4, "{} m", depth(&frames[0]));
+    assert!(frames[1..].iter().all(|frame| frame.recovered.is_none() && depth(frame) < 0.01));
+    let height = frames[59].pose.positions[0].y - stand().root_position.y;
+    assert!(height.abs() < 0.02, "stands {height} m too high");
+}
+
 #[test]
 fn a_body_that_leaves_the_map_is_restored_rather_than_lost() {
     let mut config = DynamicConfig::default();
