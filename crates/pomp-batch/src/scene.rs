@@ -1,7 +1,7 @@
 use crate::BatchError;
 use pomp_generator::{ControlPlan, GeneratorConfig, RolloutRecipe, ScheduledPush};
 use pomp_model::Model;
-use pomp_terrain::{HeightMap, Shape, TerrainSpec};
+use pomp_terrain::{HeightMap, TerrainSpec};
 
 /// Longest run that is served, seconds: what fits into memory with room to spare.
 pub const LONGEST_S: f32 = 3600.0;
@@ -9,8 +9,6 @@ pub const LONGEST_S: f32 = 3600.0;
 pub const BEYOND_S: f32 = 3.0;
 /// Ground beyond the farthest point of the plan, metres.
 pub const TERRAIN_MARGIN_M: f32 = 8.0;
-/// Distance between heights of large level ground, metres.
-const FLAT_CELL_M: f32 = 1.0;
 
 /// What a rollout is about, besides model, settings and noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,13 +61,6 @@ pub(crate) fn model_hash(model: &Model) -> Result<&str, BatchError> {
 }
 
 /// A ground of `spec`, made large enough for `plan`.
-pub(crate) fn ground(mut spec: TerrainSpec, plan: &ControlPlan, seed: u64) -> Result<HeightMap, BatchError> {
-    let least = 2.0 * (plan.reach_m() + TERRAIN_MARGIN_M);
-    if spec.size_m < least {
-        spec.size_m = least;
-        if matches!(spec.shape, Shape::Flat {}) {
-            spec.cell_m = FLAT_CELL_M;
-        }
-    }
-    Ok(pomp_terrain::generate(&spec, seed)?)
+pub(crate) fn ground(spec: TerrainSpec, plan: &ControlPlan, seed: u64) -> Result<HeightMap, BatchError> {
+    Ok(pomp_terrain::generate(&spec.reaching(plan.reach_m() + TERRAIN_MARGIN_M), seed)?)
 }

@@ -11,15 +11,13 @@ use pomp_motion::{
     Recording, SimulationTrack, foot_contacts,
 };
 use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push};
-use pomp_terrain::{HeightMap, Shape};
+use pomp_terrain::HeightMap;
 use pomp_train::TrainingClip;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Ground beyond the farthest point of the plan, metres.
 const TERRAIN_MARGIN_M: f32 = 8.0;
-/// Distance between heights of large level ground, metres.
-const FLAT_CELL_M: f32 = 1.0;
 /// Least length of a clip that is shown, seconds: phases are read from windows of two.
 const LEAST_CLIP_S: f32 = 2.4;
 /// Least time after a push in a tracked clip, seconds.
@@ -83,15 +81,7 @@ pub(crate) fn rollout(
 
 /// The scenario's ground, large enough for its path.
 fn ground(scenario: &Scenario, reach_m: f32, seed: u64) -> Result<HeightMap, BenchError> {
-    let mut spec = scenario.terrain.clone();
-    let least = 2.0 * (reach_m + TERRAIN_MARGIN_M);
-    if spec.size_m < least {
-        spec.size_m = least;
-        if matches!(spec.shape, Shape::Flat {}) {
-            spec.cell_m = FLAT_CELL_M;
-        }
-    }
-    Ok(pomp_terrain::generate(&spec, seed)?)
+    Ok(pomp_terrain::generate(&scenario.terrain.clone().reaching(reach_m + TERRAIN_MARGIN_M), seed)?)
 }
 
 fn closed_loop(

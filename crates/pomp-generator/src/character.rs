@@ -27,6 +27,8 @@ use std::sync::Arc;
 const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
 /// Share of the way that standing feet are carried to treads by which the root follows them each frame.
 const FALLS_IN: f32 = 0.05;
+/// Farther above the ground than this, the surface that a character walks on is a bridge, metres.
+const BRIDGE_M: f32 = 0.1;
 
 /// A ragdoll on a terrain with its moving target.
 pub struct Character {
@@ -76,15 +78,21 @@ impl Character {
         skeleton: &Skeleton,
         terrain: HeightMap,
         config: &GeneratorConfig,
-        start: CharacterState,
+        mut start: CharacterState,
         dynamic: DynamicModule,
     ) -> Self {
         let footing = (config.swing_clearance_m > 0.0)
             .then(|| Footing::new(dynamic.body_height_m(), config.swing_clearance_m));
+        let surface = WalkingSurface::over(&terrain);
+        // Who starts over a trench starts on its bridge, as every target is: to rise there in the first frame would be a leap.
+        let bridge = surface.height(start.frame.origin.x, start.frame.origin.z);
+        if bridge - start.frame.origin.y > BRIDGE_M {
+            start.frame.origin.y = bridge;
+        }
         let pose = start.to_pose();
         Self {
             skeleton: skeleton.clone(),
-            surface: Arc::new(WalkingSurface::over(&terrain)),
+            surface: Arc::new(surface),
             carry: Carry::new(dynamic.body_height_m()),
             terrain: Arc::new(terrain),
             dynamics: config.dynamics,
@@ -129,6 +137,11 @@ impl Character {
     /// nothing steeper than what it walks well on.
     pub fn shown_ground(&self, x: f32, z: f32) -> f32 {
         self.surface.shown(ground_position(&self.state.frame), x, z)
+    }
+
+    /// The ground as it is led over it.
+    pub(crate) fn surface(&self) -> &HeightMap {
+        self.surface.map()
     }
 
     /// Share of its pace at which the character goes on in `direction` (of length 1) over the ground ahead.

@@ -270,6 +270,7 @@ impl Generator {
             mean_joint_speed_m_s: character.mean_joint_speed_m_s(),
             target: character.target_pose(),
             terrain: character.terrain(),
+            led_over: character.surface(),
         })
     }
 

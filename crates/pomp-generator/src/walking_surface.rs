@@ -65,6 +65,11 @@ impl WalkingSurface {
         Self { map }
     }
 
+    /// The surface as a map of heights.
+    pub fn map(&self) -> &HeightMap {
+        &self.map
+    }
+
     /// Height of the surface, world metres.
     pub fn height(&self, x: f32, z: f32) -> f32 {
         self.map.height(x, z)

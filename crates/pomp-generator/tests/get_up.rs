@@ -94,6 +94,40 @@ fn a_felled_character_lies_gets_up_and_walks_on() {
 }
 
 #[test]
+fn one_who_falls_into_a_trench_gets_up_and_steps_onto_its_edge() {
+    for width_m in [0.4, 0.5] {
+        // The start is over the trench, which is bridged for those who walk.
+        let map = HeightMap::from_fn(601, 601, [-30.0, -30.0], 0.1, |_, z| {
+            if (z + 0.01).abs() < 0.5 * width_m { -0.5 } else { 0.0 }
+        });
+        let config = GeneratorConfig::default();
+        let mut generator = Generator::new(&MODEL, map.unwrap(), &config, Gait::Stand, 5).unwrap();
+        let plan = plan();
+        let frames: Vec<StepOutput> = (0..1200).map(|_| generator.step(&plan, &[]).unwrap()).collect();
+        let pelvis = |frame: &StepOutput| frame.simulated.pose.positions[0];
+        let fell = frames.iter().position(|frame| frame.fallen).expect("it falls into the trench");
+        let up = fell + frames[fell..].iter().position(|frame| !frame.fallen).expect("it stands again");
+        println!(
+            "trench of {width_m} m: down from frame {fell} to {up}, then at {}, in the end at {}",
+            pelvis(&frames[up]),
+            pelvis(frames.last().unwrap())
+        );
+        assert!(pelvis(&frames[fell]).y < 0.7, "it stands below the edge");
+        assert!(pelvis(&frames[up]).y > 0.85 * generator.standing_height_m(), "it stands on the edge");
+        let bound = config.dynamic.assist.horizontal_limit_bw;
+        for frame in &frames[fell..up] {
+            let force = frame.simulated.assist_force / BODY_WEIGHT_N;
+            assert!(force.with_y(0.0).length() < 1.02 * bound, "{force} is beyond the assist's cap");
+            assert!(
+                force.y.abs() < 1.02 * bound * config.dynamic.assist.vertical_share,
+                "{force} lifts too much"
+            );
+        }
+        assert!(frames.iter().all(|frame| frame.simulated.recovered.is_none()), "the simulator holds");
+    }
+}
+
+#[test]
 fn a_snapshot_of_one_who_lies_gets_up_or_has_just_stood_up_continues_bit_for_bit() {
     const BETWEEN: usize = 20;
     const AFTER: usize = 40;

@@ -16,8 +16,9 @@ use rand_chacha::ChaCha8Rng;
 const SCENE_S: f32 = 300.0;
 /// Distance from the middle of the ground beyond which it is led back, metres.
 const TURN_BACK_M: f32 = 15.0;
-/// How deep a joint may be in the ground, metres: the edge of a tread is that much beside the height map between cells.
-const DEPTH_M: f32 = 0.1;
+/// How deep a joint may be in the ground, metres along its normal: on walls heights between cells, which the engine takes from
+/// triangles and the map from all four corners, differ by more than a limb is thick.
+const DEPTH_M: f32 = 0.05;
 
 /// What has been seen.
 #[derive(Default)]
@@ -96,7 +97,8 @@ fn live(model: &Model, seed: u64, tally: &mut Tally) {
         assert!(output.phase_code.iter().all(|code| code.is_finite()), "seed {seed}, frame {frame}");
 
         for (body, (frames, joint)) in below.iter_mut().zip(&now.pose.positions).enumerate() {
-            let depth = ground.height(joint.x, joint.z) - joint.y;
+            let normal = ground.normal(joint.x, joint.z);
+            let depth = (ground.height(joint.x, joint.z) - joint.y) * normal.y;
             let buried = depth > DEPTH_M;
             *frames = if buried { *frames + 1 } else { 0 };
             tally.longest_below = tally.longest_below.max(*frames);

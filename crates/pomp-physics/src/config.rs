@@ -157,9 +157,12 @@ pub struct GuardConfig {
     pub max_joint_rate_rad_s: f32,
     /// How far below the lowest ground the root may be, metres; default 2.
     pub max_fall_below_ground_m: f32,
-    /// How deep the origin of any joint may be in the ground, metres along the ground's normal; default 0.05. Bodies are held by
-    /// the surface alone, and what has passed it would stay below.
+    /// How deep the origin of a joint may be in the ground, metres along the ground's normal; default 0.05. Bodies are held by
+    /// the surface alone, and what has passed it may stay below.
     pub max_depth_in_ground_m: f32,
+    /// For how long a joint may be deeper than that, seconds; default 0.2. What is driven below by its own joints for less comes
+    /// back by itself.
+    pub max_time_in_ground_s: f32,
 }
 
 impl Drive {
@@ -215,6 +218,7 @@ impl Default for DynamicConfig {
                 max_joint_rate_rad_s: 400.0,
                 max_fall_below_ground_m: 2.0,
                 max_depth_in_ground_m: 0.05,
+                max_time_in_ground_s: 0.2,
             },
         }
     }
@@ -322,7 +326,14 @@ impl DynamicConfig {
             1e3,
             "between 0 and 1000 m",
         )?;
-        between("guard.max_depth_in_ground_m", guard.max_depth_in_ground_m, 0.0, 1e3, "between 0 and 1000 m")
+        between(
+            "guard.max_depth_in_ground_m",
+            guard.max_depth_in_ground_m,
+            0.0,
+            1e3,
+            "between 0 and 1000 m",
+        )?;
+        between("guard.max_time_in_ground_s", guard.max_time_in_ground_s, 0.0, 1e3, "between 0 and 1000 s")
     }
 
     /// Body weight, newtons.

@@ -55,7 +55,8 @@ pub enum DivergenceReason {
     JointRate,
     /// The root fell below all ground, by [`crate::GuardConfig::max_fall_below_ground_m`].
     BelowGround,
-    /// A joint went into the ground, by more than [`crate::GuardConfig::max_depth_in_ground_m`].
+    /// A joint was deeper in the ground than [`crate::GuardConfig::max_depth_in_ground_m`], for longer than
+    /// [`crate::GuardConfig::max_time_in_ground_s`].
     InGround,
 }
 

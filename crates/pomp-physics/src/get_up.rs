@@ -7,11 +7,13 @@
 //! of the postures, they can track somebody who was recorded ([`RecordedWay`]).
 
 mod config;
+mod edge;
 mod posture;
 mod recorded;
 mod route;
 
 pub use config::GetUpConfig;
+use edge::Edge;
 pub use recorded::RecordedWay;
 
 use pomp_motion::glam::{Quat, Vec3};
@@ -43,6 +45,10 @@ const UPRIGHT_COSINE: f32 = 0.94;
 const UPRIGHT_SINK_M: f32 = 0.06;
 const STILL_M_S: f32 = 0.2;
 const STILL_S: f32 = 0.15;
+/// Who has stood upright and too low for this long gets no farther, seconds.
+const SUNK_S: f32 = 0.3;
+/// Ground as much below that which others are led over is a hole, metres.
+const HOLE_M: f32 = 0.2;
 /// A pelvis whose front looks up more than this lies on its back.
 const FACE_UP: f32 = 0.3;
 /// A pelvis more upright than this sits.
@@ -61,6 +67,8 @@ pub struct Fallen<'a> {
     pub target: &'a Pose,
     /// What it lies on.
     pub terrain: &'a HeightMap,
+    /// The same as those who stand are led over it, which may bridge holes.
+    pub led_over: &'a HeightMap,
 }
 
 /// Who sets the target of a frame.
@@ -106,12 +114,14 @@ enum Phase {
 enum Way {
     Postures(Route),
     Recorded(Arc<RecordedWay>),
+    /// Onto an edge that it stands below.
+    StepUp(Route),
 }
 
 impl Way {
     fn duration_s(&self) -> f32 {
         match self {
-            Self::Postures(route) => route.duration_s(),
+            Self::Postures(route) | Self::StepUp(route) => route.duration_s(),
             // Its first pose is come to before it begins.
             Self::Recorded(way) => FIND_S + way.duration_s(),
         }
@@ -124,6 +134,7 @@ impl Way {
                 route.posture(time_s).pose(fallen.skeleton, height_m, stance, fallen.terrain)
             }
             Self::Recorded(way) => way.pose(time_s - FIND_S, stance),
+            Self::StepUp(route) => route.posture(time_s).pose_over_level(fallen.skeleton, height_m, stance),
         }
     }
 }
@@ -140,6 +151,8 @@ struct Rising {
     time_s: f32,
     elapsed_s: f32,
     still_frames: usize,
+    /// For how long it has stood upright, and too low.
+    sunk_frames: usize,
 }
 
 /// What follows a fall.
@@ -211,7 +224,7 @@ impl Recovery {
                 let rising = Rising::new(fallen, self.height_m, &self.recorded);
                 self.taken = match &rising.way {
                     Way::Recorded(way) => Some(Arc::clone(way)),
-                    Way::Postures(_) => None,
+                    Way::Postures(_) | Way::StepUp(_) => None,
                 };
                 begins = Some(rising.lay.clone());
                 self.phase = Phase::Rising(Box::new(rising));
@@ -289,24 +302,27 @@ impl Rising {
             }
         };
         let stance = RootFrame { origin: Vec3::new(origin.x, ground(origin.x, origin.z), origin.z), yaw };
-        Self { way, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0 }
+        Self { way, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0, sunk_frames: 0 }
     }
 
     /// The next target, and what has come of the attempt.
     fn advance(&mut self, fallen: &Fallen<'_>, pace: f32, height_m: f32, frame_s: f32) -> (Pose, Attempt) {
         self.elapsed_s += frame_s;
+        self.look_for_an_edge(fallen, height_m, frame_s);
         let lag = lag(fallen.pose, fallen.target);
         self.time_s += frame_s * pace * (1.0 - lag).max(SLOWEST);
-        let slip = fallen.pose.positions[0] - fallen.target.root_position;
-        let follow = (FOLLOW * (frame_s * FOLLOW_RATE_HZ)).min(1.0);
-        let origin = self.stance.origin + slip.with_y(0.0) * follow;
-        let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
-        self.stance.origin = origin.with_y(ground);
+        if !matches!(self.way, Way::StepUp(_)) {
+            let slip = fallen.pose.positions[0] - fallen.target.root_position;
+            let follow = (FOLLOW * (frame_s * FOLLOW_RATE_HZ)).min(1.0);
+            let origin = self.stance.origin + slip.with_y(0.0) * follow;
+            let ground = fallen.terrain.smoothed_height(origin.x, origin.z);
+            self.stance.origin = origin.with_y(ground);
+        }
         let wanted = self.way.pose(self.time_s, fallen, height_m, &self.stance);
         let found = smoothstep(self.time_s / FIND_S);
         let target = self.lay.lerp(&wanted, found);
         let over = self.time_s >= self.way.duration_s();
-        let stands = over && stands(fallen, &target);
+        let stands = over && stands(fallen, &target) && !self.is_in_a_hole(fallen);
         self.still_frames = if stands { self.still_frames + 1 } else { 0 };
         let attempt = if self.still_frames >= (STILL_S / frame_s).round() as usize {
             Attempt::Stands
@@ -319,6 +335,35 @@ impl Rising {
     }
 }
 
+impl Rising {
+    /// Whether it is to stand in what others are led over.
+    fn is_in_a_hole(&self, fallen: &Fallen<'_>) -> bool {
+        let Vec3 { x, y, z } = self.stance.origin;
+        fallen.led_over.height(x, z) - y > HOLE_M
+    }
+
+    /// Who stands upright in a hole, or on lower ground than it was to stand on, goes on from there onto the edge, if there is
+    /// one in reach.
+    fn look_for_an_edge(&mut self, fallen: &Fallen<'_>, height_m: f32, frame_s: f32) {
+        let sunk = fallen.target.root_position.y - fallen.pose.positions[0].y > SINK_M.0;
+        let over = self.time_s >= self.way.duration_s();
+        let stuck = !matches!(self.way, Way::StepUp(_))
+            && (sunk || (over && self.is_in_a_hole(fallen)))
+            && upright_and_still(fallen);
+        self.sunk_frames = if stuck { self.sunk_frames + 1 } else { 0 };
+        if seconds(self.sunk_frames, frame_s) < SUNK_S {
+            return;
+        }
+        self.sunk_frames = 0;
+        if let Some(Edge { stance, below_m, ahead_m }) = Edge::nearest(fallen, height_m) {
+            self.way = Way::StepUp(Route::step_up(below_m / height_m, ahead_m / height_m));
+            self.lay = fallen.pose.to_local(fallen.skeleton);
+            self.stance = stance;
+            (self.time_s, self.elapsed_s) = (0.0, WAKE_S);
+        }
+    }
+}
+
 /// How far the pelvis is behind its target: 0 close, 1 and more hopelessly.
 fn lag(body: &GlobalPose, target: &Pose) -> f32 {
     let turn = log(target.local_rotations[0] * body.rotations[0].inverse()).length();
@@ -328,12 +373,14 @@ fn lag(body: &GlobalPose, target: &Pose) -> f32 {
 }
 
 fn stands(fallen: &Fallen<'_>, target: &Pose) -> bool {
+    let hips = fallen.pose.positions[humanoid::HIPS.0];
+    target.root_position.y - hips.y < UPRIGHT_SINK_M && upright_and_still(fallen)
+}
+
+fn upright_and_still(fallen: &Fallen<'_>) -> bool {
     let body = fallen.pose;
-    let hips = body.positions[humanoid::HIPS.0];
-    let trunk = (body.positions[humanoid::NECK.0] - hips).normalize_or_zero();
-    trunk.y > UPRIGHT_COSINE
-        && target.root_position.y - hips.y < UPRIGHT_SINK_M
-        && fallen.mean_joint_speed_m_s < STILL_M_S
+    let trunk = body.positions[humanoid::NECK.0] - body.positions[humanoid::HIPS.0];
+    trunk.normalize_or_zero().y > UPRIGHT_COSINE && fallen.mean_joint_speed_m_s < STILL_M_S
 }
 
 /// The way up from a lying pose, and which way to face on it. The pelvis decides: a limp trunk may hang anywhere.

@@ -41,6 +41,8 @@ pub(crate) struct Controls {
     /// How much of a blow there is to get over, 0 to 1.
     pub(crate) struck: f32,
     pub(crate) divergences: u32,
+    /// For how long a joint has been too deep in the ground.
+    pub(crate) frames_in_ground: u32,
 }
 
 impl DynamicModule {
@@ -106,6 +108,7 @@ impl DynamicModule {
                     assist_given_n: Vec3::ZERO,
                     struck: 0.0,
                     divergences: 0,
+                    frames_in_ground: 0,
                 },
             }
         });
@@ -209,7 +212,7 @@ impl DynamicModule {
         Ok(())
     }
 
-    /// Puts the ragdoll in `pose` with `velocities` and forgets contacts, divergences, flying boxes and what the assist gave; the scales stay. Of
+    /// Puts the ragdoll in `pose` with `velocities`, out of the ground when joints are too deep in it, and forgets contacts, divergences, flying boxes and what the assist gave; the scales stay. Of
     /// several in a world one alone is moved, its divergences are forgotten, and the boxes fly on.
     ///
     /// # Errors
@@ -232,13 +235,21 @@ impl DynamicModule {
             });
         }
         self.controls.divergences = 0;
+        self.controls.frames_in_ground = 0;
         self.controls.assist_given_n = Vec3::ZERO;
         self.controls.struck = 0.0;
+        let mut pose = pose.clone();
         let mut world = self.world();
+        let mut placed = self.skeleton.forward_kinematics(&pose);
+        let deepest = world.deepest(&placed.positions);
+        if deepest.is_some_and(|(depth, _)| depth > self.config.guard.max_depth_in_ground_m) {
+            world.lift_out(&mut placed);
+            pose.root_position = placed.positions[0];
+        }
         if world.ragdolls.len() == 1 {
-            world.reset(&[(pose.clone(), velocities.clone())]);
+            world.reset(&[(pose, velocities.clone())]);
         } else {
-            world.reset_one(self.member, pose, velocities);
+            world.reset_one(self.member, &pose, velocities);
         }
         Ok(())
     }
@@ -310,12 +321,8 @@ impl DynamicModule {
     }
 
     pub(crate) fn check_state(&self, world: &World, motion: &Motion) -> Result<(), DivergenceReason> {
-        let GuardConfig {
-            max_root_speed_m_s,
-            max_joint_rate_rad_s,
-            max_fall_below_ground_m,
-            max_depth_in_ground_m,
-        } = self.config.guard;
+        let GuardConfig { max_root_speed_m_s, max_joint_rate_rad_s, max_fall_below_ground_m, .. } =
+            self.config.guard;
         let finite = motion.pose.positions.iter().all(|p| p.is_finite())
             && motion.pose.rotations.iter().all(|q| q.is_finite())
             && motion.linear.iter().chain(&motion.angular).all(|v| v.is_finite());
@@ -327,14 +334,18 @@ impl DynamicModule {
             Err(DivergenceReason::JointRate)
         } else if motion.pose.positions[0].y < world.lowest_ground() - max_fall_below_ground_m {
             Err(DivergenceReason::BelowGround)
-        } else if world
-            .deepest(&motion.pose.positions)
-            .is_some_and(|(depth, _)| depth > max_depth_in_ground_m)
-        {
-            Err(DivergenceReason::InGround)
         } else {
             Ok(())
         }
+    }
+
+    /// Counts the frames on end in which a joint was too deep in the ground; whether they are too many.
+    pub(crate) fn is_lost_in_ground(&mut self, world: &World) -> bool {
+        let GuardConfig { max_depth_in_ground_m, max_time_in_ground_s, .. } = self.config.guard;
+        let deepest = world.deepest(&world.motion(self.member).pose.positions);
+        let deep = deepest.is_some_and(|(depth, _)| depth > max_depth_in_ground_m);
+        self.controls.frames_in_ground = if deep { self.controls.frames_in_ground + 1 } else { 0 };
+        self.controls.frames_in_ground as f32 * self.frame_s() > max_time_in_ground_s
     }
 
     /// The whole state, that of its world; [`Self::restore`] continues from it bit for bit.

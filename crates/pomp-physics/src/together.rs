@@ -109,6 +109,12 @@ impl DynamicModule {
                 return Ok(recover(&mut world, modules, &mut before, diverged));
             }
         }
+        // All count, the one that has been there for too long among them.
+        let lost: Vec<bool> = modules.iter_mut().map(|module| module.is_lost_in_ground(&world)).collect();
+        if let Some(member) = lost.iter().position(|lost| *lost) {
+            let diverged = (member, DivergenceReason::InGround);
+            return Ok(recover(&mut world, modules, &mut before, diverged));
+        }
         for (module, totals) in modules.iter_mut().zip(&totals) {
             module.settle_assist(totals.assist_impulse / frame_s);
             let blows = totals.contacts.from_boxes.iter().chain(&totals.contacts.from_characters);
@@ -243,6 +249,7 @@ fn recover(
     let frames = modules.iter_mut().zip(before).enumerate().map(|(member, (module, before))| {
         let joints = module.names.len();
         module.controls.divergences += 1;
+        module.controls.frames_in_ground = 0;
         let moves = member != diverged;
         let of_before = |velocity: Vec3| if moves { velocity } else { Vec3::ZERO };
         let none = vec![Vec3::ZERO; joints];

@@ -1,6 +1,9 @@
 use crate::{Shape, TerrainError};
 use serde::{Deserialize, Serialize};
 
+/// Distance between heights of level ground that is made larger, metres.
+const LARGE_FLAT_CELL_M: f32 = 1.0;
+
 /// The names that [`preset`] knows.
 pub const PRESET_NAMES: [&str; 7] = ["flat", "slope", "stairs", "hills", "rough", "gaps", "mixed"];
 
@@ -109,6 +112,17 @@ impl TerrainSpec {
     /// This shape at the default size, cell and start area.
     pub fn of_shape(shape: Shape) -> Self {
         Self { size_m: default_size_m(), cell_m: default_cell_m(), start: StartArea::default(), shape }
+    }
+
+    /// The same, made larger where that takes to reach `reach_m` from its middle; level ground is coarser then.
+    pub fn reaching(mut self, reach_m: f32) -> Self {
+        if self.size_m < 2.0 * reach_m {
+            self.size_m = 2.0 * reach_m;
+            if matches!(self.shape, Shape::Flat {}) {
+                self.cell_m = LARGE_FLAT_CELL_M;
+            }
+        }
+        self
     }
 
     /// Checks every field.

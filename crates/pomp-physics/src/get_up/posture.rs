@@ -101,13 +101,31 @@ impl Posture {
 
     /// The pose of a body of `height_m` in this posture, in `frame` on `terrain`.
     pub fn pose(&self, skeleton: &Skeleton, height_m: f32, frame: &RootFrame, terrain: &HeightMap) -> Pose {
+        let below_pelvis = |x, z| terrain.smoothed_height(x, z);
+        self.pose_over(skeleton, height_m, frame, (&below_pelvis, &|x, z| terrain.height(x, z)))
+    }
+
+    /// The same where all heights are over the level of `frame`, whatever lies below.
+    pub fn pose_over_level(&self, skeleton: &Skeleton, height_m: f32, frame: &RootFrame) -> Pose {
+        let level = |_, _| frame.origin.y;
+        self.pose_over(skeleton, height_m, frame, (&level, &level))
+    }
+
+    /// The pose over the grounds of pelvis, and of hands and feet.
+    fn pose_over(
+        &self,
+        skeleton: &Skeleton,
+        height_m: f32,
+        frame: &RootFrame,
+        (below_pelvis, ground): (&dyn Fn(f32, f32) -> f32, &dyn Fn(f32, f32) -> f32),
+    ) -> Pose {
         let place = |at: Vec3, ground: &dyn Fn(f32, f32) -> f32| {
             let world = frame.to_world(at * height_m);
             Vec3::new(world.x, ground(world.x, world.z) + at.y * height_m, world.z)
         };
         let facing = from_yaw(frame.yaw);
         let mut pose = Pose::rest(skeleton);
-        pose.root_position = place(self.pelvis, &|x, z| terrain.smoothed_height(x, z));
+        pose.root_position = place(self.pelvis, below_pelvis);
         pose.local_rotations[humanoid::HIPS.0] = facing * Quat::from_rotation_x(self.pitch);
         for joint in [humanoid::SPINE, humanoid::SPINE1, humanoid::SPINE2] {
             pose.local_rotations[joint.0] = Quat::from_rotation_x(self.bend / 3.0);
@@ -116,10 +134,9 @@ impl Posture {
             pose.local_rotations[joint.0] = Quat::from_rotation_x(self.nod / 2.0);
         }
         let world = skeleton.forward_kinematics(&pose);
-        let ground = |x: f32, z: f32| terrain.height(x, z);
         for (side, leg) in LEGS.into_iter().enumerate() {
             let foot = &self.feet[side];
-            let to = place(foot.ankle, &ground);
+            let to = place(foot.ankle, ground);
             let limb = Limb { upper_rotation: facing, lower_rotation: facing };
             let knee = facing * Vec3::new(0.1 * SIDES[side], self.knees_up, 1.0);
             let end = facing * Quat::from_rotation_x(foot.pitch);
@@ -127,7 +144,7 @@ impl Posture {
         }
         for (side, arm) in ARMS.into_iter().enumerate() {
             let hand = &self.hands[side];
-            let to = place(hand.wrist, &ground);
+            let to = place(hand.wrist, ground);
             let chest = world.rotations[humanoid::SPINE2.0];
             let reaching = chest * Quat::from_rotation_y(-SIDES[side] * FRAC_PI_2);
             let limb = Limb { upper_rotation: reaching, lower_rotation: reaching };

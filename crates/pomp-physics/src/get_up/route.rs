@@ -213,6 +213,91 @@ impl Route {
         Self { keys }
     }
 
+    /// From standing `below` an edge, onto it, where it will stand `ahead`: the left foot up, the body over it, the right foot
+    /// after. Both lengths are fractions of body height; all heights are over the edge.
+    pub fn step_up(below: f32, ahead: f32) -> Self {
+        let stance = STANCE[0];
+        let front = FootPlace { ankle: stance, pitch: 0.0 };
+        let sunk = STANDING - below;
+        let down =
+            |x: f32, lift: f32, pitch_deg: f32| foot(x, FLAT - below + lift, stance.z - ahead, pitch_deg);
+        let hands = |y: f32, z: f32| [free(0.13, y, z), free(-0.13, y, z)];
+        let posture = |pelvis: Vec3, pitch_deg: f32, bend_deg: f32, feet, hands| Posture {
+            pelvis,
+            pitch: degrees(pitch_deg),
+            bend: degrees(bend_deg),
+            nod: degrees(-0.5 * pitch_deg),
+            knees_up: 0.0,
+            feet,
+            hands,
+        };
+        let at = Vec3::new;
+        let keys = vec![
+            (
+                0.6,
+                posture(
+                    at(0.0, sunk, -ahead),
+                    0.0,
+                    0.0,
+                    [down(0.062, 0.0, 0.0), down(-0.062, 0.0, 0.0)],
+                    hands(sunk, 0.05 - ahead),
+                ),
+            ),
+            (
+                1.2,
+                posture(
+                    at(-0.04, sunk - 0.005, 0.01 - ahead),
+                    8.0,
+                    10.0,
+                    [foot(0.07, 0.12, 0.06 - ahead, 10.0), down(-0.055, 0.0, 0.0)],
+                    hands(sunk + 0.06, 0.12 - ahead),
+                ),
+            ),
+            (
+                1.6,
+                posture(
+                    at(-0.025, sunk, 0.04 - ahead),
+                    18.0,
+                    15.0,
+                    [foot(0.066, FLAT + 0.03, stance.z, 0.0), down(-0.055, 0.005, 8.0)],
+                    hands(0.34, stance.z - 0.02),
+                ),
+            ),
+            (
+                2.2,
+                posture(
+                    at(0.0, sunk + 0.05, stance.z - 0.10),
+                    38.0,
+                    20.0,
+                    [front, down(-0.06, 0.07, 45.0)],
+                    hands(0.34, stance.z + 0.06),
+                ),
+            ),
+            (
+                2.9,
+                posture(
+                    at(0.01, 0.38, stance.z - 0.04),
+                    38.0,
+                    18.0,
+                    [front, foot(-0.062, 0.05, stance.z - 0.20, 50.0)],
+                    hands(0.34, stance.z + 0.06),
+                ),
+            ),
+            (
+                3.5,
+                posture(
+                    at(0.01, 0.49, stance.z),
+                    18.0,
+                    8.0,
+                    [front, foot(-0.062, 0.085, stance.z - 0.14, 20.0)],
+                    hands(0.46, 0.06),
+                ),
+            ),
+            (4.0, standing()),
+        ];
+        Self { keys }
+    }
+
     /// Time of the last posture, seconds.
     pub fn duration_s(&self) -> f32 {
         self.keys[self.keys.len() - 1].0
@@ -251,7 +336,9 @@ mod tests {
 
     #[test]
     fn every_way_up_ends_standing_and_moves_no_faster_than_people_do() {
-        for route in [Route::prone(Side::Left), Route::prone(Side::Right), Route::supine()] {
+        for route in
+            [Route::prone(Side::Left), Route::prone(Side::Right), Route::supine(), Route::step_up(0.29, 0.25)]
+        {
             assert_eq!(route.posture(route.duration_s() + 1.0), standing());
             assert_eq!(route.posture(0.0), route.first());
             let mut fastest: f32 = 0.0;

@@ -228,6 +228,7 @@ impl<'a> Course<'a> {
                 mean_joint_speed_m_s: speed,
                 target: self.stage.target(),
                 terrain: self.ground,
+                led_over: self.ground,
             });
             let to = match leader {
                 Leader::Recovery { from, to } => {

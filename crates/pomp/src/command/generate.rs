@@ -53,6 +53,8 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         settings,
         plan,
     };
+    let border_m = recipe.settings.dynamic.contact.border_m;
+    terrain::warn_of_edge(&arguments.terrain, &recipe.terrain, &recipe.plan, arguments.seconds, border_m);
     let bar = terminal::bar(recipe.frames as u64, "generate");
     let mut clock = terminal::frame_clock(&bar);
     let recording = recipe.run(&model, "rollout", |_| clock())?;

@@ -77,9 +77,14 @@ fn recipe(
     });
     let cast = cast.collect::<Result<Vec<Performer>>>()?;
     let reach_m = cast.iter().map(|performer| performer.plan.reach_m()).fold(0.0, f32::max);
+    let ground = terrain::find_reaching(&arguments.terrain, arguments.seed, reach_m + TERRAIN_MARGIN_M)?;
+    let border_m = settings.dynamic.contact.border_m;
+    for performer in &cast {
+        terrain::warn_of_edge(&arguments.terrain, &ground, &performer.plan, arguments.seconds, border_m);
+    }
     Ok(EnsembleRecipe {
         model_sha256: model.files_sha256.clone().expect("it was read from files"),
-        terrain: terrain::find_reaching(&arguments.terrain, arguments.seed, reach_m + TERRAIN_MARGIN_M)?,
+        terrain: ground,
         frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
         cast,
     })

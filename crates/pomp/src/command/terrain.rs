@@ -1,6 +1,8 @@
 use crate::cli::TerrainMakeArguments;
 use anyhow::{Context, Result};
-use pomp_terrain::{HeightMap, Shape};
+use glam::Vec2;
+use pomp_generator::ControlPlan;
+use pomp_terrain::{Bounds, HeightMap};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,20 +20,30 @@ pub fn make(arguments: &TerrainMakeArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Distance between heights of large level ground, metres.
-const FLAT_CELL_M: f32 = 1.0;
-
 /// A terrain by preset name or file; a preset is made large enough to reach `reach_m` from the origin.
 pub fn find_reaching(name: &str, seed: u64, reach_m: f32) -> Result<HeightMap> {
     match pomp_terrain::preset(name) {
-        Some(mut spec) if spec.size_m < 2.0 * reach_m => {
-            spec.size_m = 2.0 * reach_m;
-            if matches!(spec.shape, Shape::Flat { .. }) {
-                spec.cell_m = FLAT_CELL_M;
-            }
-            Ok(pomp_terrain::generate(&spec, seed)?)
-        }
-        _ => find(name, seed),
+        Some(spec) => Ok(pomp_terrain::generate(&spec.reaching(reach_m), seed)?),
+        None => find(name, seed),
+    }
+}
+
+/// Warns when a plan leads off the ground `name` within `seconds`. The ground goes on for `border_m` beyond its edge.
+pub fn warn_of_edge(name: &str, ground: &HeightMap, plan: &ControlPlan, seconds: f32, border_m: f32) {
+    let Bounds { min_x, max_x, min_z, max_z } = ground.bounds();
+    let on_it = |at: Vec2| {
+        let beyond = (at - Vec2::new(max_x, max_z)).max(Vec2::new(min_x, min_z) - at);
+        beyond.max_element() <= border_m
+    };
+    let frames = ((seconds * plan.frame_rate_hz()) as usize).saturating_add(1);
+    let off = plan.samples().iter().take(frames).position(|sample| !on_it(sample.position));
+    if let Some(frame) = off {
+        eprintln!(
+            "warning: the path leads off the ground of \"{name}\", {min_x} to {max_x} m along x and {min_z} to {max_z} m along z with \
+             {border_m} m beyond, after {:.1} s: who gets there falls off. Make the ground larger, give a path that stays on it \
+             (--control), or stop sooner (--seconds)",
+            frame as f32 / plan.frame_rate_hz(),
+        );
     }
 }
 
