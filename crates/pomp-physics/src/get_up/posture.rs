@@ -102,13 +102,13 @@ impl Posture {
     /// The pose of a body of `height_m` in this posture, in `frame` on `terrain`.
     pub fn pose(&self, skeleton: &Skeleton, height_m: f32, frame: &RootFrame, terrain: &HeightMap) -> Pose {
         let below_pelvis = |x, z| terrain.smoothed_height(x, z);
-        self.pose_over(skeleton, height_m, frame, (&below_pelvis, &|x, z| terrain.height(x, z)))
+        self.pose_over(skeleton, height_m, frame, [&below_pelvis, &|x, z| terrain.height(x, z)])
     }
 
     /// The same where all heights are over the level of `frame`, whatever lies below.
     pub fn pose_over_level(&self, skeleton: &Skeleton, height_m: f32, frame: &RootFrame) -> Pose {
         let level = |_, _| frame.origin.y;
-        self.pose_over(skeleton, height_m, frame, (&level, &level))
+        self.pose_over(skeleton, height_m, frame, [&level, &level])
     }
 
     /// The pose over the grounds of pelvis, and of hands and feet.
@@ -117,7 +117,7 @@ impl Posture {
         skeleton: &Skeleton,
         height_m: f32,
         frame: &RootFrame,
-        (below_pelvis, ground): (&dyn Fn(f32, f32) -> f32, &dyn Fn(f32, f32) -> f32),
+        [below_pelvis, ground]: [&dyn Fn(f32, f32) -> f32; 2],
     ) -> Pose {
         let place = |at: Vec3, ground: &dyn Fn(f32, f32) -> f32| {
             let world = frame.to_world(at * height_m);
