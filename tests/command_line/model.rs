@@ -235,6 +235,34 @@ fn a_push_of_ten_kilonewton_seconds_does_not_end_a_run_of_the_shipped_model() {
 }
 
 #[test]
+fn a_path_that_leads_off_the_ground_of_a_file_is_warned_of_and_no_other() {
+    let folder = TempDir::new().unwrap();
+    let small = folder.path().join("small.toml");
+    fs::write(&small, "size_m = 4.0\n[shape]\nkind = \"flat\"\n").unwrap();
+    let told = |terrain: &str, seconds: &str, more: &[&str]| {
+        let out = folder.path().join("out");
+        let common = ["generate", "--control", "walk", "--model", tiny().to_str().unwrap(), "--no-pictures"];
+        let own = ["--terrain", terrain, "--seconds", seconds, "--out", out.to_str().unwrap()];
+        let ran = crate::program::pomp(common.iter().chain(&own).chain(more)).succeeds();
+        fs::remove_dir_all(&out).unwrap();
+        ran.stderr
+    };
+    let small = small.to_str().unwrap();
+    // It walks at 1.2 m/s, and the ground ends 6 m from the start, 4 m of border included.
+    for (terrain, seconds, more, warned) in [
+        (small, "6", &[] as &[&str], true),
+        (small, "6", &["--count", "2"], true),
+        (small, "3", &[], false),
+        ("flat", "6", &["--count", "2"], false),
+    ] {
+        let stderr = told(terrain, seconds, more);
+        assert_eq!(stderr.contains("leads off the ground"), warned, "{terrain}, {seconds} s: {stderr}");
+        assert!(!warned || (stderr.contains("small.toml") && stderr.contains("after 5.0 s")), "{stderr}");
+        assert_eq!(stderr.matches("leads off").count(), usize::from(warned), "once: {stderr}");
+    }
+}
+
+#[test]
 fn rejects_pushes_that_are_none() {
     let folder = TempDir::new().unwrap();
     let model = tiny().to_str().unwrap();

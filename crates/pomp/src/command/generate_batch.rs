@@ -31,8 +31,10 @@ pub fn run(
     }
     let scenes = Scenes::of(arguments, model)?;
     let seconds = arguments.seconds;
-    if let Scenes::Given { terrain, plan, .. } = &scenes {
-        let ground = terrain::find_reaching(terrain, arguments.seed, plan.reach_m() + TERRAIN_MARGIN_M)?;
+    if let Scenes::Given { terrain, plan, .. } = &scenes
+        && pomp_terrain::preset(terrain).is_none()
+    {
+        let ground = terrain::find(terrain, arguments.seed)?;
         terrain::warn_of_edge(terrain, &ground, plan, seconds, settings.dynamic.contact.border_m);
     }
     let bodies = &model.description.body_names;
