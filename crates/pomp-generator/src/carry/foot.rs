@@ -25,8 +25,11 @@ const SWING_S: f32 = 0.4;
 const SETTLING_FRAMES: u32 = 5;
 /// Share of a swing after which its foothold is decided.
 const DECIDED: f32 = 0.5;
-/// Longest way that a foot is carried aside, metres; beyond, it gives in.
+/// Longest way that a standing foot is carried aside, metres; beyond, it gives in.
 const LONGEST_SHIFT_M: f32 = 0.35;
+/// Farthest that a swing leads from the foothold that is decided, metres; beyond, another is looked for. Feet of the module
+/// reach up to two decimetres beyond where they then stand.
+const ASTRAY_M: f32 = 0.6;
 /// Fastest that the ground under a foot rises or sinks, metres per frame.
 const FASTEST_M: f32 = 0.05;
 /// Clearance over what has to be stepped over, metres: a simulated foot lags behind its target.
@@ -187,9 +190,7 @@ impl Foot {
         self.landing_at = step.ankle + direction * left;
         let foothold = match self.chosen {
             // Too late to change.
-            Some(chosen) if self.progress > DECIDED && chosen.distance(self.landing_at) < LONGEST_SHIFT_M => {
-                chosen
-            }
+            Some(chosen) if self.progress > DECIDED && chosen.distance(self.landing_at) < ASTRAY_M => chosen,
             chosen => step.search.nearest(self.landing_at, chosen),
         };
         // Where every place is as good, the module has its way.

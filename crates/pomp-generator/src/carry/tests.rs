@@ -98,3 +98,27 @@ fn the_whole_sole_stays_above_stairs_and_gaps_on_its_way_and_rests_on_what_carri
         assert!(share < 0.02 && deepest < 0.06, "a sole is in the ground");
     }
 }
+
+#[test]
+fn a_foot_that_is_about_to_stand_before_a_trench_is_not_sent_over_it_in_a_frame() {
+    let skeleton = Skeleton::humanoid(HEIGHT_M);
+    let farthest = |poses: &[Pose]| {
+        let ankles: Vec<[Vec3; 2]> = poses
+            .iter()
+            .map(|pose| skeleton.forward_kinematics(pose))
+            .map(|world| LEGS.map(|leg| world.positions[leg[2].0]))
+            .collect();
+        let moved = ankles.windows(2).flat_map(|pair| [0, 1].map(|leg| pair[1][leg].distance(pair[0][leg])));
+        moved.fold(0.0, f32::max)
+    };
+    for spacing_cm in (190..=250u8).step_by(5) {
+        let spacing_m = f32::from(spacing_cm) / 100.0;
+        let gaps = map(Shape::Gaps { width_m: 0.4, depth_m: 0.5, spacing_m, heading_deg: 0.0 }, 0.1);
+        let (shown, carried): (Vec<Pose>, Vec<Pose>) = walk(&gaps, 1.1, 14.0).into_iter().unzip();
+        let (asked, went) = (farthest(&shown), farthest(&carried));
+        println!(
+            "trenches every {spacing_m} m: a foot goes {went:.3} m in a frame at the most, the module's {asked:.3} m"
+        );
+        assert!(went < 2.0 * asked);
+    }
+}
