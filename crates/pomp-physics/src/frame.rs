@@ -58,9 +58,12 @@ pub enum DivergenceReason {
     /// A joint was deeper in the ground than [`crate::GuardConfig::max_depth_in_ground_m`], for longer than
     /// [`crate::GuardConfig::max_time_in_ground_s`].
     InGround,
+    /// The ground did so much work on the body that it threw it off, where ground that stands still does none. So the engine frees
+    /// a limb that a blow has driven through a wall.
+    ThrownOff,
 }
 
-/// The simulation diverged in this frame, and the pose at its start was restored at rest and out of the ground.
+/// The simulation diverged in this frame, and the pose at its start was restored at rest, on the ground and out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// What was out of bounds.

@@ -276,12 +276,15 @@ impl Ragdoll {
 
     /// Linear momentum, N·s.
     pub(crate) fn momentum(&self, motion: &Motion) -> Vec3 {
-        (0..self.masses.len())
-            .map(|i| {
-                let lever = motion.pose.rotations[i] * self.coms[i];
-                (motion.linear[i] + motion.angular[i].cross(lever)) * self.masses[i]
-            })
-            .sum()
+        self.center_velocities(motion).zip(&self.masses).map(|(velocity, mass)| velocity * *mass).sum()
+    }
+
+    /// Velocities of the bodies' centres of mass, m/s, world.
+    pub(crate) fn center_velocities(&self, motion: &Motion) -> impl Iterator<Item = Vec3> {
+        self.coms.iter().enumerate().map(|(i, com)| {
+            let lever = motion.pose.rotations[i] * *com;
+            motion.linear[i] + motion.angular[i].cross(lever)
+        })
     }
 
     /// Centre of mass, metres, world.

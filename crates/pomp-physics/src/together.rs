@@ -9,6 +9,10 @@ use pomp_motion::Pose;
 use pomp_motion::glam::Vec3;
 use std::sync::Arc;
 
+/// Most work that the ground does on a body in a step, J/kg. It does none on what touches it, but centres of mass rise over feet that
+/// push off.
+const MOST_WORK_J_KG: f32 = 5.0;
+
 /// A step whose drives exceed their limits is taken again, softer, at most this many times in all.
 const ATTEMPTS: usize = 6;
 
@@ -152,10 +156,9 @@ fn substep(
     let h = world.step_s();
     let (frame_s, steps) = (modules[0].frame_s(), modules[0].config.steps_per_frame as f32);
     let mut plans: Vec<DrivePlan> = Vec::with_capacity(aims.len());
-    let mut momenta = Vec::with_capacity(aims.len());
+    let mut starts = Vec::with_capacity(aims.len());
     for (member, (module, aim)) in modules.iter().zip(aims).enumerate() {
         let start = world.motion(member);
-        momenta.push(world.ragdolls[member].momentum(&start));
         let state = DriveState {
             root_position: start.pose.positions[0],
             assist_given_n: module.controls.assist_given_n.length(),
@@ -169,6 +172,7 @@ fn substep(
         });
         let target = if elapsed == 0.0 { aim.from.clone() } else { aim.from.lerp(&aim.to, elapsed) };
         plans.push(module.drives.plan(&state, &target, &aim.velocity, scales, expected.as_ref()));
+        starts.push(start);
     }
     let base = world.state.clone();
     let mut attempt = 1;
@@ -193,15 +197,23 @@ fn substep(
     };
     let contacts = world.contact_impulses();
     for (member, (outcome, contacts)) in outcomes.iter().zip(&contacts).enumerate() {
+        let ragdoll = &world.ragdolls[member];
         let pushed: Vec3 = aims[member].pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / steps;
         // The engine's integration of a multibody loses momentum, to first order in the step.
-        let expected = momenta[member]
+        let expected = ragdoll.momentum(&starts[member])
             + world.gravity_impulse(member)
             + outcome.assist_force * h
             + contacts.iter().copied().sum::<Vec3>()
             + pushed;
-        let found = world.ragdolls[member].momentum(&world.motion(member));
-        world.shift_velocity(member, (expected - found) / world.ragdolls[member].total_mass());
+        let stepped = world.motion(member);
+        let speeds = ragdoll.center_velocities(&starts[member]).zip(ragdoll.center_velocities(&stepped));
+        let work: f32 =
+            contacts.from_ground.iter().zip(speeds).map(|(on, (from, to))| 0.5 * on.dot(from + to)).sum();
+        if work > MOST_WORK_J_KG * ragdoll.total_mass() {
+            return Err((member, DivergenceReason::ThrownOff));
+        }
+        let shift = (expected - ragdoll.momentum(&stepped)) / ragdoll.total_mass();
+        world.shift_velocity(member, shift);
         if !expected.is_finite() {
             return Err((member, DivergenceReason::NotFinite));
         }
@@ -219,7 +231,7 @@ fn substep(
     Ok(())
 }
 
-/// Restores the poses `before`, that of the one who diverged at rest and out of the ground. What made it diverge, its velocities
+/// Restores the poses `before`, that of the one who diverged at rest, on the ground and out of it. What made it diverge, its velocities
 /// and all contacts, is not restored.
 fn recover(
     world: &mut World,
@@ -227,6 +239,7 @@ fn recover(
     before: &mut [Motion],
     (diverged, reason): Diverged,
 ) -> Vec<Frame> {
+    world.bring_back(&mut before[diverged].pose);
     world.lift_out(&mut before[diverged].pose);
     let poses: Vec<(Pose, PoseVelocity)> = before
         .iter()

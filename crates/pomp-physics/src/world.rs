@@ -24,6 +24,9 @@ pub(crate) const BODIES: Group = Group::GROUP_2;
 /// quaternions.
 const FRAMES_BETWEEN_RENORMALISATIONS: u64 = 240;
 
+/// How far from the edge of the ground one who has left it is put back, metres.
+const FROM_EDGE_M: f32 = 1.0;
+
 /// A pose is moved out of the ground in at most this many moves, each along the normal where it is deepest.
 const LIFTS: usize = 8;
 
@@ -294,6 +297,23 @@ impl World {
     pub(crate) fn deepest(&self, points: &[Vec3]) -> Option<(f32, Vec3)> {
         let ground = &self.state.colliders[self.ground];
         points.iter().filter_map(|point| depth_in(ground, *point)).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Moves a pose whose root is beside the ground to the nearest place on it, [`FROM_EDGE_M`] from its edge.
+    pub(crate) fn bring_back(&self, pose: &mut GlobalPose) {
+        let ground = &self.state.colliders[self.ground];
+        let root = pose.positions[0];
+        if depth_in(ground, root).is_some() {
+            return;
+        }
+        let (low, high) = (ground.compute_aabb().mins, ground.compute_aabb().maxs);
+        let inside = |low: f32, high: f32, value: f32| {
+            let middle = 0.5 * (low + high);
+            value.clamp((low + FROM_EDGE_M).min(middle), (high - FROM_EDGE_M).max(middle))
+        };
+        let way =
+            Vec3::new(inside(low.x, high.x, root.x) - root.x, 0.0, inside(low.z, high.z, root.z) - root.z);
+        pose.positions.iter_mut().for_each(|position| *position += way);
     }
 
     /// Moves a pose out of the ground, to where none of its joints is below the surface.

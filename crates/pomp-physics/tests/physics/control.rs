@@ -205,6 +205,43 @@ fn what_has_come_below_the_surface_is_put_back_above_it_after_a_while_and_stays_
 }
 
 #[test]
+fn a_blow_on_a_limb_beside_a_wall_throws_nobody_off() {
+    // Somebody lies in a trench; a limb of a kilogram that is struck with 250 N·s is behind its wall in a frame.
+    let trench = ground(3.0, -3.0, 3.0, |x, _| if x.abs() < 0.2 { -0.5 } else { 0.0 });
+    let mut module = module_with(&DynamicConfig::default(), &trench);
+    let bodies = module.body_names().len();
+    let (mut fastest, mut given_up) = (0.0f32, 0);
+    for turn in [0.0f32, 1.2, 2.4, 3.6] {
+        let mut pose = stand();
+        pose.root_position.y -= 0.3;
+        pose.local_rotations[0] = Quat::from_rotation_y(turn) * pose.local_rotations[0];
+        module.reset(&pose, &PoseVelocity::zero(bodies)).unwrap();
+        module.set_strength_scale(0.05);
+        module.set_assist_scale(0.0);
+        for _ in 0..90 {
+            module.step(&pose, &pose, &[]).unwrap();
+        }
+        module.set_strength_scale(1.0);
+        let lying = module.save();
+        for body in 0..bodies {
+            for impulse in [Vec3::X, Vec3::NEG_X, Vec3::new(0.7, -0.2, 0.7), Vec3::new(-0.7, -0.2, 0.7)] {
+                module.restore(&lying).unwrap();
+                for frame in 0..8 {
+                    let blow = [push(body, impulse * 250.0)];
+                    let frame = module.step(&pose, &pose, if frame == 1 { &blow } else { &[] }).unwrap();
+                    let reason = frame.recovered.map(|it| it.reason);
+                    given_up += usize::from(reason == Some(DivergenceReason::ThrownOff));
+                    let speed = module.momentum().length() / DynamicConfig::default().mass_kg;
+                    fastest = fastest.max(speed);
+                }
+            }
+        }
+    }
+    println!("the fastest flies off at {fastest} m/s; {given_up} frames given up");
+    assert!(fastest < 6.0 && given_up > 0);
+}
+
+#[test]
 fn a_body_that_is_put_into_the_ground_is_moved_out_of_it_and_stands() {
     let mut module = module(&flat());
     let mut sunk = stand();
@@ -223,7 +260,7 @@ fn a_body_that_is_put_into_the_ground_is_moved_out_of_it_and_stands() {
 }
 
 #[test]
-fn a_body_that_leaves_the_map_is_restored_rather_than_lost() {
+fn a_body_that_leaves_the_map_is_put_back_on_it() {
     let mut config = DynamicConfig::default();
     config.contact.border_m = 0.0;
     let mut module = module_with(&config, &ground(1.0, -1.0, 1.0, |_, _| 0.0));
@@ -233,6 +270,9 @@ fn a_body_that_leaves_the_map_is_restored_rather_than_lost() {
     let frames = follow(&mut module, 90, |_| pose.clone(), no_pushes);
     let fell = frames.iter().find_map(|f| f.recovered).expect("there is no ground at x = 3");
     assert_eq!(fell.reason, DivergenceReason::BelowGround);
+    let last = frames.last().unwrap();
+    assert!(frames.iter().filter(|frame| frame.recovered.is_some()).count() == 1 && depth(last) < 0.05);
+    assert!(last.pose.positions[0].x.abs() < 1.0, "{} m", last.pose.positions[0].x);
 
     config.contact.border_m = 4.0;
     let mut module = module_with(&config, &ground(1.0, -1.0, 1.0, |_, _| 0.0));
