@@ -279,7 +279,7 @@ impl DynamicModule {
 
     /// Simulates one control frame; the target moves from `from` at its start to `to` at its end.
     ///
-    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest and out of the ground, and
+    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest, on the ground and out of it, and
     /// [`Frame::recovered`] says so. Nothing that is not finite comes out.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ const DECIDED: f32 = 0.5;
 /// Longest way that a standing foot is carried aside, metres; beyond, it gives in.
 const LONGEST_SHIFT_M: f32 = 0.35;
 /// Farthest that a swing leads from the foothold that is decided, metres; beyond, another is looked for. Feet of the module
-/// reach up to two decimetres beyond where they then stand.
+/// reach a decimetre beyond where they then stand, and two beyond where that was foreseen.
 const ASTRAY_M: f32 = 0.6;
 /// Fastest that the ground under a foot rises or sinks, metres per frame.
 const FASTEST_M: f32 = 0.05;
