@@ -1,6 +1,8 @@
+use crate::model::tiny;
 use crate::pomp;
-use crate::program::{clip, pomp as run};
+use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
+use tempfile::TempDir;
 
 const COMMANDS: [&[&str]; 20] = [
     &[],
@@ -47,6 +49,9 @@ fn the_examples_name_existing_commands_and_options() {
             for one in example.split("&&") {
                 let words: Vec<&str> = one.split_whitespace().skip(1).collect();
                 run(words.iter().chain(&["--help"])).succeeds();
+                for file in words.iter().filter(|word| word.starts_with("configs/")) {
+                    assert!(repository().join(file).is_file(), "{one}: there is no {file}");
+                }
                 let options: Vec<&&str> = words.iter().filter(|word| word.starts_with("--")).collect();
                 let subcommand: Vec<&str> = words
                     .iter()
@@ -60,6 +65,31 @@ fn the_examples_name_existing_commands_and_options() {
             }
         }
     }
+}
+
+#[test]
+fn the_path_that_the_help_shows_is_walked() {
+    let help = pomp!("generate", "--help").succeeds().stdout;
+    let lines = help.lines().skip_while(|line| !line.starts_with("  [[waypoint]]"));
+    let path: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("path.toml"), folder.path().join("out"));
+    std::fs::write(&file, path.join("\n")).unwrap();
+    pomp!(
+        "generate",
+        "--model",
+        tiny(),
+        "--terrain",
+        "flat",
+        "--seconds",
+        "0.5",
+        "--no-pictures",
+        "--control",
+        file,
+        "--out",
+        out
+    )
+    .succeeds();
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub struct Arguments {
 pub enum Command {
     /// Show what is in clips (rig, unit, contacts, gaits, warnings) or in a dataset.
     Inspect(InspectArguments),
-    /// Make and look at terrain.
+    /// Make terrain, and check how well it is reconstructed.
     #[command(
         subcommand,
         after_help = "\
@@ -154,7 +154,7 @@ Examples:
   pomp terrain make hills --seed 7 --out hills.npz
   pomp terrain make configs/terrain/stairs.toml --out stairs.png")]
 pub struct TerrainMakeArguments {
-    /// A preset (flat, slope, stairs, hills, rough, gaps) or a TOML file.
+    /// A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a TOML file.
     pub terrain: String,
     /// Seed of random terrain.
     #[arg(long, default_value_t = 0)]
@@ -279,12 +279,22 @@ Examples:
   pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
   pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
 
+A path file has two waypoints or more, the first where the character starts; x (left) and z (ahead) are metres:
+  [[waypoint]]
+  x = 0.0
+  z = 0.0
+  speed_mps = 1.2     # on the way to the next waypoint; 1.2 if left out
+  gait = \"walk\"       # likewise; if left out by speed: walk below 1.9 m/s, jog above
+  [[waypoint]]
+  x = 2.0
+  z = 8.0
+
 With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it.")]
 pub struct GenerateArguments {
     /// Model folder; without it the embedded compact model.
     #[arg(long)]
     pub model: Option<PathBuf>,
-    /// Preset (flat, slope, stairs, hills, rough, gaps) or file (.toml, .png, .npz).
+    /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
     #[arg(long, default_value = "hills")]
     pub terrain: String,
     /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .glb, .npz)

@@ -25,7 +25,7 @@ Examples:
   pomp train all --data data --out model --resume
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
-  pomp train kinematic --data data --out model --config configs/compact_loop.toml --fine-tune")]
+  pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune")]
 pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]

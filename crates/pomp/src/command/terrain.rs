@@ -54,7 +54,8 @@ pub fn find(name: &str, seed: u64) -> Result<HeightMap> {
     }
     pomp_terrain::load(Path::new(name), seed).with_context(|| {
         format!(
-            "\"{name}\" is no preset (flat, slope, stairs, hills, rough, gaps), so it was taken for a file"
+            "\"{name}\" is no preset ({}), so it was taken for a file",
+            pomp_terrain::PRESET_NAMES.join(", ")
         )
     })
 }
