@@ -1,4 +1,4 @@
-use crate::model::tiny;
+use crate::model::second_on_the_flat;
 use crate::pomp;
 use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
@@ -75,21 +75,17 @@ fn the_path_that_the_help_shows_is_walked() {
     let folder = TempDir::new().unwrap();
     let (file, out) = (folder.path().join("path.toml"), folder.path().join("out"));
     std::fs::write(&file, path.join("\n")).unwrap();
-    pomp!(
-        "generate",
-        "--model",
-        tiny(),
-        "--terrain",
-        "flat",
-        "--seconds",
-        "0.5",
-        "--no-pictures",
-        "--control",
-        file,
-        "--out",
-        out
-    )
-    .succeeds();
+    second_on_the_flat("--control", &file, &out).succeeds();
+}
+
+#[test]
+fn the_help_names_every_terrain() {
+    let presets = pomp_terrain::PRESET_NAMES.join(", ");
+    for command in [&["generate"] as &[&str], &["terrain", "make"], &["studio"]] {
+        let help = run(command.iter().chain(&["--help"])).succeeds().stdout;
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&presets), "{command:?} does not name {presets}: {help}");
+    }
 }
 
 #[test]

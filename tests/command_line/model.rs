@@ -5,6 +5,7 @@ use crate::pomp;
 use crate::program::{Ran, names, recordings, repository, skipped};
 use crate::tiny_model::{changed, tiny_changes};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -28,6 +29,14 @@ pub fn tiny() -> &'static Path {
         train(&folder).succeeds();
         folder
     })
+}
+
+/// A second on flat ground by the tiny model, steered by the file or the preset `value` of `option`.
+pub fn second_on_the_flat(option: &str, value: &Path, out: &Path) -> Ran {
+    let common = ["generate", "--terrain", "flat", "--seconds", "1", "--model"].map(OsStr::new);
+    let own =
+        [tiny().as_os_str(), OsStr::new(option), value.as_os_str(), OsStr::new("--out"), out.as_os_str()];
+    crate::program::pomp(common.iter().chain(&own))
 }
 
 /// The folder of the model that is embedded in the program, when it has been trained.

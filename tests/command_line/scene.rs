@@ -1,6 +1,6 @@
 //! `pomp generate --scene`, as a person or a script runs it.
 
-use crate::model::tiny;
+use crate::model::{second_on_the_flat, tiny};
 use crate::pomp;
 use crate::program::{Ran, names};
 use std::fs;
@@ -8,19 +8,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 fn scene(scene: &Path, out: &Path) -> Ran {
-    pomp!(
-        "generate",
-        "--model",
-        tiny(),
-        "--terrain",
-        "flat",
-        "--seconds",
-        "1",
-        "--scene",
-        scene,
-        "--out",
-        out
-    )
+    second_on_the_flat("--scene", scene, out)
 }
 
 #[test]
