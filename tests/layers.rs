@@ -17,18 +17,19 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 23] = [
+const TABLE: [Row; 24] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
     row(0, "pomp-lanes", &[]),
     row(0, "pomp-tensors", &["pomp-lanes"]),
     row(0, "pomp-files", &[]),
+    row(0, "pomp-config", &[]),
     row(1, "pomp-weights", &["pomp-files"]),
     row(1, "pomp-formats", &["pomp-motion", "pomp-files"]),
     row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-physics", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-phase", &["pomp-motion", "pomp-lanes", "pomp-tensors"]),
-    row(1, "pomp-kinematic", &["pomp-motion", "pomp-lanes", "pomp-tensors"]),
+    row(1, "pomp-physics", &["pomp-config", "pomp-motion", "pomp-terrain"]),
+    row(1, "pomp-phase", &["pomp-config", "pomp-motion", "pomp-lanes", "pomp-tensors"]),
+    row(1, "pomp-kinematic", &["pomp-config", "pomp-motion", "pomp-lanes", "pomp-tensors"]),
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
@@ -36,23 +37,40 @@ const TABLE: [Row; 23] = [
     row(
         3,
         "pomp-preprocess",
-        &["pomp-motion", "pomp-terrain", "pomp-formats", "pomp-synthetic", "pomp-physics"],
+        &["pomp-config", "pomp-motion", "pomp-terrain", "pomp-formats", "pomp-synthetic", "pomp-physics"],
     ),
     row(
         3,
         "pomp-generator",
-        &["pomp-motion", "pomp-terrain", "pomp-physics", "pomp-phase", "pomp-kinematic", "pomp-model"],
+        &[
+            "pomp-config",
+            "pomp-motion",
+            "pomp-terrain",
+            "pomp-physics",
+            "pomp-phase",
+            "pomp-kinematic",
+            "pomp-model",
+        ],
     ),
     row(3, "pomp-embedded", &["pomp-model"]),
     row(
         4,
         "pomp-batch",
-        &["pomp-motion", "pomp-terrain", "pomp-files", "pomp-formats", "pomp-model", "pomp-generator"],
+        &[
+            "pomp-config",
+            "pomp-motion",
+            "pomp-terrain",
+            "pomp-files",
+            "pomp-formats",
+            "pomp-model",
+            "pomp-generator",
+        ],
     ),
     row(
         4,
         "pomp-train",
         &[
+            "pomp-config",
             "pomp-motion",
             "pomp-terrain",
             "pomp-tensors",
@@ -70,6 +88,7 @@ const TABLE: [Row; 23] = [
         4,
         "pomp-studio",
         &[
+            "pomp-config",
             "pomp-motion",
             "pomp-terrain",
             "pomp-formats",
@@ -85,6 +104,7 @@ const TABLE: [Row; 23] = [
         5,
         "pomp-bench",
         &[
+            "pomp-config",
             "pomp-motion",
             "pomp-terrain",
             "pomp-formats",
@@ -106,6 +126,7 @@ const TABLE: [Row; 23] = [
             "pomp-lanes",
             "pomp-tensors",
             "pomp-files",
+            "pomp-config",
             "pomp-weights",
             "pomp-formats",
             "pomp-synthetic",
