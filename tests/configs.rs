@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_batch::RandomScenes;
-use pomp_generator::{GeneratorConfig, GroundMotion};
+use pomp_generator::{GeneratorConfig, GroundMotion, LayersConfig};
 use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
@@ -106,6 +106,17 @@ fn generate_toml_spells_out_every_default() {
     assert_eq!(config, GeneratorConfig::default());
     assert_eq!(keys_of_file("generate.toml"), keys_of(&GeneratorConfig::default()));
     config.validate().unwrap();
+}
+
+#[test]
+fn paper_loop_toml_switches_every_layer_off_and_changes_nothing_else() {
+    let config: GeneratorConfig = parsed("paper_loop.toml");
+    config.validate().unwrap();
+    assert_eq!(config.layers, LayersConfig::off());
+    assert_eq!(GeneratorConfig { layers: LayersConfig::default(), ..config }, GeneratorConfig::default());
+    let names: BTreeSet<String> = LayersConfig::NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let Value::Table(table) = Value::try_from(LayersConfig::default()).unwrap() else { panic!("a table") };
+    assert_eq!(names, table.keys().cloned().collect(), "LayersConfig::NAMES are its fields");
 }
 
 #[test]

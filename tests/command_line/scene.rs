@@ -39,7 +39,7 @@ fn rejects_scenes_that_are_none() {
         (String::new(), &["scene.toml", "character"] as &[&str]),
         (format!("{one}speed = 3\n"), &["scene.toml", "speed"]),
         (one.replace("walk", "moonwalk"), &["character 1", "moonwalk", "slalom"]),
-        (format!("{one}stature_m = 3.0\n"), &["stature_m", "1.5 to 2"]),
+        (format!("{one}stature_m = 3.0\n"), &["layers.stature.height_m", "1.5 to 2"]),
         (format!("{one}mass_kg = 0.0\n"), &["mass_kg"]),
         (format!("{one}push = [\"4,Tail,1,1,1\"]\n"), &["character 1", "Tail"]),
         (format!("{one}{one}"), &["characters 1 and 2", "0.8 m"]),
@@ -57,9 +57,11 @@ fn rejects_scenes_that_are_none() {
 fn rejects_statures_and_masses_that_are_none() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    for (option, word) in
-        [("--stature=0.5", "stature_m"), ("--stature=nan", "stature_m"), ("--mass=-3", "mass_kg")]
-    {
+    for (option, word) in [
+        ("--stature=0.5", "stature.height_m"),
+        ("--stature=nan", "stature.height_m"),
+        ("--mass=-3", "mass_kg"),
+    ] {
         pomp!("generate", "--model", tiny(), "--seconds", "1", option, "--out", out).refuses(&[word]);
         assert!(!out.exists());
     }

@@ -40,7 +40,7 @@ impl Scene {
         Ok(RolloutRecipe {
             model_sha256: model_hash(model)?.to_owned(),
             settings: settings.clone(),
-            start: self.plan.start_gait(model),
+            start: settings.start_gait(&self.plan, model),
             seed,
             plan: self.plan,
             pushes: self.pushes,

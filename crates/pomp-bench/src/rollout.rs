@@ -94,7 +94,7 @@ fn closed_loop(
     let plan = scenario.plan()?;
     let terrain = ground(scenario, plan.reach_m(), seed)?;
     let mut generator =
-        Generator::new(&world.model, terrain.clone(), config, plan.start_gait(&world.model), seed)?;
+        Generator::new(&world.model, terrain.clone(), config, config.start_gait(&plan, &world.model), seed)?;
     let pushes: Vec<ScheduledPush> = push
         .iter()
         .map(|push| ScheduledPush { time_s: push.time_s, body: push.body, impulse_ns: push.impulse_ns })

@@ -2,14 +2,12 @@
 //! faster than the character follows.
 
 mod live;
-mod rejoin;
 
+pub(crate) use live::pace_mps;
 pub use live::{LiveControl, Steering};
-pub(crate) use rejoin::Rejoin;
 
 use crate::GeneratorError;
 use glam::Vec2;
-use pomp_model::Model;
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{Gait, Recording};
 use serde::{Deserialize, Serialize};
@@ -268,20 +266,8 @@ impl ControlPlan {
         Err(GeneratorError::BadControl { reason })
     }
 
-    /// The gait in which a character of `model` begins this plan: that of the first frame, but a walk where it is a jog. The start
-    /// of a jog is a landing at full pace, and a body that is set down in it is at once behind its target: 11 of 30 fell
-    /// within two seconds; of 30 that began with a step of a walk none did.
-    pub fn start_gait(&self, model: &Model) -> Gait {
-        let gait = self.at(0.0).gait;
-        let walks = model
-            .description
-            .kinematic
-            .as_ref()
-            .is_some_and(|kinematic| kinematic.starts.contains_key(Gait::Walk.name()));
-        if gait == Gait::Jog && walks { Gait::Walk } else { gait }
-    }
-
-    /// The plan of one who starts at `position` (world x and z) and faces `yaw` (radians) instead of at the origin, facing +Z.
+    /// The plan of a character that starts at `position` (world x and z) and faces `yaw` (radians) instead of at the origin,
+    /// facing +Z.
     pub fn moved(&self, position: Vec2, yaw: f32) -> Self {
         let samples = self.samples.iter().map(|sample| {
             let turned = from_yaw(yaw) * glam::Vec3::new(sample.position.x, 0.0, sample.position.y);
@@ -386,14 +372,14 @@ impl ControlCursor {
         self.frame
     }
 
-    /// Moves on by one frame for a character at `root`, at the share `ease` of the plan's pace.
-    pub fn advance(&mut self, plan: &ControlPlan, root: Vec2, ease: f32) {
+    /// Moves on by one frame for a character at `root`, at the share `speed_scale` of the plan's pace.
+    pub fn advance(&mut self, plan: &ControlPlan, root: Vec2, speed_scale: f32) {
         let now = plan.at(self.frame);
         let forward = Vec2::from(now.yaw.sin_cos());
         let lag = (now.position - root).dot(forward);
         let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(0.0, 1.0);
         // A plan that stands has nothing to wait for.
-        let pace = if now.speed_mps < 0.05 { 1.0 } else { pace * ease };
+        let pace = if now.speed_mps < 0.05 { 1.0 } else { pace * speed_scale };
         self.frame += pace;
     }
 }

@@ -1,7 +1,7 @@
 //! Several characters in one world.
 
 use crate::character::Character;
-use crate::stature::Stature;
+use crate::layers::stature::Stature;
 use crate::{ControlPlan, Dynamics, Generator, GeneratorConfig, GeneratorError, StepOutput};
 use glam::Vec2;
 use pomp_model::Model;
@@ -56,7 +56,7 @@ impl Ensemble {
         let trained = &model.description.skeleton;
         let skeletons = cast
             .iter()
-            .map(|role| Ok(Stature::of(&role.settings, trained)?.skeleton(trained)))
+            .map(|role| Ok(Stature::of(role.settings.layers.stature, trained)?.skeleton(trained)))
             .collect::<Result<Vec<_>, GeneratorError>>()?;
         let parts: Vec<_> =
             skeletons.iter().zip(cast).map(|(skeleton, role)| (skeleton, &role.settings.dynamic)).collect();
@@ -80,7 +80,7 @@ impl Ensemble {
         }
         let mut controls = Vec::with_capacity(parts.len());
         for (generator, part) in self.generators.iter_mut().zip(parts) {
-            controls.push(generator.lead(part.plan)?);
+            controls.push(generator.set_target(part.plan)?);
         }
         let mut characters: Vec<&mut Character> =
             self.generators.iter_mut().map(Generator::character_mut).collect();
@@ -89,7 +89,7 @@ impl Ensemble {
         let steps = self.generators.iter_mut().zip(parts).zip(controls).zip(simulated);
         steps
             .map(|(((generator, part), control), simulated)| {
-                generator.follow(part.plan, control, simulated, !part.pushes.is_empty())
+                generator.take_over(part.plan, control, simulated, !part.pushes.is_empty())
             })
             .collect()
     }

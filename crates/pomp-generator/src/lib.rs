@@ -13,7 +13,6 @@
 //!
 //! It reads no files: models come from `pomp-model`, terrain from `pomp-terrain`.
 
-mod carry;
 mod character;
 mod closed_loop;
 mod config;
@@ -21,30 +20,27 @@ pub mod control;
 mod ensemble;
 mod ensemble_recipe;
 mod error;
-mod footing;
-mod gait_cycle;
 mod ground_motion;
+mod kinematic_module;
+pub mod layers;
+mod loop_state;
 mod phase_feedback;
 mod recipe;
 mod rollout;
 mod scheduled_throw;
-mod sole;
 mod start;
-mod stature;
-mod stride_memory;
-mod trajectory;
-mod upright;
-mod walking_surface;
 
 pub use character::Character;
-pub use closed_loop::{FRAME_RATE_HZ, Generator, GeneratorSnapshot, SteeredStep, StepOutput};
+pub use closed_loop::{Generator, GeneratorSnapshot, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
 pub use ensemble::{Ensemble, Part, Role};
 pub use ensemble_recipe::{EnsembleRecipe, Performer};
 pub use error::GeneratorError;
 pub use ground_motion::{GroundMotion, GroundMove};
+pub use layers::LayersConfig;
 pub use phase_feedback::PhaseReader;
+pub use pomp_motion::FRAME_RATE_HZ;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, label_contacts, record};

@@ -1,11 +1,57 @@
-//! The window around the present: where the character was, and where it is wanted and expected to be.
+//! What a frame of the loop changes, and the window of x that is filled from it.
 
-use crate::control::ControlPlan;
-use glam::Vec2;
+use crate::control::{ControlCursor, ControlPlan};
+use crate::layers::Command;
+use crate::start::Start;
+use glam::{Vec2, Vec3};
+use pomp_kinematic::CoherentNoise;
 use pomp_motion::RootFrame;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowKey};
 use pomp_motion::rotation::wrap_angle;
 use std::collections::VecDeque;
+
+/// What a frame of the loop changes beside the character and the layers. A clone is what a snapshot keeps of it.
+#[derive(Clone)]
+pub(crate) struct LoopState {
+    /// Frames done. Written at the end of a frame; read by the ground's motion and by errors.
+    pub frame: usize,
+    /// Place on the plan. Written at the end of a frame; read where the window is filled.
+    pub cursor: ControlCursor,
+    /// The last second of root path, gaits and phase codes. Written after the phase encoding module; read where the window is
+    /// filled, and by the phase encoding module.
+    pub history: History,
+    /// Phase codes of the present and the future keys, 2C each. Written by the phase encoding module and the layers after it;
+    /// read where the window is filled.
+    pub future_codes: Vec<f32>,
+    /// Contact impulse of each body in the last frame, N·s, world. Written after the dynamic module; read into x.
+    pub contact_impulse: Vec<Vec3>,
+    /// The last y. Written by the kinematic module; read where the window is filled and by the phase encoding module. `None`
+    /// before the first frame and after getting up.
+    pub prediction: Option<OutputFrame>,
+    /// Noise of the sampler, which remembers from frame to frame. Written and read by the kinematic module.
+    pub noise: CoherentNoise,
+    /// Share of the external root assist that the user leaves, 0 to 1. Written by the user; read by the dynamic module.
+    pub assist_share: f32,
+}
+
+impl LoopState {
+    /// Takes the past, phases and impulses of `start`; the window begins anew.
+    pub fn restart(&mut self, start: Start) {
+        self.history = History::new(start.history);
+        self.future_codes = start.future_phase_codes;
+        self.prediction = None;
+    }
+
+    /// Phase codes of all keys (`width` each): past from the history, present and future from the last frame.
+    pub fn window_codes(&self, width: usize) -> Vec<f32> {
+        let mut codes = Vec::with_capacity(KEYS * width);
+        for offset in &KEY_OFFSETS[..=PAST_KEYS] {
+            codes.extend_from_slice(&self.history.at(*offset).phase_codes);
+        }
+        codes.extend_from_slice(&self.future_codes[width..]);
+        codes
+    }
+}
 
 /// Frames of past that the window needs: one second and the present.
 pub(crate) const HISTORY_FRAMES: usize = 61;
@@ -60,20 +106,17 @@ pub(crate) struct Blend {
 
 /// The 13 keys around a character in `frame`.
 ///
-/// Past and present come from `history`. Future keys mix what the network predicted (`prediction`, relative to
-/// `frame`) with the plan from `plan_frame` on; the plan is moved to the character and pulled back to its own
-/// place over the second, so that a character beside its path is led back to it. `ease` is the share of the plan's pace
-/// that the ground allows.
-#[allow(clippy::too_many_arguments, reason = "what was, what is expected and what is wanted")]
+/// Past and present come from the history. Future keys mix what the network predicted (relative to `frame`) with the
+/// command; its plan is moved to the character and pulled back to its own place over the second, so that a character beside its
+/// path is led back to it.
 pub(crate) fn window_keys(
-    history: &History,
+    state: &LoopState,
     frame: &RootFrame,
-    prediction: Option<&OutputFrame>,
-    plan: &ControlPlan,
-    plan_frame: f32,
-    ease: f32,
+    command: &Command<'_>,
     blend: Blend,
 ) -> [WindowKey; KEYS] {
+    let LoopState { history, prediction, .. } = state;
+    let (plan, plan_frame): (&ControlPlan, f32) = (&command.plan, command.frame);
     let now = history.at(0).key;
     let plan_now = plan.at(plan_frame);
     std::array::from_fn(|k| {
@@ -84,7 +127,7 @@ pub(crate) fn window_keys(
             return now;
         }
         let share = (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32;
-        let wanted = plan.at(plan_frame + ease * KEY_OFFSETS[k] as f32);
+        let wanted = plan.at(plan_frame + command.speed_scale * KEY_OFFSETS[k] as f32);
         let led = now.position
             + (wanted.position - plan_now.position)
             + (plan_now.position - now.position).clamp_length_max(1.0) * share;

@@ -1,8 +1,8 @@
 //! A whole run, recorded.
 
-use crate::closed_loop::FRAME_RATE_HZ;
 use crate::{ControlPlan, Dynamics, Generator, GeneratorError, ScheduledThrow, StepOutput};
 use glam::Vec3;
+use pomp_motion::FRAME_RATE_HZ;
 use pomp_motion::{
     ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, PushRecord,
     Recording, SimulationTrack, foot_contacts_of_positions,

@@ -1,6 +1,6 @@
 //! The first second: a start of the model, taken apart again into a pose, a past and phases.
 
-use crate::trajectory::{HISTORY_FRAMES, Past};
+use crate::loop_state::{HISTORY_FRAMES, Past};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{
     BlockName, CharacterState, FeatureLayout, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,

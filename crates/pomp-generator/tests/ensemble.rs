@@ -4,6 +4,7 @@
 
 use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
+use pomp_generator::layers::StatureConfig;
 use pomp_generator::{
     ControlPlan, Dynamics, Ensemble, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Part,
     Performer, Preset, Role, ScheduledPush, ScheduledThrow, replay,
@@ -72,7 +73,7 @@ fn recipe() -> EnsembleRecipe {
         .collect();
     // A seed beyond the integers of TOML, and numbers that are not round.
     cast[0].role.seed = u64::MAX;
-    cast[0].role.settings.stature_m = Some(1.6);
+    cast[0].role.settings.layers.stature = StatureConfig::of_height(Some(1.6));
     cast[0].pushes =
         vec![ScheduledPush { time_s: 0.4, body: 0, impulse_ns: Vec3::new(10.0 / 3.0, 0.0, 1.0) }];
     cast[1].role.settings.dynamic.mass_kg = 90.1;
@@ -126,7 +127,7 @@ fn rejects_records_of_several_that_are_damaged() {
         "character 7",
     );
     rejected(&|recipe| recipe.settings = recipe.settings.replace("body = 11", "body = 99"), "body 99");
-    rejected(&|recipe| recipe.settings = recipe.settings.replace("root_follow", "misspelt"), "misspelt");
+    rejected(&|recipe| recipe.settings = recipe.settings.replace("root_following", "misspelt"), "misspelt");
 }
 
 #[test]
@@ -145,6 +146,6 @@ fn rejects_scenes_that_cannot_be() {
     is_scene(rejected(&|cast| cast[1].position.x = 40.0, "off the ground"));
     is_scene(rejected(&|cast| cast[0].yaw = f32::NAN, "not finite"));
     is_scene(rejected(&|cast| cast[0].settings.dynamics = Dynamics::KinematicOnly, "simulated"));
-    rejected(&|cast| cast[0].settings.stature_m = Some(0.9), "stature_m");
+    rejected(&|cast| cast[0].settings.layers.stature.height_m = 0.9, "layers.stature.height_m");
     rejected(&|cast| cast[0].settings.dynamic.friction = 0.1, "friction");
 }

@@ -154,7 +154,9 @@ fn a_snapshot_of_one_who_lies_gets_up_or_has_just_stood_up_continues_bit_for_bit
 #[test]
 fn one_who_may_not_get_up_lies_where_it_fell() {
     let get_up = GetUpConfig { enabled: false, ..GetUpConfig::default() };
-    let mut generator = generator(&GeneratorConfig { get_up, ..GeneratorConfig::default() });
+    let mut config = GeneratorConfig::default();
+    config.layers.fall_recovery.get_up = get_up;
+    let mut generator = generator(&config);
     let frames = felled(&mut generator, Vec3::Z * 300.0, 600);
     assert!(frames.last().is_some_and(|frame| gait(frame) == Gait::Lie));
     let moved = frames[540].simulated.pose.positions[0].distance(frames[599].simulated.pose.positions[0]);
@@ -164,6 +166,8 @@ fn one_who_may_not_get_up_lies_where_it_fell() {
 #[test]
 fn rejects_a_pace_of_nothing() {
     let get_up = GetUpConfig { pace: 0.0, ..GetUpConfig::default() };
-    let error = GeneratorConfig { get_up, ..GeneratorConfig::default() }.validate().unwrap_err();
+    let mut config = GeneratorConfig::default();
+    config.layers.fall_recovery.get_up = get_up;
+    let error = config.validate().unwrap_err();
     assert!(matches!(error, GeneratorError::BadConfig { field: "get_up.pace", .. }), "{error}");
 }

@@ -11,7 +11,8 @@ use pomp_terrain::HeightMap;
 fn the_feedback_of_jogging_changes_jogs_and_no_walk() {
     let model = pomp_embedded::load(&Device::flex()).unwrap();
     let run = |preset, pose_feedback_jogging| -> Vec<Vec3> {
-        let config = GeneratorConfig { pose_feedback_jogging, ..GeneratorConfig::default() };
+        let mut config = GeneratorConfig::default();
+        config.layers.pose_blending.share_jogging = pose_feedback_jogging;
         let plan = ControlPlan::preset(preset, 4.0, FRAME_RATE_HZ);
         let ground = HeightMap::flat(40.0, 1.0).unwrap();
         let mut generator = Generator::new(&model, ground, &config, plan.at(0.0).gait, 1).unwrap();

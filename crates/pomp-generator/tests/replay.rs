@@ -21,9 +21,11 @@ fn model() -> &'static Model {
 fn recipe(seed: u64) -> RolloutRecipe {
     let plan = ControlPlan::preset(Preset::Slalom, 4.0, FRAME_RATE_HZ);
     let push = |time_s, body, x| ScheduledPush { time_s, body, impulse_ns: Vec3::new(x, 0.0, 1.0 / 3.0) };
+    let mut settings = GeneratorConfig::default();
+    settings.layers.root_following.share = 0.1 / 3.0;
     RolloutRecipe {
         model_sha256: model().files_sha256.clone().unwrap(),
-        settings: GeneratorConfig { root_follow: 0.1 / 3.0, ..GeneratorConfig::default() },
+        settings,
         start: plan.at(0.0).gait,
         seed,
         plan,

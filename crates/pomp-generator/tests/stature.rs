@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_embedded::{Device, Model};
+use pomp_generator::layers::StatureConfig;
 use pomp_generator::{ControlPlan, FRAME_RATE_HZ, GeneratorConfig, Preset, RolloutRecipe, replay};
 use pomp_motion::{JointIndex, Recording, humanoid};
 use pomp_terrain::HeightMap;
@@ -13,11 +14,17 @@ fn model() -> &'static Model {
     MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
 }
 
+fn of_height(stature_m: Option<f32>) -> GeneratorConfig {
+    let mut config = GeneratorConfig::default();
+    config.layers.stature = StatureConfig::of_height(stature_m);
+    config
+}
+
 fn walk(stature_m: Option<f32>, frames: usize) -> Recording {
     let plan = ControlPlan::preset(Preset::Walk, 12.0, FRAME_RATE_HZ);
     let recipe = RolloutRecipe {
         model_sha256: model().files_sha256.clone().unwrap(),
-        settings: GeneratorConfig { stature_m, ..GeneratorConfig::default() },
+        settings: of_height(stature_m),
         start: plan.at(0.0).gait,
         seed: 5,
         plan,
@@ -57,19 +64,20 @@ fn the_small_and_the_tall_walk_at_the_pace_asked_for_on_bones_of_their_own() {
 }
 
 #[test]
-fn the_record_holds_the_stature_and_that_of_the_models_height_names_none() {
+fn the_record_holds_the_stature_and_that_of_the_models_height_says_that_the_layer_is_off() {
     let mut rollout = walk(Some(1.6), 60);
     rollout.generation.as_mut().unwrap().frame_time_us = None;
-    assert!(rollout.recipe.as_ref().unwrap().settings.contains("stature_m = 1.6"));
+    let told = "[generator.layers.stature]\nenabled = true\nheight_m = 1.6";
+    assert!(rollout.recipe.as_ref().unwrap().settings.contains(told));
     assert_eq!(replay(&rollout, model(), |_| 0.0).unwrap().differences, []);
-    assert!(!walk(None, 2).recipe.unwrap().settings.contains("stature_m"));
+    assert!(walk(None, 2).recipe.unwrap().settings.contains("[generator.layers.stature]\nenabled = false"));
 }
 
 #[test]
 fn rejects_statures_that_are_not_served() {
     for stature_m in [0.0, 1.4, 2.1, f32::NAN, -1.6] {
-        let config = GeneratorConfig { stature_m: Some(stature_m), ..GeneratorConfig::default() };
+        let config = of_height(Some(stature_m));
         let error = config.validate().unwrap_err().to_string();
-        assert!(error.contains("stature_m") && error.contains("1.5 to 2 m"), "{error}");
+        assert!(error.contains("layers.stature.height_m") && error.contains("1.5 to 2 m"), "{error}");
     }
 }

@@ -11,12 +11,10 @@ use crate::swing::SwingLeg;
 use crate::upper_body::UpperBody;
 use crate::{Ends, MotionKind, MotionRequest, Side, SyntheticClip, SyntheticError};
 use pomp_motion::glam::{Quat, Vec2};
-use pomp_motion::{Clip, Gait, Pose, Skeleton, humanoid};
+use pomp_motion::{Clip, FRAME_RATE_HZ, Gait, Pose, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
-/// Frame rate of synthetic clips, Hz.
-pub const FRAME_RATE_HZ: f32 = 60.0;
 /// Frames made before and after the clip, so that smoothing sees no ends.
 const MARGIN: usize = 48;
 

@@ -50,6 +50,6 @@ mod synthetic_clip;
 mod upper_body;
 
 pub use error::SyntheticError;
-pub use generate::{FRAME_RATE_HZ, generate};
+pub use generate::generate;
 pub use request::{Ends, MotionKind, MotionRequest, Side};
 pub use synthetic_clip::SyntheticClip;

@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Frame rate that windows, keys and phases assume, Hz.
-pub const FRAME_RATE_HZ: f32 = 60.0;
+pub use pomp_motion::FRAME_RATE_HZ;
 
 /// Heights of level ground differ by no more, metres.
 const LEVEL_WITHIN_M: f32 = 0.01;

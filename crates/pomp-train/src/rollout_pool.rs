@@ -100,11 +100,9 @@ impl Rollout {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let start = Vec2::new(self.state.frame.origin.x, self.state.frame.origin.z);
         let ground = practice_ground(start, &mut rng)?;
-        let closed_loop = GeneratorConfig {
-            pose_feedback: settings.pose_feedback,
-            pose_feedback_jogging: settings.pose_feedback,
-            ..GeneratorConfig::default()
-        };
+        let mut closed_loop = GeneratorConfig::default();
+        closed_loop.layers.pose_blending.share = settings.pose_feedback;
+        closed_loop.layers.pose_blending.share_jogging = settings.pose_feedback;
         let character = Character::new(&dataset.skeleton, ground, &closed_loop, self.state.clone())?;
         let phases = phases.map(|reader| {
             let mut reader = reader.clone();

@@ -1,7 +1,6 @@
 //! What is around a character and may change while it moves: the ground, and boxes that fly.
 
 use super::Character;
-use crate::walking_surface::WalkingSurface;
 use crate::{Dynamics, GeneratorError};
 use pomp_motion::glam::Vec3;
 use pomp_physics::ThrownBox;
@@ -25,8 +24,8 @@ impl Character {
     /// Exchanges the ground under the character.
     pub(crate) fn set_terrain(&mut self, terrain: HeightMap) -> Result<(), GeneratorError> {
         self.dynamic.set_terrain(terrain.grid())?;
-        self.surface = Arc::new(WalkingSurface::over(&terrain));
         self.terrain = Arc::new(terrain);
+        self.motion.adaptation.set_terrain(&self.layers, &self.terrain);
         Ok(())
     }
 }

@@ -19,9 +19,9 @@ impl Character {
         let mut bodies = Vec::with_capacity(characters.len());
         let mut steps = Vec::with_capacity(characters.len());
         for (character, pushes) in characters.iter_mut().zip(pushes) {
-            let Self { dynamic, from, target_pose, .. } = &mut **character;
+            let Self { dynamic, motion, .. } = &mut **character;
             bodies.push(dynamic);
-            steps.push(MemberStep { from, to: target_pose, pushes, expected: None });
+            steps.push(MemberStep { from: &motion.from, to: &motion.target.world.0, pushes, expected: None });
         }
         Ok(DynamicModule::step_together(&mut bodies, &steps)?)
     }

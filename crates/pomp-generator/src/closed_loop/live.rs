@@ -4,7 +4,7 @@ use super::{Generator, StepOutput};
 use crate::control::{ControlCursor, LiveControl, Steering};
 use crate::{ControlPlan, GeneratorError};
 use glam::{Vec2, Vec3};
-use pomp_kinematic::{ReverseProcess, SamplerConfig};
+use pomp_kinematic::SamplerConfig;
 use pomp_model::Model;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::rotation::wrap_angle;
@@ -34,9 +34,10 @@ impl Generator {
         if !steering.is_finite() {
             return Err(GeneratorError::BadControl { reason: "the direction is not finite".to_owned() });
         }
+        control.limit_turns(self.config.layers.turn_limit);
         let plan = control.plan(steering, self.root_position());
         // The plan is new each frame, and begins now.
-        self.cursor = ControlCursor::default();
+        self.state.cursor = ControlCursor::default();
         let output = self.step(&plan, pushes)?;
         Ok(SteeredStep { output, plan })
     }
@@ -46,16 +47,14 @@ impl Generator {
     /// # Errors
     /// A sampler that does not fit the model's schedule.
     pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
-        let (network, gamma, _) = model.kinematic()?;
-        let process = ReverseProcess::new(network.schedule(), self.layout.y_len(), sampler, Some(gamma))?;
-        self.inference.set_process(process)?;
+        self.kinematic.set_sampler(model, sampler)?;
         self.config.sampler = *sampler;
         Ok(())
     }
 
     /// Scales the root assist from the next frame on, 0 to 1; one that lies gets none.
     pub fn set_assist_scale(&mut self, scale: f32) {
-        self.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };
+        self.state.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };
     }
 
     /// Share of the configured root assist in force in the last frame.
@@ -68,7 +67,7 @@ impl Generator {
     /// # Errors
     /// A box that the simulator refuses, and any box where nothing is simulated.
     pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, GeneratorError> {
-        self.character.throw(thrown, self.frame)
+        self.character.throw(thrown, self.state.frame)
     }
 
     /// The boxes in the world.
@@ -87,7 +86,7 @@ impl Generator {
 
     /// α of the experts in the last frame; zeros before the first.
     pub fn expert_gates(&self) -> &[f32] {
-        self.inference.gates()
+        self.kinematic.gates()
     }
 
     /// Centre of mass of the ragdoll, metres, world.
@@ -98,7 +97,7 @@ impl Generator {
     /// Where the kinematic module expects the root at the future keys of its window: position (world x, z) and heading,
     /// radians. `None` before the first frame.
     pub fn predicted_path(&self) -> Option<[(Vec2, f32); FUTURE_KEYS]> {
-        let (prediction, frame) = (self.prediction.as_ref()?, self.character.target_frame());
+        let (prediction, frame) = (self.state.prediction.as_ref()?, self.character.target_frame());
         Some(
             prediction.trajectory.map(|(at, turn)| (frame.ground_to_world(at), wrap_angle(frame.yaw + turn))),
         )

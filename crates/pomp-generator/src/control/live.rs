@@ -1,6 +1,7 @@
 //! A command that is given while the character moves: a direction and a gait, frame by frame.
 
 use super::{ControlPlan, ControlSample, JOG_FROM_MPS, gait_for};
+use crate::layers::TurnLimitConfig;
 use glam::Vec2;
 use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
@@ -27,11 +28,6 @@ impl Steering {
 
 /// Gain and loss of speed, m/s²: what people do without haste.
 const ACCELERATION_MPS2: f32 = 1.5;
-/// Fastest turn of the heading, rad/s. Faster commands are beyond what most of the mocap shows, and trip the model: at 1.6 it
-/// falls twice as often where it starts, turns by 90° and stops.
-const TURN_RATE_RAD_S: f32 = 1.0;
-/// Share of its speed that it keeps in the sharpest turn.
-const TURNING_SHARE: f32 = 0.35;
 /// Largest distance between the command and the character, metres: a command does not run away from a body that a push
 /// has stopped.
 const LEASH_M: f32 = 0.25;
@@ -51,9 +47,7 @@ pub struct LiveControl {
     speed_mps: f32,
     bounds: Bounds,
     frame_rate_hz: f32,
-    turn_rate_rad_s: f32,
-    /// Share of the speed that is kept in the sharpest turn.
-    turning_share: f32,
+    turn_limit: TurnLimitConfig,
 }
 
 impl LiveControl {
@@ -65,17 +59,21 @@ impl LiveControl {
             speed_mps,
             bounds,
             frame_rate_hz,
-            turn_rate_rad_s: TURN_RATE_RAD_S,
-            turning_share: TURNING_SHARE,
+            turn_limit: TurnLimitConfig::default(),
         }
     }
 
     /// A command that is at `position`, faces `yaw` and goes on in wide arcs: it turns at `turn_rate_rad_s` and does not
     /// slow down for it.
-    pub(super) fn in_arcs(mut self, position: Vec2, yaw: f32, turn_rate_rad_s: f32) -> Self {
+    pub(crate) fn in_arcs(mut self, position: Vec2, yaw: f32, rate_rad_s: f32) -> Self {
         (self.position, self.yaw) = (position, yaw);
-        (self.turn_rate_rad_s, self.turning_share) = (turn_rate_rad_s, 1.0);
+        self.turn_limit = TurnLimitConfig { enabled: true, rate_rad_s, speed_share: 1.0 };
         self
+    }
+
+    /// Turns by `limit` from now on.
+    pub(crate) fn limit_turns(&mut self, limit: TurnLimitConfig) {
+        self.turn_limit = limit;
     }
 
     /// Moves the command on by one frame for a character at `root`, and looks a second ahead as if `steering` stayed.
@@ -101,10 +99,9 @@ impl LiveControl {
         let mut wanted = pace_mps(steering.gait) * share;
         if share > 0.05 {
             let error = wrap_angle(steering.direction.x.atan2(steering.direction.y) - self.yaw);
-            self.yaw =
-                wrap_angle(self.yaw + error.clamp(-self.turn_rate_rad_s * dt, self.turn_rate_rad_s * dt));
+            self.yaw = wrap_angle(self.yaw + self.turn_limit.turn(error, dt));
             // Sharp turns are taken slowly.
-            wanted *= error.cos().max(self.turning_share);
+            wanted *= self.turn_limit.speed_share(error);
         }
         self.speed_mps += (wanted - self.speed_mps).clamp(-ACCELERATION_MPS2 * dt, ACCELERATION_MPS2 * dt);
         let next = self.position + Vec2::from(self.yaw.sin_cos()) * (self.speed_mps * dt);
@@ -131,7 +128,7 @@ impl LiveControl {
 }
 
 /// Full speed of a gait, m/s.
-pub(super) fn pace_mps(gait: Gait) -> f32 {
+pub(crate) fn pace_mps(gait: Gait) -> f32 {
     match gait {
         Gait::Walk | Gait::Jump => 1.2,
         Gait::Jog => 2.4,
@@ -178,9 +175,21 @@ mod tests {
         for pair in samples.windows(2) {
             let turn = wrap_angle(pair[1].yaw - pair[0].yaw).abs() * 60.0;
             let gain = (pair[1].speed_mps - pair[0].speed_mps).abs() * 60.0;
-            assert!(turn <= TURN_RATE_RAD_S * 1.001 && gain <= ACCELERATION_MPS2 * 1.001, "{turn} {gain}");
+            assert!(
+                turn <= TurnLimitConfig::default().rate_rad_s * 1.001 && gain <= ACCELERATION_MPS2 * 1.001,
+                "{turn} {gain}"
+            );
         }
         assert!(samples.iter().any(|sample| sample.gait == Gait::Jog));
+    }
+
+    #[test]
+    fn without_the_turn_limit_the_heading_is_taken_at_once() {
+        let mut control = LiveControl::new(BOUNDS, 1.0, 60.0);
+        control.limit_turns(TurnLimitConfig { enabled: false, ..TurnLimitConfig::default() });
+        let left = Steering { direction: Vec2::X, gait: Gait::Walk };
+        let second = run(&mut control, left, 2)[1];
+        assert!((second.yaw - std::f32::consts::FRAC_PI_2).abs() < 1e-6, "heading {}", second.yaw);
     }
 
     #[test]

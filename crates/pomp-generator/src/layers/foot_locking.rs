@@ -1,18 +1,22 @@
-//! Feet of a target pose, set right before the drives get it (ours).
+//! Foot locking: ankles at the predicted joint positions, standing feet held, swinging feet cleared (ours).
 //!
-//! The kinematic module is right to a centimetre or two, anew in every frame. That is enough for the eye, but a swinging
+//! Acts at `on_target`, on the pose in module space. The kinematic module is right to a centimetre or two, anew in every frame. That is enough for the eye, but a swinging
 //! toe clears the ground by less, and one that touches it is held there by friction and trips the body; and a standing
 //! foot that trembles by a centimetre at 60 Hz kicks the ground. So the ankles go where the module's joint positions have
 //! them (its rotations add their errors along the leg), a standing foot is set on the ground and held where it
 //! stands until it swings, and a swinging one keeps a stated clearance. All of it fades in and out: a target that jumps is
 //! a blow.
 //!
-//! The ground is the one that the module is shown; [`crate::carry`] takes the pose from there to the ground itself.
+//! The ground is the one that the module is shown; [`super::foot_placement`] takes the pose from there to the terrain itself.
 
-use crate::sole::{LEGS, Sole};
+use super::in_range;
+use super::sole::{LEGS, Sole};
+use crate::GeneratorError;
 use glam::{Quat, Vec2, Vec3};
+use pomp_motion::features::OutputFrame;
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
-use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, Skeleton, humanoid};
+use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, RootFrame, Skeleton, humanoid};
+use serde::{Deserialize, Serialize};
 
 /// How much faster than the other one a foot is while it passes from standing to swinging, m/s.
 const SWING_FROM_MPS: f32 = 0.4;
@@ -29,6 +33,29 @@ const LARGEST_SHIFT_M: f32 = 0.1;
 /// Farthest that a standing foot is held behind or ahead of the module's, metres; beyond, it is dragged along.
 const LARGEST_HOLD_M: f32 = 0.06;
 
+/// Settings of foot locking.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FootLockingConfig {
+    /// Off, the feet are where the predicted rotations have them. Default true.
+    pub enabled: bool,
+    /// Clearance of a swinging foot over the ground, metres, 0 to 0.2. Too little trips over its own toes, too much marches.
+    /// Default 0.05.
+    pub swing_clearance_m: f32,
+}
+
+impl Default for FootLockingConfig {
+    fn default() -> Self {
+        Self { enabled: true, swing_clearance_m: 0.05 }
+    }
+}
+
+impl FootLockingConfig {
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.foot_locking.swing_clearance_m", self.swing_clearance_m, [0.0, 0.2], "0 to 0.2")
+    }
+}
+
 /// What the kinematic module says of both feet, in the world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PredictedFeet {
@@ -38,9 +65,23 @@ pub(crate) struct PredictedFeet {
     pub speeds_mps: [f32; 2],
 }
 
+impl PredictedFeet {
+    /// Those of `output` with the root at `root`.
+    pub fn of(output: &OutputFrame, root: &RootFrame) -> Self {
+        let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT];
+        Self {
+            ankles: ankles.map(|ankle| root.to_world(output.positions_root[ankle.0])),
+            speeds_mps: ankles.map(|ankle| {
+                let velocity = output.velocities_root[ankle.0];
+                velocity.x.hypot(velocity.z)
+            }),
+        }
+    }
+}
+
 /// The feet of one character: what its skeleton needs, and what they are about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Footing {
+pub(crate) struct FootLocking {
     sole: Sole,
     clearance_m: f32,
     feet: [Foot; 2],
@@ -90,7 +131,7 @@ impl Foot {
     }
 }
 
-impl Footing {
+impl FootLocking {
     pub fn new(body_height_m: f32, clearance_m: f32) -> Self {
         Self { sole: Sole { body_height_m }, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
     }
@@ -205,8 +246,8 @@ mod tests {
         let mut start = walking_pose(&skeleton);
         start.root_position.y += 0.03;
         let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1] };
-        let mut footing = Footing::new(1.75, 0.04);
-        let lowest = |footing: &Footing, pose: &Pose, leg: usize| {
+        let mut footing = FootLocking::new(1.75, 0.04);
+        let lowest = |footing: &FootLocking, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
             footing.sole.lowest(&world, LEGS[leg], world.positions[LEGS[leg][2].0], &ground)
         };
@@ -232,7 +273,7 @@ mod tests {
         let mut target = Pose::rest(&skeleton);
         let before = skeleton.forward_kinematics(&target);
         let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0] };
-        let mut footing = Footing::new(1.75, 0.04);
+        let mut footing = FootLocking::new(1.75, 0.04);
         footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
         let after = skeleton.forward_kinematics(&target);
         // Knees of straight legs may give by a millimetre or two: a leg is never stretched to its very length.
@@ -260,7 +301,7 @@ mod tests {
     fn a_standing_foot_is_still_though_the_module_trembles() {
         let skeleton = Skeleton::humanoid(1.75);
         let ground = flat();
-        let mut footing = Footing::new(1.75, 0.02);
+        let mut footing = FootLocking::new(1.75, 0.02);
         let mut places = Vec::new();
         for frame in 0..40 {
             let (mut target, predicted) = trembling_walk(&skeleton, frame);
@@ -279,7 +320,7 @@ mod tests {
     fn a_foot_never_jumps_when_standing_and_swinging_change() {
         let skeleton = Skeleton::humanoid(1.75);
         let ground = flat();
-        let mut footing = Footing::new(1.75, 0.02);
+        let mut footing = FootLocking::new(1.75, 0.02);
         let mut last: Option<([Vec3; 2], [Vec3; 2])> = None;
         for frame in 0..60 {
             let (mut target, mut predicted) = trembling_walk(&skeleton, frame);

@@ -1,19 +1,23 @@
-//! A walker who has lost the gait takes up its last good stride again (ours).
+//! Gait recovery: a lost gait restarts from its last good stride (ours).
 //!
-//! Codes that are led back ([`crate::gait_cycle`]) keep most gaits. Now and then a step goes wrong all the same: legs cross
-//! or trail, and a kinematic module that is shown such legs has no way back to walking; a second or two later the body
-//! falls. But until then it is upright, and how it walked is known. So the loop remembers the last stride that was on its
-//! cycle, takes from it the moment whose legs are nearest to those of the body, and goes on from there where the body is:
-//! past, phases and state are that moment's, and the joints of the target pass over to it in a short while. Nothing is placed:
-//! the body follows by its drives.
+//! Acts at `after_simulation`, where a walk or jog is lost, and at `on_target` for a quarter of a second after that. The
+//! [`super::phase_stabiliser`] keeps most gaits. Now and then a step goes wrong all the same: legs cross or trail, and a
+//! kinematic module that is shown such legs has no way back to walking; a second or two later the body falls. Until then it is
+//! upright, and how it walked is known. So the layer remembers the last stride that was on its cycle, takes from it the moment
+//! whose legs are nearest to those of the body, and the loop goes on from there where the body is: past, phases and state are
+//! that moment's, and the joints of the target pass over to it. Nothing is placed: the body follows by its drives.
 
-use crate::gait_cycle::CycleKeeper;
-use crate::phase_feedback::Past;
-use crate::trajectory::History;
+use super::phase_stabiliser::CycleTracker;
+use crate::character::Character;
+use crate::loop_state::{History, LoopState};
+use crate::phase_feedback::{Past, PhaseReader};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{JointIndex, Pose, RootFrame, humanoid, smoothstep};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 
 /// Frames between two moments, how many are kept (a stride and a half), and how many are a stride.
 const SPACING_FRAMES: usize = 4;
@@ -42,6 +46,88 @@ const LEGS: [JointIndex; 6] = [
     humanoid::RIGHT_TOE,
 ];
 
+/// Settings of gait recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaitRecoveryConfig {
+    /// Off, a gait that is lost stays lost. Default true.
+    pub enabled: bool,
+}
+
+impl Default for GaitRecoveryConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// The layer.
+#[derive(Clone, Debug)]
+pub(crate) struct GaitRecovery {
+    enabled: bool,
+    memory: StrideMemory,
+}
+
+impl GaitRecovery {
+    /// For a body of `height_m`.
+    pub fn new(config: GaitRecoveryConfig, height_m: f32) -> Self {
+        Self { enabled: config.enabled, memory: StrideMemory::new(height_m) }
+    }
+
+    /// `after_simulation`: remembers the stride of the simulated `body`, and goes on from it where the gait is lost; a character
+    /// that `is_down` has no stride.
+    pub fn after_simulation(
+        &mut self,
+        is_down: bool,
+        body: &CharacterState,
+        tracker: &mut CycleTracker,
+        state: &mut LoopState,
+        phase_reader: &mut PhaseReader,
+        character: &mut Character,
+    ) {
+        if is_down || !self.enabled {
+            self.memory.forget();
+            return;
+        }
+        if self.memory.is_due(tracker)
+            && let Some(prediction) = &state.prediction
+        {
+            self.memory.remember(Moment {
+                state: character.state().clone(),
+                target_frame: *character.target_frame(),
+                history: state.history.clone(),
+                future_codes: state.future_codes.clone(),
+                prediction: prediction.clone(),
+                phase_past: phase_reader.save(),
+                cycle_tracker: *tracker,
+            });
+        }
+        if !self.memory.is_lost(tracker, body) {
+            return;
+        }
+        let left = Passage::from(character.target_pose(), character.target_frame());
+        let Some(moment) = self.memory.take_up(body, left) else { return };
+        character.go_on_from(moment.state, moment.target_frame);
+        state.history = moment.history;
+        state.future_codes = moment.future_codes;
+        state.prediction = Some(moment.prediction);
+        phase_reader.restore(moment.phase_past);
+        *tracker = moment.cycle_tracker;
+    }
+
+    /// `on_target`: the target that was left when a stride was taken up gives way to the next one.
+    pub fn on_target(&mut self, character: &mut Character) {
+        if let Some((left, share)) = self.memory.passage(character.target_frame(), FRAME_S) {
+            character.mix_world_target(&left, share);
+        }
+    }
+
+    /// The stride that is remembered.
+    #[cfg(test)]
+    pub fn memory(&mut self) -> &mut StrideMemory {
+        &mut self.memory
+    }
+}
+
 /// All that the kinematic module goes on from.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
@@ -52,7 +138,7 @@ pub(crate) struct Moment {
     pub future_codes: Vec<f32>,
     pub prediction: OutputFrame,
     pub phase_past: Past,
-    pub cycle_keeper: CycleKeeper,
+    pub cycle_tracker: CycleTracker,
 }
 
 impl Moment {
@@ -135,21 +221,21 @@ impl StrideMemory {
         }
     }
 
-    /// Nobody walks: there is no stride.
+    /// Drops the stride.
     pub fn forget(&mut self) {
         self.moments.clear();
         (self.agreement, self.apart_m, self.left) = (1.0, 0.0, None);
     }
 
     /// Counts a frame; whether its moment is to be remembered.
-    pub fn is_due(&mut self, keeper: &CycleKeeper) -> bool {
+    pub fn is_due(&mut self, tracker: &CycleTracker) -> bool {
         self.frames += 1;
         self.rest_frames = self.rest_frames.saturating_sub(1);
-        if !keeper.is_found() {
+        if !tracker.is_found() {
             self.moments.clear();
         }
-        keeper.is_found()
-            && keeper.is_on_cycle()
+        tracker.is_found()
+            && tracker.is_on_cycle()
             && self.rest_frames == 0
             && self.frames.is_multiple_of(SPACING_FRAMES)
     }
@@ -163,14 +249,14 @@ impl StrideMemory {
     }
 
     /// Whether the gait of `body` is lost and there is a stride to be taken up.
-    pub fn is_lost(&mut self, keeper: &CycleKeeper, body: &CharacterState) -> bool {
-        if !keeper.is_found() {
+    pub fn is_lost(&mut self, tracker: &CycleTracker, body: &CharacterState) -> bool {
+        if !tracker.is_found() {
             (self.agreement, self.apart_m) = (1.0, 0.0);
             return false;
         }
         let side = |foot: JointIndex| body.positions_root[foot.0].x;
         let apart_m = side(humanoid::LEFT_FOOT) - side(humanoid::RIGHT_FOOT);
-        self.agreement += SMOOTHING * (keeper.agreement() - self.agreement);
+        self.agreement += SMOOTHING * (tracker.agreement() - self.agreement);
         self.apart_m += SMOOTHING * (apart_m - self.apart_m);
         let signs = self.agreement < LEAST_AGREEMENT || self.apart_m < -self.crossed_m;
         signs && self.rest_frames == 0 && self.moments.len() >= STRIDE
@@ -224,14 +310,14 @@ mod tests {
     fn legs_that_stay_crossed_are_a_lost_gait_once_a_stride_is_known() {
         for (seconds, known) in [(1.5, false), (5.0, true)] {
             let mut generator = walker(seconds);
-            let (memory, keeper, body) = generator.stride();
+            let (memory, tracker, body) = generator.stride();
             let mut crossed = body.clone();
             crossed.positions_root[humanoid::LEFT_FOOT.0].x = -0.15;
             crossed.positions_root[humanoid::RIGHT_FOOT.0].x = 0.15;
-            let lost: Vec<bool> = (0..30).map(|_| memory.is_lost(&keeper, &crossed)).collect();
+            let lost: Vec<bool> = (0..30).map(|_| memory.is_lost(&tracker, &crossed)).collect();
             assert!(!lost[0], "one frame is not enough");
             assert_eq!(lost[29], known, "after {seconds} s");
-            let settled: Vec<bool> = (0..60).map(|_| memory.is_lost(&keeper, &body)).collect();
+            let settled: Vec<bool> = (0..60).map(|_| memory.is_lost(&tracker, &body)).collect();
             assert!(!settled[59], "a body that walks is not lost");
         }
     }
@@ -259,7 +345,7 @@ mod tests {
         }
         let ahead = |moment: &Moment| moment.state.frame.to_root(moment.target_frame.origin);
         assert!(ahead(&wanted).distance(ahead(&taken)) < 1e-4);
-        assert!(!memory.is_due(&wanted.cycle_keeper), "it rests");
+        assert!(!memory.is_due(&wanted.cycle_tracker), "it rests");
     }
 
     #[test]

@@ -1,11 +1,14 @@
-//! Back to the command: what a character is led by that has got up somewhere beside its path, facing anywhere.
+//! Path rejoining: a way back to the path after getting up beside it, facing anywhere (ours).
+//!
+//! Acts at `before_sample`, from `reset` until the plan is met again: a command that begins where the character stands, changes
+//! no faster than a person does and leads to the plan takes its place. Switched off, the plan is followed at once.
 
-use super::live::pace_mps;
-use super::{ControlPlan, LiveControl, Steering};
+use crate::control::{ControlPlan, LiveControl, Steering, pace_mps};
 use glam::Vec2;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Gait, RootFrame};
 use pomp_terrain::Bounds;
+use serde::{Deserialize, Serialize};
 
 /// How far ahead on the plan it makes for, frames: a second.
 const AHEAD_FRAMES: f32 = 60.0;
@@ -21,15 +24,57 @@ const BACK_M: f32 = 0.6;
 const BACK_RAD: f32 = 0.25;
 const BACK_MPS: f32 = 0.4;
 
+/// Settings of path rejoining.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PathRejoiningConfig {
+    /// Off, a character that has got up follows its plan at once, wherever it stands and faces. Default true.
+    pub enabled: bool,
+}
+
+impl Default for PathRejoiningConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// The layer.
+#[derive(Clone, Debug)]
+pub(crate) struct PathRejoining {
+    enabled: bool,
+    way: Option<Rejoin>,
+}
+
+impl PathRejoining {
+    pub fn new(config: PathRejoiningConfig) -> Self {
+        Self { enabled: config.enabled, way: None }
+    }
+
+    /// `reset`: begins a way back from standing in `frame`, at `speed_mps`, on ground of `bounds`.
+    pub fn reset(&mut self, frame: &RootFrame, speed_mps: f32, bounds: Bounds) {
+        self.way = self.enabled.then(|| Rejoin::new(frame, speed_mps, bounds, pomp_motion::FRAME_RATE_HZ));
+    }
+
+    /// `before_sample`: the command that leads a character at `root` back to `plan`; `None` once it has met the plan at
+    /// `plan_frame`.
+    pub fn plan(&mut self, plan: &ControlPlan, plan_frame: f32, root: Vec2) -> Option<ControlPlan> {
+        let led = self.way.as_mut().and_then(|way| way.plan(plan, plan_frame, root));
+        if led.is_none() {
+            self.way = None;
+        }
+        led
+    }
+}
+
 /// A command that begins where the character stands and changes no faster than a person does, until it has met the plan.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rejoin {
+struct Rejoin {
     control: LiveControl,
 }
 
 impl Rejoin {
     /// From standing in `frame`, at `speed_mps` at once: the module begins a gait better than it speeds one up.
-    pub fn new(frame: &RootFrame, speed_mps: f32, bounds: Bounds, frame_rate_hz: f32) -> Self {
+    fn new(frame: &RootFrame, speed_mps: f32, bounds: Bounds, frame_rate_hz: f32) -> Self {
         let position = Vec2::new(frame.origin.x, frame.origin.z);
         let control = LiveControl::new(bounds, speed_mps.min(FASTEST_MPS), frame_rate_hz);
         Self { control: control.in_arcs(position, frame.yaw, TURN_RATE_RAD_S) }
@@ -37,7 +82,7 @@ impl Rejoin {
 
     /// Moves on by one frame for a character at `root` and looks a second ahead; `None` when it has met `plan` at
     /// `plan_frame`.
-    pub fn plan(&mut self, plan: &ControlPlan, plan_frame: f32, root: Vec2) -> Option<ControlPlan> {
+    fn plan(&mut self, plan: &ControlPlan, plan_frame: f32, root: Vec2) -> Option<ControlPlan> {
         let (now, later) = (plan.at(plan_frame), plan.at(plan_frame + AHEAD_FRAMES));
         let way = later.position - root;
         let moving = now.speed_mps.max(later.speed_mps) > 0.15;

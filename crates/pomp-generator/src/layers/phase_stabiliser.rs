@@ -1,18 +1,25 @@
-//! Keeps phase codes on the cycle of their gait (ours).
+//! Phase stabiliser: phase codes that have left the cycle of their gait are led back to it (ours).
 //!
-//! Who walks or jogs goes round: all channels of a phase code turn at the rate of the strides, with amplitudes and leads
-//! that belong to the gait. The loop reads its codes off a body that has stumbled, slipped or met a slope, and a code that
-//! no longer says where in a stride the body is leaves the kinematic module without a next step: its feet trail behind a
-//! root that goes on, the phases read off these feet say even less, and a second or two later the body falls. So a code
-//! that has left the cycle is led back to it, and with it the codes that lie ahead. A code on its cycle is not touched.
+//! Acts at `after_simulation`, on the code that the phase encoding module has read and on the codes of the future keys, while
+//! the command is a walk or a jog. In these gaits all channels of a phase code turn at the rate of the strides, with amplitudes
+//! and leads that belong to the gait. The loop reads its codes off a body that has stumbled, slipped or met a slope, and a code
+//! that no longer says where in a stride the body is leaves the kinematic module without a next step: its feet trail behind a
+//! root that goes on, the phases read off these feet say even less, and a second or two later the body falls. A code on its
+//! cycle is not changed.
+//!
+//! Switched off, the layer still measures how far codes are from the cycle, for [`super::gait_recovery`].
 
+use super::in_range;
+use crate::GeneratorError;
 use pomp_motion::Gait;
 use pomp_motion::features::{BlockName, FeatureLayout, KEY_OFFSETS};
 use pomp_motion::rotation::wrap_angle;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::f32::consts::TAU;
+use std::sync::Arc;
 
-/// Agreement of a code with its cycle from which on it is left alone, and at which all of `cycle_keeping` acts: the cosine
+/// Agreement of a code with its cycle from which on it is left alone, and at which all of `share` acts: the cosine
 /// between the code and the nearest point of the cycle. Of walks and jogs that did not fall, 95 % of the frames are above
 /// the first; of those that fell, most are below the second a second before.
 const ON_CYCLE: f32 = 0.92;
@@ -27,8 +34,8 @@ const FOLLOW_RATE: f32 = 0.0056;
 const RATE_RETURNS_S: f32 = 2.0;
 /// Farthest that the rate is from the gait's own, as a share of it.
 const RATE_RANGE: f32 = 0.4;
-/// Time on its cycle after which a gait has been found, seconds. Until then codes are left alone: who gets up or begins to
-/// walk has no stride yet that it could be led back to.
+/// Time on its cycle after which a gait has been found, seconds. Until then codes are left alone: a character that gets up or
+/// begins to walk has no stride yet that it could be led back to.
 const FOUND_S: f32 = 1.0;
 /// Least length of a code that is led back, as a share of the cycle's.
 const LEAST_LENGTH: f32 = 0.8;
@@ -37,6 +44,57 @@ const SILENT: f32 = 0.1;
 const SLOWEST_HZ: f32 = 0.3;
 /// Steps in which a cycle is fitted: far more than it takes.
 const FITTING_STEPS: usize = 20;
+
+const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
+
+/// Settings of the phase stabiliser.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PhaseStabiliserConfig {
+    /// Off, codes stay what is read: a walk or jog that stumbles then loses its gait now and then, and falls. Default true.
+    pub enabled: bool,
+    /// Share of the way that codes which have left the cycle of their gait are led back to it each frame, 0 … 1. 1 keeps the
+    /// stride whatever the body does. Default 0.3.
+    pub share: f32,
+}
+
+impl Default for PhaseStabiliserConfig {
+    fn default() -> Self {
+        Self { enabled: true, share: 0.3 }
+    }
+}
+
+impl PhaseStabiliserConfig {
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.phase_stabiliser.share", self.share, [0.0, 1.0], "0 to 1")
+    }
+}
+
+/// The layer.
+#[derive(Clone, Debug)]
+pub(crate) struct PhaseStabiliser {
+    share: f32,
+    cycles: Arc<GaitCycles>,
+    /// Where on the cycle the character is.
+    pub tracker: CycleTracker,
+}
+
+impl PhaseStabiliser {
+    pub fn new(config: PhaseStabiliserConfig, cycles: GaitCycles) -> Self {
+        let share = if config.enabled { config.share } else { 0.0 };
+        Self { share, cycles: Arc::new(cycles), tracker: CycleTracker::default() }
+    }
+
+    /// `after_simulation`: leads the present's `code` (2C) and those of the `future` keys back to the cycle of the `wanted`
+    /// gait; a character that `is_down` has none.
+    pub fn after_simulation(&mut self, wanted: Gait, is_down: bool, code: &mut [f32], future: &mut [f32]) {
+        if is_down {
+            self.tracker = CycleTracker::default();
+        } else {
+            self.tracker.keep(&self.cycles, wanted, self.share, code, future, FRAME_S);
+        }
+    }
+}
 
 /// The cycle that the codes of a gait run through: the code at angle 0, all of whose channels turn alike.
 #[derive(Clone, Debug)]
@@ -57,7 +115,7 @@ pub(crate) struct GaitCycles {
 
 /// Where on the cycle of its gait a character is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CycleKeeper {
+pub(crate) struct CycleTracker {
     gait: Option<Gait>,
     /// Radians.
     angle: f32,
@@ -144,7 +202,7 @@ impl GaitCycles {
     }
 }
 
-impl CycleKeeper {
+impl CycleTracker {
     /// Whether the gait has been on its cycle for long enough to be known.
     pub fn is_found(&self) -> bool {
         self.on_cycle_s >= FOUND_S
@@ -158,11 +216,6 @@ impl CycleKeeper {
     /// Agreement of the last code with the cycle, led back as it was: the cosine between them.
     pub fn agreement(&self) -> f32 {
         self.agreement
-    }
-
-    /// Nobody goes anywhere: the next cycle is found anew.
-    pub fn leave(&mut self) {
-        *self = Self::default();
     }
 
     /// Moves on by `dt_s` along the cycle of `gait`. The present's `code` (2C) and those of `future`, the first of which
@@ -253,13 +306,13 @@ mod tests {
 
     /// Runs two seconds on the cycle, then `frames` with what `spoil` makes of the code; gives the last code and what lies ahead.
     fn run(share: f32, frames: usize, spoil: impl Fn(usize, Vec<f32>) -> Vec<f32>) -> (Vec<f32>, Vec<f32>) {
-        let (cycles, mut keeper) = (cycles(), CycleKeeper::default());
+        let (cycles, mut tracker) = (cycles(), CycleTracker::default());
         let mut last = (Vec::new(), Vec::new());
         for frame in 0..120 + frames {
             let clean = code(TAU * 0.95 * DT_S * frame as f32);
             let mut now = if frame < 120 { clean } else { spoil(frame, clean) };
             let mut future = [now.clone(), now.clone()].concat();
-            keeper.keep(&cycles, Gait::Walk, share, &mut now, &mut future, DT_S);
+            tracker.keep(&cycles, Gait::Walk, share, &mut now, &mut future, DT_S);
             last = (now, future);
         }
         last
@@ -315,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_gait_that_has_not_been_found_yet_is_left_to_find_itself() {
-        let (cycles, mut keeper) = (cycles(), CycleKeeper::default());
+        let (cycles, mut tracker) = (cycles(), CycleTracker::default());
         let halves = |frame: usize| -> Vec<f32> {
             let turning = code(TAU * 0.95 * DT_S * frame as f32);
             turning.iter().enumerate().map(|(i, v)| if i < 2 { *v } else { -v }).collect()
@@ -323,7 +376,7 @@ mod tests {
         for frame in 0..240 {
             let mut now = halves(frame);
             let mut future = [now.clone(), now.clone()].concat();
-            keeper.keep(&cycles, Gait::Walk, 1.0, &mut now, &mut future, DT_S);
+            tracker.keep(&cycles, Gait::Walk, 1.0, &mut now, &mut future, DT_S);
             assert_eq!(now, halves(frame), "frame {frame}");
         }
     }

@@ -1,14 +1,18 @@
-//! The ground as the course of a walker follows it (ours): trenches bridged, risers smoothed into a ramp.
+//! Shown surface: the terrain that the kinematic module is shown, with trenches bridged, risers smoothed into ramps and slopes
+//! limited (ours).
 //!
-//! Steps, trenches and steep ground are for the feet; the body goes over them as over a ramp. So the kinematic module
-//! is shown this surface, and no steeper than it walks well on; its pose stands on what it is
-//! shown, and the feet are then carried to the ground itself ([`crate::carry`]).
+//! Acts at `before_sample`, on the ground heights of x, and wherever a root frame is set on the ground. Steps, trenches and
+//! steep ground are for the feet; the body goes over them as over a ramp. The module's pose stands on the surface that it is
+//! shown, and [`super::foot_placement`] takes the feet to the terrain itself. On level and gently rolling ground the surface is
+//! the terrain.
 //!
-//! On level and gently rolling ground the surface is the ground.
+//! Switched off, the module is shown the terrain as training shows it: heights as they are, root frames on the smoothed height.
 
 use glam::Vec2;
 use pomp_motion::{FrameTable, TerrainGrid};
 use pomp_terrain::HeightMap;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Trenches narrower than this are bridged, metres: what a walker steps over without a leap.
 const BRIDGED_M: f32 = 0.7;
@@ -21,23 +25,35 @@ const SMOOTHING_M: f32 = 0.5 * HeightMap::SMOOTHING_RADIUS_M;
 /// Steepest ground that the kinematic module is shown, as a tangent: 3.4°. It walks there as on the level; on stairs it lasts
 /// longer than when shown 7° or 15°.
 const STEEPEST_SHOWN: f32 = 0.06;
-/// Length over which steepness is measured, metres, and how far ahead.
-const PIECE_M: f32 = 0.3;
-const PIECES_AHEAD: usize = 3;
-/// Rise over run up to which a walker keeps the pace, at which it goes at [`SLOWEST`], and from which it stops.
-const EASY_RISE: f32 = 0.2;
-const STEEP_RISE: f32 = 0.5;
-const UNWALKABLE_RISE: f32 = 0.9;
-/// Share of the pace on stairs: people climb them at 0.5 to 0.6 m/s along the ground.
-const SLOWEST: f32 = 0.5;
+
+/// Settings of the shown surface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ShownSurfaceConfig {
+    /// Off, the kinematic module is shown the terrain as it is. Default true.
+    pub enabled: bool,
+}
+
+impl Default for ShownSurfaceConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
 
 /// The surface over one terrain.
 #[derive(Clone, Debug)]
-pub(crate) struct WalkingSurface {
-    map: HeightMap,
+pub(crate) struct ShownSurface {
+    /// Switched off, the terrain.
+    map: Arc<HeightMap>,
+    enabled: bool,
 }
 
-impl WalkingSurface {
+impl ShownSurface {
+    pub fn new(config: ShownSurfaceConfig, terrain: &Arc<HeightMap>) -> Self {
+        if config.enabled { Self::over(terrain) } else { Self { map: Arc::clone(terrain), enabled: false } }
+    }
+
+    /// The surface of the layer switched on.
     pub fn over(terrain: &HeightMap) -> Self {
         let grid = terrain.grid();
         let cell_m = grid.cell_m;
@@ -62,7 +78,7 @@ impl WalkingSurface {
         let heights = along_both(&bridged, |line| smoothed(line, &weights));
         let map = HeightMap::from_grid(TerrainGrid { heights, origin: grid.origin, cell_m })
             .expect("means of the heights of a valid map are finite");
-        Self { map }
+        Self { map: Arc::new(map), enabled: true }
     }
 
     /// The surface as a map of heights.
@@ -72,38 +88,18 @@ impl WalkingSurface {
 
     /// Height of the surface, world metres.
     pub fn height(&self, x: f32, z: f32) -> f32 {
-        self.map.height(x, z)
+        if self.enabled { self.map.height(x, z) } else { self.map.smoothed_height(x, z) }
     }
 
     /// The surface as the kinematic module is shown it when its root stands at `root` (world x and z): nowhere farther
     /// above or below the surface there than the steepest shown slope would lead.
     pub fn shown(&self, root: Vec2, x: f32, z: f32) -> f32 {
+        if !self.enabled {
+            return self.map.height(x, z);
+        }
         let here = self.map.height(root.x, root.y);
         let most = STEEPEST_SHOWN * root.distance(Vec2::new(x, z));
         here + (self.map.height(x, z) - here).clamp(-most, most)
-    }
-
-    /// Share of the pace at which a walker at `place` goes on in `direction` (of length 1): 1 up to 11°, half on stairs, 0
-    /// before what no walker steps up or down.
-    pub fn ease(&self, place: Vec2, direction: Vec2) -> f32 {
-        let height = |piece: usize| {
-            let at = place + direction * (piece as f32 * PIECE_M);
-            self.map.height(at.x, at.y)
-        };
-        let steepest = (0..PIECES_AHEAD)
-            .map(|piece| (height(piece + 1) - height(piece)).abs() / PIECE_M)
-            .fold(0.0, f32::max);
-        if steepest < UNWALKABLE_RISE {
-            let share = ((steepest - EASY_RISE) / (STEEP_RISE - EASY_RISE)).clamp(0.0, 1.0);
-            1.0 + (SLOWEST - 1.0) * share
-        } else {
-            0.0
-        }
-    }
-
-    /// How far the ground ahead is stairs or as steep, from 0, where a walker keeps the pace, to 1.
-    pub fn steepness(&self, place: Vec2, direction: Vec2) -> f32 {
-        ((1.0 - self.ease(place, direction)) / (1.0 - SLOWEST)).min(1.0)
     }
 }
 
@@ -177,7 +173,7 @@ mod tests {
     fn level_and_inclined_ground_is_its_own_surface_and_is_shown_no_steeper_than_the_module_walks_well_on() {
         for (angle_deg, shown_deg) in [(0.0, 0.0), (2.0, 2.0), (12.0, 3.43), (25.0, 3.43f32)] {
             let slope = map(Shape::Slope { angle_deg, heading_deg: 0.0 }, 0.1);
-            let surface = WalkingSurface::over(&slope);
+            let surface = ShownSurface::over(&slope);
             let away = (surface.height(1.0, 2.0) - slope.height(1.0, 2.0)).abs();
             let rise = surface.shown(Vec2::ZERO, 0.0, 1.0) - surface.shown(Vec2::ZERO, 0.0, -1.0);
             println!(
@@ -192,7 +188,7 @@ mod tests {
     #[test]
     fn hills_keep_their_form_and_stairs_become_a_ramp_of_their_slope() {
         let hills = map(Shape::Hills { amplitude_m: 0.6, wavelength_m: 6.0, seed: 0 }, 0.1);
-        let surface = WalkingSurface::over(&hills);
+        let surface = ShownSurface::over(&hills);
         let worst = (0..1000)
             .map(|i| ((i % 25) as f32 * 0.4 - 5.0, (i / 25) as f32 * 0.25 - 5.0))
             .map(|(x, z)| (surface.height(x, z) - hills.smoothed_height(x, z)).abs())
@@ -202,7 +198,7 @@ mod tests {
 
         let (rise_m, run_m) = (0.2, 0.3);
         let stairs = map(Shape::Stairs { rise_m, run_m, count: 8, landing_m: 2.0, heading_deg: 0.0 }, 0.05);
-        let surface = WalkingSurface::over(&stairs);
+        let surface = ShownSurface::over(&stairs);
         let slopes: Vec<f32> = (0..20)
             .map(|i| 2.8 + 0.05 * i as f32)
             .map(|z| (surface.height(0.0, z + 0.05) - surface.height(0.0, z)) / 0.05)
@@ -213,27 +209,32 @@ mod tests {
     }
 
     #[test]
-    fn a_trench_is_bridged_and_a_wide_one_stops_the_walker() {
+    fn a_narrow_trench_is_bridged_and_a_wide_one_is_not() {
         let gaps = |width_m| {
             let shape = Shape::Gaps { width_m, depth_m: 0.5, spacing_m: 3.0, heading_deg: 0.0 };
-            WalkingSurface::over(&map(shape, 0.1))
+            ShownSurface::over(&map(shape, 0.1))
         };
         let (narrow, wide) = (gaps(0.4), gaps(1.5));
-        let lowest = |surface: &WalkingSurface| {
+        let lowest = |surface: &ShownSurface| {
             (0..60).map(|i| surface.height(0.0, 2.0 + 0.05 * i as f32)).fold(0.0, f32::min)
         };
         println!("lowest: {} m and {} m", lowest(&narrow), lowest(&wide));
         assert!(lowest(&narrow) > -0.01 && lowest(&wide) < -0.4);
-        let before = Vec2::new(0.0, 2.5);
-        assert!(narrow.ease(before, Vec2::Y) == 1.0 && wide.ease(before, Vec2::Y) == 0.0);
     }
 
     #[test]
-    fn the_pace_slows_on_stairs_and_not_on_gentle_slopes() {
-        let ease = |shape| WalkingSurface::over(&map(shape, 0.05)).ease(Vec2::new(0.0, 3.0), Vec2::Y);
-        assert!(ease(Shape::Slope { angle_deg: 8.0, heading_deg: 0.0 }) > 0.999);
-        let stairs =
-            ease(Shape::Stairs { rise_m: 0.17, run_m: 0.29, count: 10, landing_m: 2.0, heading_deg: 0.0 });
-        assert!((stairs - SLOWEST).abs() < 0.02, "{stairs}");
+    fn switched_off_the_terrain_is_shown_as_it_is() {
+        let gaps = Shape::Gaps { width_m: 0.4, depth_m: 0.5, spacing_m: 3.0, heading_deg: 0.0 };
+        let terrain = Arc::new(map(gaps, 0.1));
+        let off = ShownSurface::new(ShownSurfaceConfig { enabled: false }, &terrain);
+        let on = ShownSurface::new(ShownSurfaceConfig::default(), &terrain);
+        let mut bridged = 0.0f32;
+        for i in 0..200 {
+            let z = 0.02 * i as f32;
+            assert_eq!(off.shown(Vec2::ZERO, 0.0, z), terrain.height(0.0, z));
+            assert_eq!(off.height(0.0, z), terrain.smoothed_height(0.0, z));
+            bridged = bridged.max(on.shown(Vec2::ZERO, 0.0, z) - terrain.height(0.0, z));
+        }
+        assert!(bridged > 0.4, "switched on, it bridges {bridged} m");
     }
 }

@@ -1,17 +1,19 @@
-//! Standing upright: what keeps one who stands from sinking into a bow.
+//! Standing posture: a standing character is drawn back to an upright posture (ours).
 //!
-//! Among what is labelled as standing in mocap are people who bend, reach and crouch a little, and the kinematic module,
-//! fed with its own poses, wanders among all of it: within seconds the trunk of one who only stands may hang forward by 80°.
-//! So while the command is to stand, trunk, head, arms and pelvis are drawn back to an upright posture, slower than people
-//! sway; legs and feet follow.
+//! Acts at `on_target`, while the command is to stand, the heading is reached and no push is answered: trunk, head, arms and
+//! pelvis move a share of the way to an upright posture, slower than people sway; legs and feet follow. Mocap labelled as
+//! standing holds people who bend, reach and crouch a little, and a kinematic module that is fed its own poses wanders among
+//! all of it: within seconds the trunk may hang forward by 80°.
 
-use crate::ControlPlan;
+use super::in_range;
+use crate::{ControlPlan, GeneratorError};
 use glam::Vec2;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Pose, humanoid};
+use serde::{Deserialize, Serialize};
 
-const FRAME_S: f32 = 1.0 / crate::FRAME_RATE_HZ;
-/// How far ahead the command counts, frames: who is about to walk moves already.
+const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
+/// How far ahead the command counts, frames: a character that is about to walk moves already.
 const AHEAD_FRAMES: [f32; 3] = [0.0, 15.0, 30.0];
 /// Between these it begins to move in earnest: commanded speed, m/s; the body's own speed, m/s, by which it answers a push;
 /// and the angle to the commanded heading, radians.
@@ -19,18 +21,51 @@ const COMMANDED_M_S: (f32, f32) = (0.1, 0.4);
 const MOVING_M_S: (f32, f32) = (0.4, 0.8);
 const TURNED_RAD: (f32, f32) = (0.5, 0.9);
 
-/// Share of the way back to an upright posture that one who stands goes in a frame, for a time constant of `time_s`
-/// seconds: 0 for one who moves, is to move, or is pushed, and for a time of 0.
-pub(crate) fn share_of_upright(
-    time_s: f32,
-    plan: &ControlPlan,
-    plan_frame: f32,
-    yaw: f32,
-    body_velocity: Vec2,
-) -> f32 {
-    if time_s <= 0.0 {
-        return 0.0;
+/// Settings of the standing posture.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StandingPostureConfig {
+    /// Off, the posture is the kinematic module's. Default true.
+    pub enabled: bool,
+    /// Time constant of the way back to upright, seconds, 0.02 to 60. Too short stands like a statue, too long bows and
+    /// falls. Default 0.5.
+    pub time_s: f32,
+}
+
+impl Default for StandingPostureConfig {
+    fn default() -> Self {
+        Self { enabled: true, time_s: 0.5 }
     }
+}
+
+impl StandingPostureConfig {
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.standing_posture.time_s", self.time_s, [0.02, 60.0], "0.02 to 60")
+    }
+}
+
+/// The layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandingPosture {
+    config: StandingPostureConfig,
+}
+
+impl StandingPosture {
+    pub fn new(config: StandingPostureConfig) -> Self {
+        Self { config }
+    }
+
+    /// Share of the way back to an upright posture in this frame, for a character that faces `yaw` and moves at
+    /// `body_velocity` while it is asked for `plan` at `plan_frame`: 0 while it moves, is to move, or is pushed.
+    pub fn share(self, plan: &ControlPlan, plan_frame: f32, yaw: f32, body_velocity: Vec2) -> f32 {
+        if !self.config.enabled {
+            return 0.0;
+        }
+        share_of_upright(self.config.time_s, plan, plan_frame, yaw, body_velocity)
+    }
+}
+
+fn share_of_upright(time_s: f32, plan: &ControlPlan, plan_frame: f32, yaw: f32, body_velocity: Vec2) -> f32 {
     let ahead = AHEAD_FRAMES.map(|frames| plan.at(plan_frame + frames));
     let commanded = ahead.iter().map(|sample| sample.speed_mps).fold(0.0, f32::max);
     let turned = ahead.iter().map(|sample| wrap_angle(sample.yaw - yaw).abs()).fold(0.0, f32::max);
@@ -58,7 +93,7 @@ mod tests {
     use crate::Preset;
 
     #[test]
-    fn who_walks_turns_or_is_pushed_is_left_alone_and_who_stands_is_not() {
+    fn it_acts_on_standing_characters_and_not_on_walking_turning_or_pushed_ones() {
         let (stand, walk) =
             (ControlPlan::preset(Preset::Stand, 5.0, 60.0), ControlPlan::preset(Preset::Walk, 5.0, 60.0));
         let share = |plan: &ControlPlan, yaw, speed| share_of_upright(0.2, plan, 60.0, yaw, Vec2::X * speed);
@@ -67,7 +102,10 @@ mod tests {
         assert_eq!(share(&stand, 1.5, 0.0), 0.0);
         assert_eq!(share(&stand, 0.0, 1.0), 0.0);
         assert!((share(&stand, 0.1, 0.1) - 0.08).abs() < 0.01);
-        assert_eq!(share_of_upright(0.0, &stand, 0.0, 0.0, Vec2::ZERO), 0.0);
+        let off = StandingPosture::new(StandingPostureConfig { enabled: false, ..Default::default() });
+        assert_eq!(off.share(&stand, 0.0, 0.0, Vec2::ZERO), 0.0);
+        let on = StandingPosture::new(StandingPostureConfig::default());
+        assert!(on.share(&stand, 0.0, 0.0, Vec2::ZERO) > 0.01);
     }
 
     #[test]

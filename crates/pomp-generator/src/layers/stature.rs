@@ -1,4 +1,7 @@
-//! A character of another height than the one that the model was trained on.
+//! Stature: a character of another height than the one that the model was trained on (ours).
+//!
+//! Acts at `before_sample` and `on_target`, on everything that goes into the kinematic module and comes out of it. Off by
+//! default: the character then has the model's lengths.
 //!
 //! The kinematic module knows one skeleton. Its lengths are scaled on their way in and out: positions, velocities, root
 //! motion, trajectory and the heights of the ground; ragdoll, target, feet and recordings have the character's own lengths
@@ -6,20 +9,50 @@
 //!
 //! Time is not scaled. Bodies of like form move alike at equal speed² / (gravity × height) with times that grow with the
 //! square root of the height (Froude's law of similarity); a frame of the loop, and with it that of two characters in one
-//! world, is a sixtieth of a second for everybody. So at an equal command a small character is to the module a person in a
+//! world, is a sixtieth of a second for every character. So at an equal command a small character is to the module a person in a
 //! hurry: one of 1.5 m that is to walk at 1.2 m/s walks as the module's of 1.75 m does at 1.4 m/s, with a step rate some
 //! 4 % below what similarity asks for.
 
+use super::in_range;
+use crate::GeneratorError;
 use crate::start::Start;
-use crate::{GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, KEYS, OutputFrame, WindowKey};
 use pomp_motion::{RootFrame, Skeleton};
 use pomp_physics::body_height;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Heights that are served, metres.
-pub(crate) const SERVED_M: [f32; 2] = [1.5, 2.0];
+const SERVED_M: [f32; 2] = [1.5, 2.0];
+
+/// Settings of the stature.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StatureConfig {
+    /// Off, the character is as high as the model's skeleton. Default false.
+    pub enabled: bool,
+    /// Height of the character, metres, 1.5 to 2.0; its mass is `dynamic.mass_kg`. Commands stay in m/s: what is a stroll for a
+    /// tall character is a brisk walk for a small one. Default 1.75.
+    pub height_m: f32,
+}
+
+impl Default for StatureConfig {
+    fn default() -> Self {
+        Self { enabled: false, height_m: 1.75 }
+    }
+}
+
+impl StatureConfig {
+    /// A character of `height_m`, or, without one, of the model's height.
+    pub fn of_height(height_m: Option<f32>) -> Self {
+        height_m.map_or_else(Self::default, |height_m| Self { enabled: true, height_m })
+    }
+
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.stature.height_m", self.height_m, SERVED_M, "1.5 to 2 m")
+    }
+}
 
 /// Lengths of a character over those of the model's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,15 +62,17 @@ pub(crate) struct Stature {
 
 impl Stature {
     /// That of `config` for a model of `skeleton`.
-    pub fn of(config: &GeneratorConfig, skeleton: &Skeleton) -> Result<Self, GeneratorError> {
-        let Some(stature_m) = config.stature_m else { return Ok(Self { factor: 1.0 }) };
+    pub fn of(config: StatureConfig, skeleton: &Skeleton) -> Result<Self, GeneratorError> {
+        if !config.enabled {
+            return Ok(Self { factor: 1.0 });
+        }
         let model_m = body_height(skeleton);
         if !(model_m.is_finite() && model_m > 0.1) {
             return Err(GeneratorError::BadModel {
                 reason: format!("its skeleton is {model_m} m high by its legs; no stature can be made of it"),
             });
         }
-        Ok(Self { factor: stature_m / model_m })
+        Ok(Self { factor: config.height_m / model_m })
     }
 
     fn is_the_models(self) -> bool {
@@ -125,8 +160,8 @@ mod tests {
     fn what_a_character_is_shown_to_be_is_the_model_that_it_was_made_of() {
         let model = pomp_embedded::load(&pomp_embedded::Device::flex()).expect("the embedded model loads");
         let (_, _, kinematic) = model.kinematic().expect("it is whole");
-        let config = GeneratorConfig { stature_m: Some(1.5), ..GeneratorConfig::default() };
-        let stature = Stature::of(&config, &model.description.skeleton).expect("it is served");
+        let config = StatureConfig::of_height(Some(1.5));
+        let stature = Stature::of(config, &model.description.skeleton).expect("it is served");
         let frame = RootFrame { origin: Vec3::new(3.0, 0.6, -1.5), yaw: 0.7 };
         let read = || crate::start::read_start(&model.description.layout, &kinematic.starts["walk"], frame);
         let (plain, small) = (read(), stature.start(read()));
@@ -136,7 +171,7 @@ mod tests {
         assert!(near(&shown.velocities_root, &plain.state.velocities_root));
         assert!(!near(&small.state.positions_root, &plain.state.positions_root), "the control");
         assert!((shown.frame.origin * stature.factor - frame.origin).length() < 1e-5);
-        let key = |past: &crate::trajectory::Past| past.key;
+        let key = |past: &crate::loop_state::Past| past.key;
         for (own, of_model) in small.history.iter().map(key).zip(plain.history.iter().map(key)) {
             let keys = stature.keys_to_module([WindowKey { gait: Gait::Walk.one_hot(), ..own }; KEYS]);
             let relative = shown.frame.ground_to_root(keys[0].position.x, keys[0].position.y);

@@ -7,6 +7,7 @@ use glam::Vec3;
 use pomp_batch::{BEYOND_S, LONGEST_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
+use pomp_generator::layers::StatureConfig;
 use pomp_generator::{
     ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe, ScheduledPush,
     ScheduledThrow,
@@ -40,7 +41,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let plan = control(&arguments.control, arguments.seconds + BEYOND_S)?;
     let recipe = RolloutRecipe {
         model_sha256: model.files_sha256.clone().expect("it was read from files"),
-        start: plan.start_gait(&model),
+        start: settings.start_gait(&plan, &model),
         seed: arguments.seed,
         pushes: pushes(arguments, &model.description.body_names)?,
         throws: throws_of(&arguments.throw, &model.description.body_names)?,
@@ -77,7 +78,9 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
 
 /// What is given of a body replaces what the settings say.
 pub fn set_body(settings: &mut GeneratorConfig, stature_m: Option<f32>, mass_kg: Option<f32>) {
-    settings.stature_m = stature_m.or(settings.stature_m);
+    if stature_m.is_some() {
+        settings.layers.stature = StatureConfig::of_height(stature_m);
+    }
     settings.dynamic.mass_kg = mass_kg.unwrap_or(settings.dynamic.mass_kg);
 }
 

@@ -110,8 +110,8 @@ fn performer(
     let bodies = &model.description.body_names;
     Ok(Performer {
         role: Role {
+            start: settings.start_gait(&plan, model),
             settings,
-            start: plan.start_gait(model),
             seed: entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64)),
             position,
             yaw,

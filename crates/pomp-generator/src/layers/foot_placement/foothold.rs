@@ -1,7 +1,7 @@
 //! Where a foot may stand.
 
-use crate::sole::Sole;
-use crate::walking_surface::WalkingSurface;
+use crate::layers::shown_surface::ShownSurface;
+use crate::layers::sole::Sole;
 use glam::Vec2;
 use pomp_terrain::HeightMap;
 
@@ -96,7 +96,7 @@ const GOOD: f32 = 0.02;
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub terrain: &'a HeightMap,
-    pub surface: &'a WalkingSurface,
+    pub surface: &'a ShownSurface,
     pub sole: Sole,
     /// Direction of the foot.
     pub ahead: Vec2,
@@ -194,7 +194,7 @@ mod tests {
         for (shape, cell_m) in grounds {
             let kind = shape.kind();
             let terrain = map(shape, cell_m);
-            let surface = WalkingSurface::over(&terrain);
+            let surface = ShownSurface::over(&terrain);
             let (mut least, mut farthest, mut deepest, mut hanging) = (1.0f32, 0.0f32, 0.0f32, 0);
             for forward in [1.0f32, -1.0] {
                 for i in 0..200 {

@@ -1,22 +1,25 @@
-//! From the ground that the kinematic module is shown to the ground itself (ours).
+//! Terrain foot placement: feet on footholds of the terrain, the pelvis above them (ours).
 //!
-//! The module walks on a smooth surface ([`crate::walking_surface`]). [`Carry`] takes its pose to the ground: a foot lands
-//! where a tread carries it, stays there and lies as the tread does; on its way it clears what lies between; the pelvis
-//! follows both feet as far as the legs reach. Where the ground is what the module is shown, nothing changes.
+//! Acts at `on_target`, on the pose that [`super::foot_locking`] has left. The kinematic module walks on a smooth surface
+//! ([`super::shown_surface`]); this layer takes its pose to the terrain: a foot lands where a tread carries it, stays there and
+//! lies as the tread does; on its way it clears what lies between; the pelvis follows both feet as far as the legs reach. Where
+//! the terrain is what the module is shown, nothing changes.
 
 mod foot;
 mod foothold;
 mod pelvis;
 
-use crate::footing::bend_leg;
-use crate::sole::{self, LEGS, Sole};
-use crate::walking_surface::WalkingSurface;
+use super::foot_locking::bend_leg;
+use super::shown_surface::ShownSurface;
+use super::sole::{self, LEGS, Sole};
+use super::speed_adaptation::steepness;
 use foot::{Foot, Step};
 use foothold::Search;
 use glam::{Quat, Vec2, Vec3};
 use pelvis::Pelvis;
 use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton};
 use pomp_terrain::HeightMap;
+use serde::{Deserialize, Serialize};
 
 /// Time over which the velocity of the root is taken, seconds, and the speed below which it has no direction, m/s.
 const TRAVEL_S: f32 = 0.3;
@@ -35,9 +38,26 @@ const SAME_RAD: f32 = 1e-4;
 /// A leg is stretched to this share of its length at most, or as far as the module stretches it.
 const STRETCH: f32 = 0.985;
 
+/// Share of the way that standing feet are carried to treads by which the root follows them each frame.
+const ROOT_FOLLOWS: f32 = 0.05;
+
+/// Settings of terrain foot placement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FootPlacementConfig {
+    /// Off, the target stands on the ground that the kinematic module is shown, whatever the terrain is. Default true.
+    pub enabled: bool,
+}
+
+impl Default for FootPlacementConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
 /// The feet of one skeleton, between two frames.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Carry {
+pub(crate) struct FootPlacement {
     sole: Sole,
     feet: [Foot; 2],
     pelvis: Pelvis,
@@ -51,7 +71,7 @@ pub(crate) struct Carry {
 #[derive(Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub terrain: &'a HeightMap,
-    pub surface: &'a WalkingSurface,
+    pub surface: &'a ShownSurface,
     /// Where the target's root goes.
     pub root: &'a RootFrame,
     /// Its velocity, world x and z, m/s.
@@ -65,7 +85,7 @@ impl Ground<'_> {
     }
 }
 
-impl Carry {
+impl FootPlacement {
     pub fn new(body_height_m: f32) -> Self {
         Self {
             sole: Sole { body_height_m },
@@ -76,15 +96,22 @@ impl Carry {
         }
     }
 
+    /// The way that the root goes to fall in with its feet, metres, world x and z. On stairs every foot is carried to a tread,
+    /// and the module's steps, which know nothing of treads, soon lead the body away from its feet. So the root goes a part of
+    /// the way that the standing feet are carried. A single trench is for a single step and does not turn the course.
+    pub fn root_way(&self, surface: &ShownSurface, root: Vec2) -> Vec2 {
+        self.aside() * steepness(surface, root, self.direction()) * ROOT_FOLLOWS
+    }
+
     /// How far the feet that stand are carried along the ground, on average, metres.
-    pub fn aside(&self) -> Vec2 {
+    fn aside(&self) -> Vec2 {
         let stand = self.feet.iter().filter(|foot| foot.stands());
         let (count, sum) = stand.fold((0, Vec2::ZERO), |(n, sum), foot| (n + 1, sum + foot.carried().shift));
         if count == 0 { Vec2::ZERO } else { sum / count as f32 }
     }
 
     /// Direction in which the root goes, of length 1, or 0 when it stands.
-    pub fn direction(&self) -> Vec2 {
+    fn direction(&self) -> Vec2 {
         self.travel.normalize_or_zero()
     }
 

@@ -38,8 +38,8 @@ fn module(skeleton: &Skeleton, ground: &Ground<'_>, frame: usize, speed_mps: f32
 /// Walks for some seconds over `terrain` and gives what the module had and what was made of it.
 fn walk(terrain: &HeightMap, speed_mps: f32, seconds: f32) -> Vec<(Pose, Pose)> {
     let skeleton = Skeleton::humanoid(HEIGHT_M);
-    let surface = WalkingSurface::over(terrain);
-    let mut carry = Carry::new(HEIGHT_M);
+    let surface = ShownSurface::over(terrain);
+    let mut carry = FootPlacement::new(HEIGHT_M);
     let mut before: Option<GlobalPose> = None;
     (0..(seconds / DT_S) as usize)
         .map(|frame| {

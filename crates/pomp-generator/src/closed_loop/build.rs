@@ -1,0 +1,164 @@
+//! How a generator is made, and what can be asked of it.
+
+use super::Generator;
+use crate::character::Character;
+use crate::control::ControlCursor;
+use crate::kinematic_module::KinematicModule;
+use crate::layers::Layers;
+use crate::layers::stature::Stature;
+use crate::loop_state::{History, LoopState, ground_position};
+use crate::phase_feedback::PhaseReader;
+use crate::start::read_start;
+use crate::{Dynamics, GeneratorConfig, GeneratorError, GroundMotion, Role};
+use glam::{Vec2, Vec3};
+use pomp_model::Model;
+use pomp_motion::{FRAME_RATE_HZ, Gait, RootFrame, Skeleton};
+use pomp_physics::DynamicModule;
+use pomp_terrain::HeightMap;
+
+const FRAME_S: f32 = 1.0 / FRAME_RATE_HZ;
+
+impl Generator {
+    /// A character at the origin of `terrain`, facing +Z, in the model's start `gait`.
+    ///
+    /// # Errors
+    /// A model without its parts or of another skeleton, a setting outside its range, or a terrain that the
+    /// simulator refuses.
+    pub fn new(
+        model: &Model,
+        terrain: HeightMap,
+        config: &GeneratorConfig,
+        start: Gait,
+        seed: u64,
+    ) -> Result<Self, GeneratorError> {
+        let role = Role { settings: config.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
+        Self::with_body(model, terrain, &role, None)
+    }
+
+    /// A character as `role` says, with a `body` that is there already or one of its own.
+    pub(crate) fn with_body(
+        model: &Model,
+        terrain: HeightMap,
+        role: &Role,
+        body: Option<DynamicModule>,
+    ) -> Result<Self, GeneratorError> {
+        let Role { settings: config, start, seed, position, yaw } = role;
+        config.validate()?;
+        let kinematic = KinematicModule::new(model, config)?;
+        let ground = terrain.smoothed_height(position.x, position.y);
+        let origin = RootFrame { origin: Vec3::new(position.x, ground, position.y), yaw: *yaw };
+        let start = read_start(kinematic.layout(), kinematic.start(*start)?, origin);
+        let stature = Stature::of(config.layers.stature, &model.description.skeleton)?;
+        let skeleton = stature.skeleton(&model.description.skeleton);
+        let phase_reader = PhaseReader::new(model, config.phase_feedback, &start.state)?;
+        let start = stature.start(start);
+        let character = match body {
+            Some(body) => Character::with_body(&skeleton, terrain, config, start.state, body),
+            None => Character::new(&skeleton, terrain, config, start.state)?,
+        };
+        if character.body().body_names() != model.description.body_names {
+            return Err(GeneratorError::BadModel {
+                reason: "it was trained with other bodies than this version simulates; train it again"
+                    .to_owned(),
+            });
+        }
+        let mass_kg: f32 = character.body().body_masses().iter().sum();
+        let weight_impulse_ns = mass_kg * config.dynamic.gravity_m_s2 * FRAME_S;
+        let state = LoopState {
+            frame: 0,
+            cursor: ControlCursor::default(),
+            history: History::new(start.history),
+            future_codes: start.future_phase_codes,
+            contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
+            prediction: None,
+            noise: kinematic.noise(*seed, FRAME_S, config.noise_memory_s),
+            assist_share: 1.0,
+        };
+        Ok(Self {
+            layers: Layers::new(config, &kinematic, stature, &character),
+            config: config.clone(),
+            kinematic,
+            character,
+            phase_reader,
+            state,
+            weight_impulse_ns,
+        })
+    }
+
+    /// The character, to be moved with others.
+    pub(crate) fn character_mut(&mut self) -> &mut Character {
+        &mut self.character
+    }
+
+    /// Names of the bodies, in the order of contact impulses and pushes.
+    pub fn body_names(&self) -> &[String] {
+        self.character.body().body_names()
+    }
+
+    /// Masses of the bodies, kg.
+    pub fn body_masses(&self) -> &[f32] {
+        self.character.body().body_masses()
+    }
+
+    /// The skeleton that moves.
+    pub fn skeleton(&self) -> &Skeleton {
+        self.character.skeleton()
+    }
+
+    /// The ground.
+    pub fn terrain(&self) -> &HeightMap {
+        self.character.terrain()
+    }
+
+    /// What moves the body.
+    pub fn dynamics(&self) -> Dynamics {
+        self.config.dynamics
+    }
+
+    /// How the ground moves under it.
+    pub fn ground_motion(&self) -> &GroundMotion {
+        &self.config.ground_motion
+    }
+
+    /// Frames done.
+    pub fn frames(&self) -> usize {
+        self.state.frame
+    }
+
+    /// Whether the character has fallen and does not stand again yet.
+    pub fn has_fallen(&self) -> bool {
+        self.layers.fall_recovery.has_fallen()
+    }
+
+    /// Pelvis height of standing, metres.
+    pub fn standing_height_m(&self) -> f32 {
+        self.layers.fall_recovery.standing_height_m()
+    }
+
+    /// Root on the ground plane, world x and z.
+    pub fn root_position(&self) -> Vec2 {
+        ground_position(&self.character.state().frame)
+    }
+
+    /// See [`PhaseReader::differences_from_general`].
+    #[cfg(test)]
+    pub(crate) fn differences_from_general(
+        &mut self,
+        model: &Model,
+    ) -> Result<Option<[f32; 2]>, GeneratorError> {
+        self.phase_reader.differences_from_general(model)
+    }
+
+    /// The stride that is remembered, where on its cycle it is, and the body as it was last shown.
+    #[cfg(test)]
+    pub(crate) fn stride(
+        &mut self,
+    ) -> (
+        &mut crate::layers::gait_recovery::StrideMemory,
+        crate::layers::phase_stabiliser::CycleTracker,
+        pomp_motion::features::CharacterState,
+    ) {
+        let tracker = self.layers.phase_stabiliser.tracker;
+        (self.layers.gait_recovery.memory(), tracker, self.character.state().clone())
+    }
+}

@@ -1,0 +1,144 @@
+//! Fall recovery: a fallen character relaxes, lies, gets up by its own joints and hands back to the kinematic module (ours; the
+//! paper says only that one falls, lies and gets up).
+//!
+//! Acts at `after_simulation`, where a fall is detected, and at `on_target` until the character stands again: a route of
+//! postures ([`pomp_physics::Recovery`]) sets the targets in place of the kinematic module, and the drives are weak while it
+//! lies. Switched off, the module leads a fallen body as if it stood.
+
+use super::in_range;
+use crate::GeneratorError;
+use crate::character::Character;
+use pomp_motion::{Gait, Skeleton};
+use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, PhysicsError, Recovery};
+use serde::{Deserialize, Serialize};
+
+const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
+
+/// Settings of fall recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FallRecoveryConfig {
+    /// Off, a fall changes nothing; it is still reported. Default true.
+    pub enabled: bool,
+    /// Tilt of the trunk from upright beyond which the character has fallen, degrees, 10 to 180. Default 65.
+    pub tilt_deg: f32,
+    /// Height of the pelvis above the ground below which it has fallen, fraction of standing height, 0 to 1. Default 0.5.
+    pub height: f32,
+    /// How long it must be so before it counts as a fall, seconds, 0 to 5: a stumble may still be caught. Default 0.3.
+    pub after_s: f32,
+    /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
+    pub strength: f32,
+    /// How it gets up.
+    pub get_up: GetUpConfig,
+}
+
+impl Default for FallRecoveryConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            tilt_deg: 65.0,
+            height: 0.5,
+            after_s: 0.3,
+            strength: 0.05,
+            get_up: GetUpConfig::default(),
+        }
+    }
+}
+
+impl FallRecoveryConfig {
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.fall_recovery.tilt_deg", self.tilt_deg, [10.0, 180.0], "10 to 180")?;
+        in_range("layers.fall_recovery.height", self.height, [0.0, 1.0], "0 to 1")?;
+        in_range("layers.fall_recovery.after_s", self.after_s, [0.0, 5.0], "0 to 5")?;
+        in_range("layers.fall_recovery.strength", self.strength, [0.001, 1.0], "0.001 to 1")?;
+        self.get_up.validate().map_err(|error| match error {
+            PhysicsError::BadConfig { field, value, rule } => {
+                GeneratorError::BadConfig { field, value: (value as f32).to_string(), range: rule }
+            }
+            other => other.into(),
+        })
+    }
+}
+
+/// The layer.
+#[derive(Clone)]
+pub(crate) struct FallRecovery {
+    enabled: bool,
+    after_s: f32,
+    detector: FallDetector,
+    down_frames: usize,
+    recovery: Recovery,
+}
+
+impl FallRecovery {
+    pub fn new(config: FallRecoveryConfig, skeleton: &Skeleton, body_height_m: f32) -> Self {
+        Self {
+            enabled: config.enabled,
+            after_s: config.after_s,
+            detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
+            down_frames: 0,
+            recovery: Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S),
+        }
+    }
+
+    /// `on_target`, first half: what sets the target of this frame.
+    pub fn leader(&mut self, character: &Character) -> Leader {
+        if !self.recovery.is_down() {
+            return Leader::Module;
+        }
+        self.recovery.lead(&Fallen {
+            skeleton: character.skeleton(),
+            pose: &character.body().pose(),
+            mean_joint_speed_m_s: character.mean_joint_speed_m_s(),
+            target: character.target_pose(),
+            terrain: character.terrain(),
+            led_over: character.surface(),
+        })
+    }
+
+    /// `on_target`, second half: after getting up the stood posture gives way to the module's target, and drives and assist are
+    /// as strong as lying, getting up or standing asks for. `assist_share` scales the assist besides.
+    pub fn on_target(&mut self, character: &mut Character, assist_share: f32) {
+        if let Some((stood, share)) = self.recovery.fade() {
+            character.mix_target(stood, share);
+        }
+        character.set_help(self.recovery.help(), assist_share);
+    }
+
+    /// `after_simulation`: counts frames in which the body is down, and releases a body that has fallen. A push that the
+    /// simulator could not follow (`pushed` in a frame that was recovered) has felled it, in whatever pose it was caught.
+    pub fn after_simulation(&mut self, simulated: &Frame, pushed: bool, character: &mut Character) {
+        let down = self.detector.is_down(&simulated.pose, character.state().frame.origin.y);
+        self.down_frames = if down { self.down_frames + 1 } else { 0 };
+        let struck = simulated.recovered.is_some() && pushed;
+        let fell = !self.recovery.is_down() && self.has_been_down();
+        if self.enabled && (struck || fell) {
+            self.recovery.fall(character.target_pose().clone());
+            character.release();
+        }
+    }
+
+    fn has_been_down(&self) -> bool {
+        self.down_frames as f32 * FRAME_S > self.after_s
+    }
+
+    /// Whether the character lies or gets up and follows no command.
+    pub fn is_released(&self) -> bool {
+        self.recovery.is_down()
+    }
+
+    /// Whether the character has fallen and does not stand again yet.
+    pub fn has_fallen(&self) -> bool {
+        if self.enabled { self.recovery.is_down() } else { self.has_been_down() }
+    }
+
+    /// `lie` and `get_up` after a fall.
+    pub fn gait(&self) -> Option<Gait> {
+        self.recovery.gait()
+    }
+
+    /// Height of the pelvis of a standing character, metres.
+    pub fn standing_height_m(&self) -> f32 {
+        self.detector.standing_height_m()
+    }
+}

@@ -1,0 +1,249 @@
+//! What acts on a character beside the loop of the paper.
+//!
+//! The loop itself is [`crate::closed_loop`]. Each layer here is a module with one configuration (`enabled` first) and a state
+//! of its own, called at named points of the loop. With every layer off ([`LayersConfig::off`], `configs/paper_loop.toml`) the
+//! paper's loop runs alone. What each is worth is measured by `pomp bench --config configs/bench/layers.toml`; each header
+//! quotes its row of that table (docs/layers.md).
+//!
+//! | point of the loop | layers, in the order in which they act |
+//! |---|---|
+//! | start of a rollout | [`jog_start`], [`stature`] |
+//! | command (`step_steered` alone) | [`turn_limit`] |
+//! | `before_sample`: the window of x is filled | [`speed_adaptation`], [`path_rejoining`], [`stature`], [`shown_surface`] |
+//! | `on_target`: y becomes the target | [`stature`], [`foot_placement`] (root), [`standing_posture`], [`foot_locking`], [`foot_placement`], [`gait_recovery`], [`fall_recovery`] |
+//! | `after_simulation`: the simulated frame becomes the next x | [`terrain_adaptation`] (inverse), [`pose_blending`], [`root_following`], [`phase_stabiliser`], [`gait_recovery`], [`fall_recovery`] |
+//! | `reset`: the module leads again after getting up | [`path_rejoining`], [`foot_locking`], [`foot_placement`] |
+//!
+//! Layers of the target ([`terrain_adaptation`], [`pose_blending`], [`root_following`]) belong to [`crate::Character`], so that
+//! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by [`Layers`].
+
+pub(crate) mod fall_recovery;
+pub(crate) mod foot_locking;
+pub(crate) mod foot_placement;
+pub(crate) mod gait_recovery;
+pub(crate) mod jog_start;
+pub(crate) mod path_rejoining;
+pub(crate) mod phase_stabiliser;
+pub(crate) mod pose_blending;
+pub(crate) mod root_following;
+pub(crate) mod shown_surface;
+pub(crate) mod sole;
+pub(crate) mod speed_adaptation;
+pub(crate) mod standing_posture;
+pub(crate) mod stature;
+pub(crate) mod terrain_adaptation;
+pub(crate) mod turn_limit;
+
+pub use fall_recovery::FallRecoveryConfig;
+pub use foot_locking::FootLockingConfig;
+pub use foot_placement::FootPlacementConfig;
+pub use gait_recovery::GaitRecoveryConfig;
+pub use jog_start::JogStartConfig;
+pub use path_rejoining::PathRejoiningConfig;
+pub use phase_stabiliser::PhaseStabiliserConfig;
+pub use pose_blending::PoseBlendingConfig;
+pub use root_following::RootFollowingConfig;
+pub use shown_surface::ShownSurfaceConfig;
+pub use speed_adaptation::SpeedAdaptationConfig;
+pub use standing_posture::StandingPostureConfig;
+pub use stature::StatureConfig;
+pub use turn_limit::TurnLimitConfig;
+
+use crate::character::Character;
+use crate::control::ControlPlan;
+use crate::kinematic_module::KinematicModule;
+use crate::loop_state::{LoopState, ground_position};
+use crate::{GeneratorConfig, GeneratorError};
+use fall_recovery::FallRecovery;
+use gait_recovery::GaitRecovery;
+use glam::Vec2;
+use path_rejoining::PathRejoining;
+use phase_stabiliser::PhaseStabiliser;
+use pomp_motion::RootFrame;
+use serde::{Deserialize, Serialize};
+use speed_adaptation::SpeedAdaptation;
+use standing_posture::StandingPosture;
+use stature::Stature;
+use std::borrow::Cow;
+
+/// The switches and settings of all layers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LayersConfig {
+    /// Ankles at the predicted joint positions, standing feet held, swinging feet cleared.
+    pub foot_locking: FootLockingConfig,
+    /// Feet on footholds of the terrain, pelvis above them.
+    pub foot_placement: FootPlacementConfig,
+    /// The terrain that the kinematic module is shown: trenches bridged, risers smoothed, slopes limited.
+    pub shown_surface: ShownSurfaceConfig,
+    /// Slower on steep ground and stairs, a stop before what cannot be walked.
+    pub speed_adaptation: SpeedAdaptationConfig,
+    /// A standing character is drawn back to an upright posture.
+    pub standing_posture: StandingPostureConfig,
+    /// The kinematic module is shown a mixture of the simulated pose and its own target.
+    pub pose_blending: PoseBlendingConfig,
+    /// The root of the target follows the simulated root slowly instead of at once.
+    pub root_following: RootFollowingConfig,
+    /// Phase codes that have left the cycle of their gait are led back to it.
+    pub phase_stabiliser: PhaseStabiliserConfig,
+    /// A lost gait restarts from its last good stride.
+    pub gait_recovery: GaitRecoveryConfig,
+    /// A fallen character relaxes, gets up and hands back to the kinematic module.
+    pub fall_recovery: FallRecoveryConfig,
+    /// A way back to the path after getting up.
+    pub path_rejoining: PathRejoiningConfig,
+    /// A rollout that begins with a jog begins with a step of a walk.
+    pub jog_start: JogStartConfig,
+    /// Steering turns no faster than the mocap does.
+    pub turn_limit: TurnLimitConfig,
+    /// A character of another height than the model's.
+    pub stature: StatureConfig,
+}
+
+impl LayersConfig {
+    /// Names of all layers, as in the configuration.
+    pub const NAMES: [&str; 14] = [
+        "foot_locking",
+        "foot_placement",
+        "shown_surface",
+        "speed_adaptation",
+        "standing_posture",
+        "pose_blending",
+        "root_following",
+        "phase_stabiliser",
+        "gait_recovery",
+        "fall_recovery",
+        "path_rejoining",
+        "jog_start",
+        "turn_limit",
+        "stature",
+    ];
+
+    /// The paper's loop: every layer off, its other settings at their defaults.
+    pub fn off() -> Self {
+        let mut layers = Self::default();
+        for name in Self::NAMES {
+            *layers.enabled_mut(name).expect("the names are those of the fields") = false;
+        }
+        layers
+    }
+
+    /// The switch of the layer `name`; `None` for a name that no layer has.
+    pub fn enabled_mut(&mut self, name: &str) -> Option<&mut bool> {
+        Some(match name {
+            "foot_locking" => &mut self.foot_locking.enabled,
+            "foot_placement" => &mut self.foot_placement.enabled,
+            "shown_surface" => &mut self.shown_surface.enabled,
+            "speed_adaptation" => &mut self.speed_adaptation.enabled,
+            "standing_posture" => &mut self.standing_posture.enabled,
+            "pose_blending" => &mut self.pose_blending.enabled,
+            "root_following" => &mut self.root_following.enabled,
+            "phase_stabiliser" => &mut self.phase_stabiliser.enabled,
+            "gait_recovery" => &mut self.gait_recovery.enabled,
+            "fall_recovery" => &mut self.fall_recovery.enabled,
+            "path_rejoining" => &mut self.path_rejoining.enabled,
+            "jog_start" => &mut self.jog_start.enabled,
+            "turn_limit" => &mut self.turn_limit.enabled,
+            "stature" => &mut self.stature.enabled,
+            _ => return None,
+        })
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn validate(&self) -> Result<(), GeneratorError> {
+        self.foot_locking.validate()?;
+        self.standing_posture.validate()?;
+        self.pose_blending.validate()?;
+        self.root_following.validate()?;
+        self.phase_stabiliser.validate()?;
+        self.fall_recovery.validate()?;
+        self.turn_limit.validate()?;
+        self.stature.validate()
+    }
+}
+
+/// The layers of one generator. A clone is what a snapshot keeps of them.
+#[derive(Clone)]
+pub(crate) struct Layers {
+    pub stature: Stature,
+    pub speed_adaptation: SpeedAdaptation,
+    pub path_rejoining: PathRejoining,
+    pub standing_posture: StandingPosture,
+    pub phase_stabiliser: PhaseStabiliser,
+    pub gait_recovery: GaitRecovery,
+    pub fall_recovery: FallRecovery,
+}
+
+/// What the window of a frame is filled from.
+pub(crate) struct Command<'a> {
+    pub plan: Cow<'a, ControlPlan>,
+    /// Place on the plan, frames.
+    pub frame: f32,
+    /// Share of the plan's pace, 0 to 1.
+    pub speed_scale: f32,
+}
+
+impl Layers {
+    pub fn new(
+        config: &GeneratorConfig,
+        module: &KinematicModule,
+        stature: Stature,
+        character: &Character,
+    ) -> Self {
+        let layers = &config.layers;
+        let height_m = character.body().body_height_m();
+        Self {
+            stature,
+            speed_adaptation: SpeedAdaptation::new(layers.speed_adaptation),
+            path_rejoining: PathRejoining::new(layers.path_rejoining),
+            standing_posture: StandingPosture::new(layers.standing_posture),
+            phase_stabiliser: PhaseStabiliser::new(layers.phase_stabiliser, module.gait_cycles()),
+            gait_recovery: GaitRecovery::new(layers.gait_recovery, height_m),
+            fall_recovery: FallRecovery::new(layers.fall_recovery, character.skeleton(), height_m),
+        }
+    }
+
+    /// `before_sample`: the command that the window shows to the kinematic module.
+    pub fn before_sample<'a>(
+        &mut self,
+        plan: &'a ControlPlan,
+        state: &LoopState,
+        character: &Character,
+    ) -> Command<'a> {
+        let speed_scale = self.speed_scale(plan, state, character);
+        let frame = state.cursor.frame();
+        match self.path_rejoining.plan(plan, frame, ground_position(&character.state().frame)) {
+            Some(led) => Command { plan: Cow::Owned(led), frame: 0.0, speed_scale },
+            None => Command { plan: Cow::Borrowed(plan), frame, speed_scale },
+        }
+    }
+
+    /// Share of the plan's pace that the ground ahead allows, 0 to 1.
+    pub fn speed_scale(&self, plan: &ControlPlan, state: &LoopState, character: &Character) -> f32 {
+        let now = plan.at(state.cursor.frame());
+        let place = ground_position(&character.state().frame);
+        self.speed_adaptation.scale(character.shown_surface(), place, Vec2::from(now.yaw.sin_cos()))
+    }
+
+    /// `reset`: the kinematic module leads again, from standing in `frame`, at `speed_mps`.
+    pub fn reset(&mut self, frame: &RootFrame, speed_mps: f32, character: &Character) {
+        self.path_rejoining.reset(frame, speed_mps, character.terrain().bounds());
+    }
+}
+
+/// A setting of a layer within its range.
+fn in_range(
+    field: &'static str,
+    value: f32,
+    [low, high]: [f32; 2],
+    range: &'static str,
+) -> Result<(), GeneratorError> {
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
+    }
+}

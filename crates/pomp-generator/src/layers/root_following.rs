@@ -1,0 +1,68 @@
+//! Root following: the root of the target follows the simulated root slowly (ours).
+//!
+//! Acts at `after_simulation`. In the paper's loop the next target starts where the body is; here it keeps its own place and
+//! moves a share of the way to the body each frame, so that a body that lags behind its drives does not slow the walk.
+
+use super::in_range;
+use super::shown_surface::ShownSurface;
+use crate::GeneratorError;
+use crate::loop_state::ground_position;
+use glam::Vec3;
+use pomp_motion::RootFrame;
+use pomp_motion::rotation::wrap_angle;
+use serde::{Deserialize, Serialize};
+
+/// Settings of root following.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RootFollowingConfig {
+    /// Off, the target's root is the simulated root in each frame. Default true.
+    pub enabled: bool,
+    /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a push as if
+    /// nothing had been; more gives ground to every lag: at 0.15 a body 4 cm behind slows the target by 0.36 m/s.
+    /// Default 0.06.
+    pub share: f32,
+}
+
+impl Default for RootFollowingConfig {
+    fn default() -> Self {
+        Self { enabled: true, share: 0.06 }
+    }
+}
+
+impl RootFollowingConfig {
+    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
+        in_range("layers.root_following.share", self.share, [0.0, 1.0], "0 to 1")
+    }
+
+    /// Where the `target`'s root goes on from when the body's is at `body`.
+    pub(crate) fn follow(&self, target: &RootFrame, body: &RootFrame, surface: &ShownSurface) -> RootFrame {
+        let share = if self.enabled { self.share } else { 1.0 };
+        let position = ground_position(target).lerp(ground_position(body), share);
+        RootFrame {
+            origin: Vec3::new(position.x, surface.height(position.x, position.y), position.y),
+            yaw: wrap_angle(target.yaw + wrap_angle(body.yaw - target.yaw) * share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pomp_terrain::{Shape, StartArea, TerrainSpec, generate};
+    use std::sync::Arc;
+
+    #[test]
+    fn the_target_moves_its_share_of_the_way_and_all_of_it_when_switched_off() {
+        let spec = TerrainSpec { size_m: 10.0, cell_m: 0.1, start: StartArea::NONE, shape: Shape::Flat {} };
+        let surface = ShownSurface::over(&Arc::new(generate(&spec, 1).unwrap()));
+        let target = RootFrame { origin: Vec3::ZERO, yaw: 3.0 };
+        let body = RootFrame { origin: Vec3::new(1.0, 0.0, -0.5), yaw: -3.0 };
+        let on = RootFollowingConfig { enabled: true, share: 0.25 }.follow(&target, &body, &surface);
+        assert!(on.origin.distance(Vec3::new(0.25, 0.0, -0.125)) < 1e-6);
+        let turn = wrap_angle(body.yaw - target.yaw);
+        assert!((wrap_angle(on.yaw - target.yaw) - 0.25 * turn).abs() < 1e-5);
+        let off = RootFollowingConfig { enabled: false, share: 0.25 }.follow(&target, &body, &surface);
+        assert!(off.origin.distance(body.origin) < 1e-6 && wrap_angle(off.yaw - body.yaw).abs() < 1e-5);
+    }
+}
