@@ -283,7 +283,8 @@ impl TrainingClip {
     }
 
     /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. Models
-    /// that practised jogs too jogged worse, as far as rollouts that began in full flight could tell (docs/experiments.md).
+    /// that practised jogs too jogged worse, as far as rollouts that began in full flight could tell
+    /// (docs/experiments/0054-hills-and-in-loop-fine-tuning.md, docs/experiments/0055-jog-start.md).
     pub(crate) fn is_practised(&self, frame: usize) -> bool {
         self.level && matches!(Gait::dominant(&self.recording.gait[frame]), Gait::Stand | Gait::Walk)
     }
