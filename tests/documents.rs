@@ -1,5 +1,6 @@
-//! The documents: every link leads somewhere, the book lists every page once, and the index of the experiments is
-//! current. `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes the index anew, here and in the book.
+//! The documents: every link leads somewhere, the book lists every page once, and what is generated is current: the
+//! index of the experiments, here and in the book, and the crates in ARCHITECTURE.md.
+//! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
@@ -276,15 +277,42 @@ fn the_index_of_the_experiments_is_current() {
         let digits = entry.date.split('-').map(str::len).collect::<Vec<_>>();
         assert_eq!(digits, [4, 2, 2], "{}: the date is YYYY-MM-DD", entry.file);
     }
-    let wanted = [
-        ("docs/experiments/README.md", index(&experiments)),
-        ("docs/SUMMARY.md", summary(&read("docs/SUMMARY.md"), &experiments)),
-    ];
-    for (file, text) in wanted {
-        if std::env::var_os(UPDATE).is_some() {
-            fs::write(repository().join(file), &text).unwrap();
-        }
-        assert!(read(file) == text, "{file} is stale: run this test with {UPDATE}=1");
+    assert_current("docs/experiments/README.md", &index(&experiments));
+    assert_current("docs/SUMMARY.md", &summary(&read("docs/SUMMARY.md"), &experiments));
+}
+
+/// Fails where a file is not what it should be, and writes it first where that is asked for.
+fn assert_current(file: &str, wanted: &str) {
+    if std::env::var_os(UPDATE).is_some() {
+        fs::write(repository().join(file), wanted).unwrap();
+    }
+    assert!(read(file) == wanted, "{file} is stale: run this test with {UPDATE}=1");
+}
+
+const CRATES: &str = "<!-- crates: written by the test `documents` from docs/house.md -->\n";
+const END_OF_CRATES: &str = "<!-- end of crates -->";
+
+/// ARCHITECTURE.md with the layers and crates of docs/house.md, each linked to its folder.
+fn with_crates(architecture: &str, house: &str) -> String {
+    let (head, rest) =
+        architecture.split_once(CRATES).expect("ARCHITECTURE.md has the mark before the crates");
+    let (_, tail) = rest.split_once(END_OF_CRATES).expect("ARCHITECTURE.md has the mark after the crates");
+    let mut table = "| layer | crate | contents |\n|---|---|---|\n".to_owned();
+    for line in house.lines().filter(|line| line.contains("| `pomp")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let name = cells[1].trim_matches('`');
+        writeln!(table, "| {} | [`{name}`](crates/{name}) | {} |", cells[0], cells[2]).unwrap();
+    }
+    format!("{head}{CRATES}{table}{END_OF_CRATES}{tail}")
+}
+
+#[test]
+fn the_architecture_shows_every_crate() {
+    let wanted = with_crates(&read("ARCHITECTURE.md"), &read("docs/house.md"));
+    assert_current("ARCHITECTURE.md", &wanted);
+    for entry in fs::read_dir(repository().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(wanted.contains(&format!("(crates/{name})")), "ARCHITECTURE.md does not link crates/{name}");
     }
 }
 
