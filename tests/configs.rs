@@ -164,6 +164,7 @@ fn training_configurations_are_valid_down_to_their_networks() {
         "paper.toml",
         "paper_size.toml",
         "paper_size_practised.toml",
+        "tutorial.toml",
     ];
     for name in names {
         let config: TrainConfig = parsed(name);
