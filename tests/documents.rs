@@ -185,6 +185,18 @@ fn the_book_lists_every_page_once() {
     assert!(unknown.is_empty(), "docs/SUMMARY.md lists what is no page of docs/: {unknown:?}");
 }
 
+#[test]
+fn the_index_page_links_every_page() {
+    let index = targets(&read("docs/README.md"));
+    let pages = files_below("docs", |name| is_markdown(name) && !name.contains("experiments/"));
+    let linked = |page: &String| index.iter().any(|target| *page == format!("docs/{target}"));
+    let missing: Vec<&String> = pages
+        .iter()
+        .filter(|page| !linked(page) && !["docs/README.md", "docs/SUMMARY.md"].contains(&page.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "docs/README.md does not link {missing:?}");
+}
+
 /// One file of `docs/experiments`.
 #[derive(Debug, PartialEq)]
 struct Experiment {
