@@ -8,6 +8,7 @@ export default defineConfig({
     cssCodeSplit: false,
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    rollupOptions: { output: { inlineDynamicImports: true } },
+    chunkSizeWarningLimit: 1024,
+    rolldownOptions: { output: { codeSplitting: false } },
   },
 });

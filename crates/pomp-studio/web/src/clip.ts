@@ -41,7 +41,9 @@ export class Clip {
     const view = new DataView(bytes);
     const magic = new TextDecoder().decode(new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
     if (magic !== MAGIC || view.getUint32(8, true) !== VERSION) {
-      throw new Error("The clip is not in the form that this page reads; the page and the program are of different versions.");
+      throw new Error(
+        "The clip is not in the form that this page reads; the page and the program are of different versions.",
+      );
     }
     const length = view.getUint32(12, true);
     this.about = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 16, length))) as About;
@@ -159,7 +161,13 @@ export class Clip {
     const place = this.about.arrays.terrain_height;
     if (!grid || !place) {
       const [cell, cells] = [1, 200];
-      return { rows: cells + 1, columns: cells + 1, origin: [-cells / 2, -cells / 2], cell, heights: new Float32Array((cells + 1) ** 2) };
+      return {
+        rows: cells + 1,
+        columns: cells + 1,
+        origin: [-cells / 2, -cells / 2],
+        cell,
+        heights: new Float32Array((cells + 1) ** 2),
+      };
     }
     const heights = this.floats.subarray(place[0], place[0] + place[1]);
     return { rows: grid.rows, columns: grid.columns, origin: grid.origin, cell: grid.cell_m, heights };

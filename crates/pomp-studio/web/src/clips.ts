@@ -1,7 +1,7 @@
 // Clips, recordings and rollouts: opened, played, and laid side by side.
 import { Clip } from "./clip";
-import { Library, type LibraryEntry } from "./library";
 import { between } from "./interpolate";
+import { Library, type LibraryEntry } from "./library";
 import type { Palette } from "./palette";
 import type { Plots } from "./panels/plots";
 import type { Frame } from "./protocol";
@@ -13,7 +13,6 @@ import type { WorldView } from "./view/world_view";
 
 /** Distance between two clips that are shown side by side, metres. */
 const APART_M = 1.1;
-
 
 export class Clips {
   private readonly timeline: Timeline;
@@ -85,11 +84,16 @@ export class Clips {
     element("clip-time").textContent = `Reading ${name} …`;
     try {
       const answer = await request;
-      if (!answer.ok) throw new Error(answer.status === 413 ? `${name} is larger than the server takes; raise max_upload_mb.` : await answer.text());
+      if (!answer.ok)
+        throw new Error(
+          answer.status === 413 ? `${name} is larger than the server takes; raise max_upload_mb.` : await answer.text(),
+        );
       this.add(new Clip(await answer.arrayBuffer()));
     } catch (error) {
       element("clip-time").textContent = "";
-      sayError(error instanceof TypeError ? new Error(`${name} could not be sent: the studio does not answer.`) : error);
+      sayError(
+        error instanceof TypeError ? new Error(`${name} could not be sent: the studio does not answer.`) : error,
+      );
     }
   }
 
@@ -169,10 +173,17 @@ export class Clips {
       const name = document.createElement("b");
       name.textContent = `${this.b ? `${label}: ` : ""}${about.name}`;
       const facts = document.createElement("small");
-      const kind = clip.has("target_positions") ? "rollout" : clip.has("contact_impulse") ? "recording with contact impulses" : "clip";
+      const kind = clip.has("target_positions")
+        ? "rollout"
+        : clip.has("contact_impulse")
+          ? "recording with contact impulses"
+          : "clip";
       facts.textContent = `${kind}, ${clip.seconds.toFixed(1)} s, ${clip.frames} frames at ${about.frame_rate_hz.toFixed(0)} Hz`;
       box.append(name, facts);
-      for (const [what, text] of [["From", about.source], ["Licence", about.license]] as const) {
+      for (const [what, text] of [
+        ["From", about.source],
+        ["Licence", about.license],
+      ] as const) {
         if (!text) continue;
         const line = document.createElement("small");
         line.textContent = `${what}: ${text}`;
@@ -190,10 +201,12 @@ export class Clips {
     const loaded = element("loaded");
     loaded.replaceChildren();
     if (this.a) {
-      loaded.append(card(this.a, "A", () => {
-        this.a = this.b;
-        this.b = undefined;
-      }));
+      loaded.append(
+        card(this.a, "A", () => {
+          this.a = this.b;
+          this.b = undefined;
+        }),
+      );
     }
     if (this.b) {
       loaded.append(card(this.b, "B", () => (this.b = undefined)));

@@ -24,8 +24,13 @@ function mixRotations(a: Float32Array, b: Float32Array, t: number): Float32Array
 
 /** The pose `t` of the way from `a` to `b`; what is no pose is that of `b`. */
 export function between(a: Frame, b: Frame, t: number): Frame {
-  const mixed: Frame = { ...b, positions: mix(a.positions, b.positions, t), rotations: mixRotations(a.rotations, b.rotations, t) };
+  const mixed: Frame = {
+    ...b,
+    positions: mix(a.positions, b.positions, t),
+    rotations: mixRotations(a.rotations, b.rotations, t),
+  };
   if (a.targetPositions && b.targetPositions) mixed.targetPositions = mix(a.targetPositions, b.targetPositions, t);
-  if (a.targetRotations && b.targetRotations) mixed.targetRotations = mixRotations(a.targetRotations, b.targetRotations, t);
+  if (a.targetRotations && b.targetRotations)
+    mixed.targetRotations = mixRotations(a.targetRotations, b.targetRotations, t);
   return mixed;
 }

@@ -68,7 +68,8 @@ export class Library {
     this.asking = true;
     while (this.active && !document.body.classList.contains("alone")) {
       const unknown = (entry: LibraryEntry): boolean => !this.cards.has(entry.number);
-      const next = this.entries.find((entry) => unknown(entry) && this.items.has(entry.number)) ?? this.entries.find(unknown);
+      const next =
+        this.entries.find((entry) => unknown(entry) && this.items.has(entry.number)) ?? this.entries.find(unknown);
       if (!next) break;
       try {
         const answer = await fetch(`/library/${next.number}/card`);
@@ -87,9 +88,15 @@ export class Library {
 
   private learn(entry: LibraryEntry, card: Card): void {
     this.cards.set(entry.number, card);
-    const before = Object.values(this.chosen).map((field) => field.length).join();
+    const before = Object.values(this.chosen)
+      .map((field) => field.length)
+      .join();
     this.offerChoices();
-    const choicesGrew = before !== Object.values(this.chosen).map((field) => field.length).join();
+    const choicesGrew =
+      before !==
+      Object.values(this.chosen)
+        .map((field) => field.length)
+        .join();
     const item = this.items.get(entry.number);
     if (this.filtering() || choicesGrew) this.list();
     else if (item) this.fill(item, entry);
@@ -102,7 +109,8 @@ export class Library {
 
   private tellKnown(): void {
     const left = this.entries.length - this.cards.size;
-    element("library-known").textContent = left > 0 && this.filtering() ? `${left} clips are still to be looked at.` : "";
+    element("library-known").textContent =
+      left > 0 && this.filtering() ? `${left} clips are still to be looked at.` : "";
   }
 
   /** The choices are what the clips that are known have. */
@@ -115,7 +123,10 @@ export class Library {
     ];
     for (const [field, any, values] of choices) {
       const kept = field.value;
-      field.replaceChildren(new Option(any, ""), ...[...new Set(values)].sort().map((value) => new Option(value.replace("_", " "), value)));
+      field.replaceChildren(
+        new Option(any, ""),
+        ...[...new Set(values)].sort().map((value) => new Option(value.replace("_", " "), value)),
+      );
       field.value = kept;
     }
   }
@@ -127,7 +138,11 @@ export class Library {
     const card = this.cards.get(entry.number);
     if (!card || card.error !== undefined) return false;
     const { gait, ground, license } = this.chosen;
-    return (gait.value === "" || card.gaits.includes(gait.value)) && (ground.value === "" || card.ground === ground.value) && (license.value === "" || (card.license || UNKNOWN) === license.value);
+    return (
+      (gait.value === "" || card.gaits.includes(gait.value)) &&
+      (ground.value === "" || card.ground === ground.value) &&
+      (license.value === "" || (card.license || UNKNOWN) === license.value)
+    );
   }
 
   private list(): void {
@@ -142,7 +157,10 @@ export class Library {
     });
     if (fits.length > SHOWN || this.more) {
       const item = document.createElement("li");
-      item.textContent = fits.length > SHOWN ? `and ${fits.length - SHOWN} more; filter to see them` : "The folder holds more clips than are listed.";
+      item.textContent =
+        fits.length > SHOWN
+          ? `and ${fits.length - SHOWN} more; filter to see them`
+          : "The folder holds more clips than are listed.";
       items.push(item);
     }
     if (fits.length === 0 && this.entries.length > 0) {
@@ -173,7 +191,9 @@ export class Library {
       picture.src = card.picture;
       picture.alt = "";
       button.append(picture);
-      line(`${card.seconds.toFixed(1)} s · ${card.gaits.join(", ").replaceAll("_", " ") || "no gait"} · ${card.ground} ground`);
+      line(
+        `${card.seconds.toFixed(1)} s · ${card.gaits.join(", ").replaceAll("_", " ") || "no gait"} · ${card.ground} ground`,
+      );
       line(card.license || UNKNOWN);
     } else {
       line(`${entry.folder} ${entry.kind}`);

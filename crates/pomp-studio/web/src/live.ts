@@ -7,7 +7,16 @@ import { Steering } from "./input/steering";
 import { between } from "./interpolate";
 import { sceneOfAddress } from "./link";
 import type { Plots } from "./panels/plots";
-import { bumpMessage, type FromServer, type LiveFrame, pushMessage, type SceneInfo, steerMessage, type Vec3, type WorldState } from "./protocol";
+import {
+  bumpMessage,
+  type FromServer,
+  type LiveFrame,
+  pushMessage,
+  type SceneInfo,
+  steerMessage,
+  type Vec3,
+  type WorldState,
+} from "./protocol";
 import { SceneForm } from "./scene_form";
 import { element, say, sayError, typing } from "./ui";
 import type { Shown } from "./view/overlays";
@@ -58,7 +67,8 @@ export class Live {
     this.brush = new Brush(view, (x, z, radius, height) => this.connection.send(bumpMessage(x, z, radius, height)));
     this.pointer = new Pointer(view, canvas, this.brush, {
       canPush: () => this.active && this.last !== undefined,
-      aiming: (on) => this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
+      aiming: (on) =>
+        this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
       push: (joint, impulse, point) => this.push(joint, impulse, point),
       poke: (joint, point) => this.push(joint, this.form.impulse("away"), point),
       turned: () => (this.turnedAt = performance.now()),
@@ -130,7 +140,10 @@ export class Live {
     if (!this.active || !this.scene) return;
     const { gaits, model } = this.scene;
     const has = gaits.length > 1 ? `${gaits.slice(0, -1).join(", ")} and ${gaits.at(-1)}` : gaits.join();
-    say({ level: "info", text: `The model ${model.name} has not learnt to ${gait}: it can ${has}. A model trained on clips that ${gait} will, and this key then asks for it.` });
+    say({
+      level: "info",
+      text: `The model ${model.name} has not learnt to ${gait}: it can ${has}. A model trained on clips that ${gait} will, and this key then asks for it.`,
+    });
   }
 
   private togglePause(): void {
@@ -309,14 +322,39 @@ export class Live {
     const [x, z] = [frame.positions[0]!, frame.positions[2]!];
     const seconds = frame.frame / this.scene.frame_rate_hz;
     const gait = this.scene.gait_names[frame.gait ? frame.gait.indexOf(Math.max(...frame.gait)) : 0];
-    const mode = frame.fallen ? (gait === "get_up" ? "getting up" : "fallen") : this.state?.stopped ? "stopped" : this.state?.paused ? "paused" : frame.replaying ? "replaying" : "";
+    const mode = frame.fallen
+      ? gait === "get_up"
+        ? "getting up"
+        : "fallen"
+      : this.state?.stopped
+        ? "stopped"
+        : this.state?.paused
+          ? "paused"
+          : frame.replaying
+            ? "replaying"
+            : "";
     const clock = `${seconds.toFixed(1)} s`;
     const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
     if (status.textContent !== text) status.textContent = text;
-    Object.assign(status.dataset, { x: x.toFixed(3), y: frame.positions[1]!.toFixed(3), z: z.toFixed(3), frame: String(frame.frame), epoch: String(frame.epoch), fallen: String(frame.fallen), boxes: String(frame.boxes?.length ?? 0), ground: this.view.ground.drawn.toFixed(3) });
+    Object.assign(status.dataset, {
+      x: x.toFixed(3),
+      y: frame.positions[1]!.toFixed(3),
+      z: z.toFixed(3),
+      frame: String(frame.frame),
+      epoch: String(frame.epoch),
+      fallen: String(frame.fallen),
+      boxes: String(frame.boxes?.length ?? 0),
+      ground: this.view.ground.drawn.toFixed(3),
+    });
   }
 }
 
 function personOf(scene: SceneInfo): Person {
-  return { joints: scene.joints, shapes: scene.shapes, bodies: scene.bodies, weight: scene.weight_n, rate: scene.frame_rate_hz };
+  return {
+    joints: scene.joints,
+    shapes: scene.shapes,
+    bodies: scene.bodies,
+    weight: scene.weight_n,
+    rate: scene.frame_rate_hz,
+  };
 }

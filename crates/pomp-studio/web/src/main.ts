@@ -5,8 +5,8 @@ import { Live } from "./live";
 import { dark, light, type Palette } from "./palette";
 import { Plots } from "./panels/plots";
 import { all, element, save, say, sayError } from "./ui";
-import type { Shown } from "./view/overlays";
 import { Video } from "./video";
+import type { Shown } from "./view/overlays";
 import { Stage } from "./view/stage";
 import { WorldView } from "./view/world_view";
 
@@ -33,7 +33,8 @@ function start(): void {
     stage = new Stage(canvas);
   } catch {
     element("lost").hidden = false;
-    element("lost-text").textContent = "This browser shows no WebGL, which the studio draws with. Try another browser, or enable hardware acceleration.";
+    element("lost-text").textContent =
+      "This browser shows no WebGL, which the studio draws with. Try another browser, or enable hardware acceleration.";
     element("reconnect").hidden = true;
     return;
   }
@@ -51,7 +52,8 @@ function start(): void {
   const tab = (which: "live" | "clips"): void => {
     if (clips.active === (which === "clips")) return;
     document.body.classList.toggle("clips", which === "clips");
-    for (const name of ["live", "clips"] as const) element(`tab-${name}`).setAttribute("aria-selected", String(name === which));
+    for (const name of ["live", "clips"] as const)
+      element(`tab-${name}`).setAttribute("aria-selected", String(name === which));
     live.setActive(which === "live");
     clips.setActive(which === "clips");
   };
@@ -66,7 +68,11 @@ function start(): void {
   handBack(canvas);
   element("picture").onclick = () => {
     stage.render();
-    canvas.toBlob((picture) => (picture ? save("pomp.png", picture) : say({ level: "error", text: "The browser gave no picture." })), "image/png");
+    canvas.toBlob(
+      (picture) =>
+        picture ? save("pomp.png", picture) : say({ level: "error", text: "The browser gave no picture." }),
+      "image/png",
+    );
   };
   canvas.addEventListener("webglcontextlost", (event) => {
     event.preventDefault();
@@ -119,7 +125,10 @@ function theme(paint: (palette: Palette) => void): void {
 /** Panels open and close; a small window begins with both closed and shows one at a time. */
 function panels(): void {
   const small = matchMedia("(max-width: 760px)");
-  const pairs = [["open-scene", "scene"], ["open-plots", "plots"]] as const;
+  const pairs = [
+    ["open-scene", "scene"],
+    ["open-plots", "plots"],
+  ] as const;
   const open = (button: string, panel: string, on: boolean): void => {
     element(panel).hidden = !on;
     element(button).setAttribute("aria-expanded", String(on));
@@ -128,7 +137,7 @@ function panels(): void {
   for (const [button, panel] of pairs) {
     open(button, panel, !small.matches);
     element(button).onclick = () => {
-      const on = element(panel).hidden;
+      const on = element(panel).hidden !== false;
       if (on && small.matches) for (const [other, its] of pairs) open(other, its, false);
       open(button, panel, on);
     };
@@ -147,7 +156,8 @@ function handBack(canvas: HTMLElement): void {
   });
   addEventListener("keydown", (event) => {
     const field = event.target;
-    if (event.key === "Enter" && field instanceof HTMLInputElement && field.type === "number") canvas.focus({ preventScroll: true });
+    if (event.key === "Enter" && field instanceof HTMLInputElement && field.type === "number")
+      canvas.focus({ preventScroll: true });
   });
 }
 

@@ -2,7 +2,17 @@
 import { Clip } from "./clip";
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
-import { type LiveFrame, pushMessage, type SceneInfo, type SceneRequest, type TerrainGrid, type TerrainPatch, throwMessage, type Vec3, type WorldState } from "./protocol";
+import {
+  type LiveFrame,
+  pushMessage,
+  type SceneInfo,
+  type SceneRequest,
+  type TerrainGrid,
+  type TerrainPatch,
+  throwMessage,
+  type Vec3,
+  type WorldState,
+} from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
 import type { WorldView } from "./view/world_view";
 
@@ -33,7 +43,8 @@ export class SceneForm {
     private readonly view: WorldView,
     private readonly compare: (pair: [Clip, Clip]) => void,
   ) {
-    for (const field of [this.model, this.terrainField, this.seed, this.friction, this.mass]) field.onchange = () => this.begin();
+    for (const field of [this.model, this.terrainField, this.seed, this.friction, this.mass])
+      field.onchange = () => this.begin();
     element("dice").onclick = () => {
       this.seed.value = String(Math.floor(Math.random() * 1e6));
       this.begin();
@@ -46,7 +57,8 @@ export class SceneForm {
       this.label();
       connection.command({ do: "denoise", steps: Number(this.denoise.value) });
     };
-    for (const field of [this.friction, this.mass, this.pushSize, this.boxMass, this.boxSpeed]) field.oninput = () => this.label();
+    for (const field of [this.friction, this.mass, this.pushSize, this.boxMass, this.boxSpeed])
+      field.oninput = () => this.label();
     for (const button of all("[data-push]")) button.onclick = () => this.push(button.dataset.push as Way);
     for (const button of all("[data-take]")) button.onclick = () => void this.take(button.dataset.take!);
     element("gif").onclick = () => void this.gif();
@@ -57,7 +69,9 @@ export class SceneForm {
   setScene(info: SceneInfo): void {
     this.scene = info;
     const { scene } = info;
-    this.terrainField.replaceChildren(...info.terrains.map((name) => new Option(name, name, false, name === scene.terrain)));
+    this.terrainField.replaceChildren(
+      ...info.terrains.map((name) => new Option(name, name, false, name === scene.terrain)),
+    );
     this.terrainField.value = scene.terrain;
     this.model.replaceChildren(...info.models.map((name) => new Option(name, name)));
     this.model.value = scene.model ?? info.models[0]!;
@@ -79,7 +93,8 @@ export class SceneForm {
   setState(state: WorldState): void {
     if (document.activeElement !== this.assist) this.assist.value = String(state.assist);
     if (document.activeElement !== this.denoise) this.denoise.value = String(state.denoising_steps);
-    element("recorded").textContent = `${state.recorded_s.toFixed(0)} s recorded${this.scene && state.recorded_s >= this.scene.recording_s ? ", the latest that fit" : ""}.`;
+    element("recorded").textContent =
+      `${state.recorded_s.toFixed(0)} s recorded${this.scene && state.recorded_s >= this.scene.recording_s ? ", the latest that fit" : ""}.`;
     this.label();
   }
 
@@ -117,7 +132,12 @@ export class SceneForm {
   impulse(way: Way): Vec3 {
     const yaw = this.view.stage.yaw;
     const [sin, cos, size] = [Math.sin(yaw), Math.cos(yaw), Number(this.pushSize.value)];
-    const ways: Record<Way, Vec3> = { away: [sin, 0, cos], near: [-sin, 0, -cos], left: [cos, 0, -sin], right: [-cos, 0, sin] };
+    const ways: Record<Way, Vec3> = {
+      away: [sin, 0, cos],
+      near: [-sin, 0, -cos],
+      left: [cos, 0, -sin],
+      right: [-cos, 0, sin],
+    };
     return ways[way].map((v) => v * size) as Vec3;
   }
 
@@ -137,7 +157,11 @@ export class SceneForm {
     const target = [0, 1, 2].map((k) => frame.positions[3 * joint + k]!) as Vec3;
     const yaw = this.view.stage.yaw;
     // Below the picture's middle and a little to the right: the box is seen to fly, and hides nothing.
-    const from: Vec3 = [eye.x - 0.35 * Math.cos(yaw), Math.max(eye.y - 0.3, this.view.ground.height(eye.x, eye.z) + side), eye.z + 0.35 * Math.sin(yaw)];
+    const from: Vec3 = [
+      eye.x - 0.35 * Math.cos(yaw),
+      Math.max(eye.y - 0.3, this.view.ground.height(eye.x, eye.z) + side),
+      eye.z + 0.35 * Math.sin(yaw),
+    ];
     const way = target.map((value, k) => value - from[k]!) as Vec3;
     const flight = Math.min(Math.hypot(...way) / Number(this.boxSpeed.value), LONGEST_FLIGHT_S);
     const velocity = way.map((value) => value / flight) as Vec3;
@@ -150,7 +174,10 @@ export class SceneForm {
     const grid = this.terrain;
     if (!grid) return;
     for (let i = 0; i < patch.rows; i++) {
-      grid.heights.set(patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns), (patch.row + i) * grid.columns + patch.column);
+      grid.heights.set(
+        patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns),
+        (patch.row + i) * grid.columns + patch.column,
+      );
     }
   }
 
@@ -212,7 +239,10 @@ export class SceneForm {
       const link = await sceneLink(scene);
       history.replaceState(null, "", link);
       await navigator.clipboard.writeText(link);
-      say({ level: "info", text: "The link is in the clipboard and in the address bar: it replays this scene, pushes included." });
+      say({
+        level: "info",
+        text: "The link is in the clipboard and in the address bar: it replays this scene, pushes included.",
+      });
     } catch {
       say({ level: "info", text: "The link is in the address bar: it replays this scene, pushes included." });
     }

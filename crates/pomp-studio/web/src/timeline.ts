@@ -30,7 +30,12 @@ export class Timeline {
     });
     canvas.addEventListener("keydown", (event) => {
       const step = (event.shiftKey ? 10 : 1) / (this.tracks[0]?.clip.about.frame_rate_hz ?? 60);
-      const to: Record<string, number> = { ArrowRight: this.now + step, ArrowLeft: this.now - step, Home: 0, End: this.seconds };
+      const to: Record<string, number> = {
+        ArrowRight: this.now + step,
+        ArrowLeft: this.now - step,
+        Home: 0,
+        End: this.seconds,
+      };
       const at = to[event.code];
       if (at === undefined) return;
       event.preventDefault();
@@ -98,7 +103,10 @@ export class Timeline {
         g.fillStyle = GAIT_COLORS[gait] ?? soft;
         g.fillRect(x, top + 2, 1.2, rows);
         const [left, right] = clip.contact(i);
-        for (const [foot, share, color] of [[0, left, "--left"], [1, right, "--right"]] as const) {
+        for (const [foot, share, color] of [
+          [0, left, "--left"],
+          [1, right, "--right"],
+        ] as const) {
           if (share <= 0.02) continue;
           g.fillStyle = style(this.canvas, color);
           const bar = (rows - 2) * (0.25 + 0.75 * share);

@@ -48,5 +48,8 @@ export function save(name: string, data: Blob): void {
 export function typing(event: KeyboardEvent): boolean {
   const at = event.target;
   if (!(at instanceof HTMLElement)) return false;
-  return at.matches("input:not([type=range]):not([type=checkbox]), select, textarea") || document.querySelector("dialog[open]") !== null;
+  return (
+    at.matches("input:not([type=range]):not([type=checkbox]), select, textarea") ||
+    document.querySelector("dialog[open]") !== null
+  );
 }

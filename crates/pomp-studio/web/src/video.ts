@@ -20,12 +20,18 @@ export class Video {
   }
 
   private start(): void {
-    const kind = typeof MediaRecorder === "undefined" ? undefined : KINDS.find((candidate) => MediaRecorder.isTypeSupported(candidate));
+    const kind =
+      typeof MediaRecorder === "undefined"
+        ? undefined
+        : KINDS.find((candidate) => MediaRecorder.isTypeSupported(candidate));
     if (!kind || !this.canvas.captureStream) {
       say({ level: "warning", text: "This browser records no video. Take a GIF, which the studio draws itself." });
       return;
     }
-    const recorder = new MediaRecorder(this.canvas.captureStream(PICTURES_PER_S), { mimeType: kind, videoBitsPerSecond: BITS_PER_S });
+    const recorder = new MediaRecorder(this.canvas.captureStream(PICTURES_PER_S), {
+      mimeType: kind,
+      videoBitsPerSecond: BITS_PER_S,
+    });
     this.pieces = [];
     recorder.ondataavailable = (event) => {
       if (event.data.size > 0) this.pieces.push(event.data);
@@ -38,7 +44,8 @@ export class Video {
       this.button.textContent = "Video";
       this.button.setAttribute("aria-pressed", "false");
       const plain = kind.split(";")[0]!;
-      if (this.pieces.length > 0) save(`pomp.${plain.endsWith("mp4") ? "mp4" : "webm"}`, new Blob(this.pieces, { type: plain }));
+      if (this.pieces.length > 0)
+        save(`pomp.${plain.endsWith("mp4") ? "mp4" : "webm"}`, new Blob(this.pieces, { type: plain }));
       else say({ level: "warning", text: "The video is empty; record a little longer." });
       this.pieces = [];
     };

@@ -11,7 +11,9 @@ import { chromium } from "playwright-core";
 const here = dirname(fileURLToPath(import.meta.url));
 export const repository = join(here, "../../../..");
 export const program = process.env.POMP ?? join(repository, "target/release/pomp");
-const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
+const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
+  (path) => path && existsSync(path),
+);
 export const out = join(here, "out");
 mkdirSync(out, { recursive: true });
 
@@ -25,7 +27,9 @@ if (!existsSync(program)) {
 }
 
 const children = [];
-process.on("exit", () => children.forEach((child) => child.kill()));
+process.on("exit", () => {
+  for (const child of children) child.kill();
+});
 
 /** Starts the program and waits for its address. */
 export async function studio(...shown) {
@@ -47,8 +51,15 @@ export async function studio(...shown) {
 const browser = await chromium.launch({
   executablePath: browserPath,
   args: [
-    "--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--headless",
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
   ],
 });
 
@@ -69,12 +80,20 @@ export async function open(url, size = { width: 1280, height: 720 }, more = {}) 
 
 export const status = (page) => page.evaluate(() => ({ ...document.getElementById("status").dataset }));
 export const frameAfter = (page, frame) =>
-  page.waitForFunction((least) => Number(document.getElementById("status").dataset.frame) >= least, frame, { timeout: 90_000 });
+  page.waitForFunction((least) => Number(document.getElementById("status").dataset.frame) >= least, frame, {
+    timeout: 90_000,
+  });
 
 /** Whether the pointer is over a body in the picture after next: that of the present still tells of where it was. */
 export const overBody = (page) =>
-  page.evaluate(() => new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(() =>
-    told(document.getElementById("view").classList.contains("over-body"))))));
+  page.evaluate(
+    () =>
+      new Promise((told) =>
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => told(document.getElementById("view").classList.contains("over-body"))),
+        ),
+      ),
+  );
 
 export async function check(name, body) {
   if (!wanted.test(name)) return;

@@ -2,7 +2,19 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, complaints, finish, frameAfter, holds, open, out, overBody, program, status, studio } from "./browser.mjs";
+import {
+  check,
+  complaints,
+  finish,
+  frameAfter,
+  holds,
+  open,
+  out,
+  overBody,
+  program,
+  status,
+  studio,
+} from "./browser.mjs";
 
 const served = await studio("--seed", "3");
 const page = await open(served.url);
@@ -25,8 +37,12 @@ async function anew() {
 
 await check("every control can be reached with Tab, and shows that it is", async () => {
   await frameAfter(page, 10);
-  const wanted = await page.evaluate(() =>
-    [...document.querySelectorAll("button, input, select, canvas[tabindex]")].filter((e) => e.checkVisibility() && !e.disabled).length);
+  const wanted = await page.evaluate(
+    () =>
+      [...document.querySelectorAll("button, input, select, canvas[tabindex]")].filter(
+        (e) => e.checkVisibility() && !e.disabled,
+      ).length,
+  );
   const reached = new Set();
   const unseen = [];
   for (let i = 0; i < wanted + 4; i++) {
@@ -72,7 +88,8 @@ await check("C crouches and Space jumps", async () => {
   await anew();
   await frameAfter(page, 60);
   const standing = Number((await status(page)).y);
-  const does = (gait) => page.waitForFunction((gait) => document.getElementById("value-gait").textContent === gait, gait);
+  const does = (gait) =>
+    page.waitForFunction((gait) => document.getElementById("value-gait").textContent === gait, gait);
   await page.keyboard.down("c");
   await does("crouch");
   await page.waitForFunction((least) => Number(document.getElementById("status").dataset.y) < least, standing - 0.12);
@@ -113,8 +130,12 @@ await check("a click on the body pushes it", async () => {
     await page.click("#link");
     await page.waitForFunction(() => location.hash.startsWith("#scene="));
     return page.evaluate(async () => {
-      const zipped = Uint8Array.from(atob(location.hash.slice(7).replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-      const json = await new Response(new Blob([zipped]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).json();
+      const zipped = Uint8Array.from(atob(location.hash.slice(7).replaceAll("-", "+").replaceAll("_", "/")), (c) =>
+        c.charCodeAt(0),
+      );
+      const json = await new Response(
+        new Blob([zipped]).stream().pipeThrough(new DecompressionStream("deflate-raw")),
+      ).json();
       return json.events.filter((event) => event.push).map((event) => Math.hypot(...event.push[2]));
     });
   };
@@ -137,7 +158,10 @@ await check("slow motion, pause and single frames", async () => {
   await page.waitForFunction(() => document.getElementById("pause").textContent === "Go on");
   const stood = await status(page);
   await page.click("#step");
-  await page.waitForFunction((frame) => Number(document.getElementById("status").dataset.frame) === frame + 1, Number(stood.frame));
+  await page.waitForFunction(
+    (frame) => Number(document.getElementById("status").dataset.frame) === frame + 1,
+    Number(stood.frame),
+  );
   await page.selectOption("#pace", "0.25");
   await page.click("#pause");
   const before = await status(page);
@@ -160,15 +184,21 @@ await check("after a heavy push it falls, lies, gets up and walks on", async () 
   await page.selectOption("#pace", "0.25");
   await page.focus("#view");
   await page.click('[data-push="right"]');
-  await page.waitForFunction(() => document.getElementById("status").dataset.fallen === "true", undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => document.getElementById("status").dataset.fallen === "true", undefined, {
+    timeout: 60_000,
+  });
   const fell = await status(page);
   await frameAfter(page, Number(fell.frame) + 45);
   await page.screenshot({ path: join(out, "lies.png") });
-  await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("getting up"), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("getting up"), undefined, {
+    timeout: 60_000,
+  });
   await frameAfter(page, Number((await status(page)).frame) + 60);
   await page.screenshot({ path: join(out, "gets_up.png") });
   await page.selectOption("#pace", "1");
-  await page.waitForFunction(() => document.getElementById("status").dataset.fallen === "false", undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => document.getElementById("status").dataset.fallen === "false", undefined, {
+    timeout: 60_000,
+  });
   const up = await status(page);
   console.log(`        fell in frame ${fell.frame}, stood again by frame ${up.frame}`);
   await frameAfter(page, Number(up.frame) + 60);
@@ -209,11 +239,14 @@ await check("files that are dropped on the page play, a GLB too", async () => {
   await glb.saveAs(join(out, "eventful.glb"));
   for (const [index, name] of ["eventful.glb", "eventful.npz"].entries()) {
     const bytes = readFileSync(join(out, name)).toString("base64");
-    const dropped = await page.evaluateHandle(([name, bytes]) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
-      return transfer;
-    }, [name, bytes]);
+    const dropped = await page.evaluateHandle(
+      ([name, bytes]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+        return transfer;
+      },
+      [name, bytes],
+    );
     await page.dispatchEvent("#view", "drop", { dataTransfer: dropped });
     await page.waitForFunction((count) => document.querySelectorAll(".clip").length === count, index + 1);
   }
@@ -250,10 +283,13 @@ await check("each tab has a world of its own", async () => {
   const [there, here] = [await status(other), await status(page)];
   await other.keyboard.down("w");
   // Not after so many frames: on a busy machine the page hears of few of them.
-  await other.waitForFunction(([x, z]) => {
-    const now = document.getElementById("status").dataset;
-    return Math.hypot(now.x - x, now.z - z) > 1;
-  }, [there.x, there.z]);
+  await other.waitForFunction(
+    ([x, z]) => {
+      const now = document.getElementById("status").dataset;
+      return Math.hypot(now.x - x, now.z - z) > 1;
+    },
+    [there.x, there.z],
+  );
   await other.keyboard.up("w");
   const after = await status(page);
   await frameAfter(page, Number(here.frame) + 1);
@@ -265,7 +301,11 @@ await check("each tab has a world of its own", async () => {
 await page.context().close();
 
 await check("a thumb walks it on a phone, and nothing lies over the edge", async () => {
-  const phone = await open(served.url, { width: 390, height: 844 }, { hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+  const phone = await open(
+    served.url,
+    { width: 390, height: 844 },
+    { hasTouch: true, isMobile: true, deviceScaleFactor: 1 },
+  );
   await frameAfter(phone, 10);
   const box = await phone.locator("#stick").boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -279,10 +319,14 @@ await check("a thumb walks it on a phone, and nothing lies over the edge", async
   for (const panel of ["#open-scene", "#open-plots"]) {
     await phone.tap(panel);
     const over = await phone.evaluate(() =>
-      [...document.querySelectorAll("button, input, select")].filter((e) => e.checkVisibility()).filter((e) => {
-        const box = e.getBoundingClientRect();
-        return box.left < -1 || box.right > innerWidth + 1;
-      }).map((e) => e.id || e.textContent));
+      [...document.querySelectorAll("button, input, select")]
+        .filter((e) => e.checkVisibility())
+        .filter((e) => {
+          const box = e.getBoundingClientRect();
+          return box.left < -1 || box.right > innerWidth + 1;
+        })
+        .map((e) => e.id || e.textContent),
+    );
     holds(over.length === 0, `over the edge: ${over.join(", ")}`);
     await phone.waitForTimeout(300);
     await phone.screenshot({ path: join(out, `phone${panel.slice(1)}.png`) });

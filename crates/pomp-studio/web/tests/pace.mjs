@@ -58,6 +58,8 @@ socket.onmessage = ({ data }) => {
   sorted(steps);
   sorted(inputs);
   console.log(`first frame ${(first - began).toFixed(0)} ms after the command; ${rate.toFixed(1)} frames a second`);
-  console.log(`a frame takes ${at(steps, 0.5)} ms, at most ${at(steps, 0.99)} in 99 of 100; input is in one after ${at(inputs, 0.5)} ms, at most ${at(inputs, 1)}`);
+  console.log(
+    `a frame takes ${at(steps, 0.5)} ms, at most ${at(steps, 0.99)} in 99 of 100; input is in one after ${at(inputs, 0.5)} ms, at most ${at(inputs, 1)}`,
+  );
   process.exit(0);
 };

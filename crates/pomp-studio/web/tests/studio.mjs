@@ -2,7 +2,19 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, complaints, finish, frameAfter, holds, open, out, overBody, repository, status, studio } from "./browser.mjs";
+import {
+  check,
+  complaints,
+  finish,
+  frameAfter,
+  holds,
+  open,
+  out,
+  overBody,
+  repository,
+  status,
+  studio,
+} from "./browser.mjs";
 
 const served = await studio("--seed", "3");
 let page;
@@ -83,7 +95,10 @@ await check("the brush raises the ground, and going back levels it", async () =>
   await page.keyboard.press("Escape");
   const before = await status(page);
   await page.click("#rewind-10");
-  await page.waitForFunction((frame) => Number(document.getElementById("status").dataset.frame) < frame, Number(before.frame));
+  await page.waitForFunction(
+    (frame) => Number(document.getElementById("status").dataset.frame) < frame,
+    Number(before.frame),
+  );
   await page.waitForFunction(() => Number(document.getElementById("status").dataset.ground) === 0);
   await page.click("#pause");
 });
@@ -91,13 +106,21 @@ await check("the brush raises the ground, and going back levels it", async () =>
 await check("another ground begins a new scene", async () => {
   const before = await status(page);
   await page.selectOption("#terrain", "hills");
-  await page.waitForFunction((epoch) => Number(document.getElementById("status").dataset.epoch) > epoch, Number(before.epoch));
+  await page.waitForFunction(
+    (epoch) => Number(document.getElementById("status").dataset.epoch) > epoch,
+    Number(before.epoch),
+  );
   await frameAfter(page, 30);
   await page.screenshot({ path: join(out, "hills.png") });
 });
 
 await check("what is taken away is whole", async () => {
-  for (const [file, begins] of [["motion.bvh", "HIERARCHY"], ["motion.glb", "glTF"], ["rollout.npz", "PK"], ["rollout.html", "<!doctype html>"]]) {
+  for (const [file, begins] of [
+    ["motion.bvh", "HIERARCHY"],
+    ["motion.glb", "glTF"],
+    ["rollout.npz", "PK"],
+    ["rollout.html", "<!doctype html>"],
+  ]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click(`[data-take="${file}"]`)]);
     const path = join(out, file);
     await download.saveAs(path);
@@ -150,7 +173,9 @@ await check("the library shows pictures and filters, and another model repeats t
   const shelf = await studio(join(repository, "data/clips"), "--model", join(repository, "data/models/compact"));
   const other = await open(shelf.url);
   await other.waitForSelector(".clip");
-  await other.waitForFunction(() => document.querySelectorAll("#library img").length >= 6, undefined, { timeout: 120_000 });
+  await other.waitForFunction(() => document.querySelectorAll("#library img").length >= 6, undefined, {
+    timeout: 120_000,
+  });
   const all = await other.evaluate(() => document.querySelectorAll("#library li").length);
   await other.selectOption("#filter-gait", "jog");
   const jogging = await other.evaluate(() => document.querySelectorAll("#library li").length);
@@ -162,12 +187,19 @@ await check("the library shows pictures and filters, and another model repeats t
   await other.keyboard.press("p");
   await frameAfter(other, 60);
   await other.click("#compare");
-  await other.waitForFunction(() => document.querySelectorAll(".clip").length === 2 && document.body.classList.contains("clips"), undefined, { timeout: 120_000 });
+  await other.waitForFunction(
+    () => document.querySelectorAll(".clip").length === 2 && document.body.classList.contains("clips"),
+    undefined,
+    { timeout: 120_000 },
+  );
   holds((await other.textContent("#loaded")).includes("embedded"), "the other model has repeated it");
   await other.click("#tab-live");
   const before = await status(other);
   await other.selectOption("#model", "embedded");
-  await other.waitForFunction((epoch) => Number(document.getElementById("status").dataset.epoch) > epoch, Number(before.epoch));
+  await other.waitForFunction(
+    (epoch) => Number(document.getElementById("status").dataset.epoch) > epoch,
+    Number(before.epoch),
+  );
   await frameAfter(other, 10);
   await other.context().close();
   shelf.end();
@@ -181,7 +213,11 @@ await check("dark, and on a phone", async () => {
   await frameAfter(dark, 200);
   await dark.screenshot({ path: join(out, "dark.png") });
   await dark.context().close();
-  const phone = await open(served.url, { width: 390, height: 844 }, { hasTouch: true, isMobile: true, deviceScaleFactor: 1 });
+  const phone = await open(
+    served.url,
+    { width: 390, height: 844 },
+    { hasTouch: true, isMobile: true, deviceScaleFactor: 1 },
+  );
   await frameAfter(phone, 30);
   await phone.screenshot({ path: join(out, "phone.png") });
   await phone.tap("#open-plots");

@@ -1,5 +1,5 @@
 // Raises and lowers the ground under the pointer while the brush is on.
-import { CircleGeometry, DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry, Vector3 } from "three";
+import { CircleGeometry, DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry, type Vector3 } from "three";
 import { all, element } from "../ui";
 import type { WorldView } from "../view/world_view";
 
@@ -21,7 +21,12 @@ export class Brush {
   private at: [number, number] | undefined;
   private sentAt = 0;
   private readonly ring = new Group();
-  private readonly material = new MeshBasicMaterial({ transparent: true, opacity: 0.7, side: DoubleSide, depthTest: false });
+  private readonly material = new MeshBasicMaterial({
+    transparent: true,
+    opacity: 0.7,
+    side: DoubleSide,
+    depthTest: false,
+  });
 
   constructor(
     private readonly view: WorldView,

@@ -28,7 +28,7 @@ export interface PointerActions {
 
 export class Pointer {
   private aim: Aim | undefined;
-  private end = new Vector3();
+  private readonly end = new Vector3();
   private at: [number, number] = [0, 0];
   private downAt: [number, number] = [0, 0];
   private readonly fingers = new Map<number, [number, number]>();
@@ -46,10 +46,14 @@ export class Pointer {
     canvas.addEventListener("pointerup", (event) => this.up(event));
     canvas.addEventListener("pointercancel", (event) => this.cancel(event));
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      view.stage.zoom(Math.exp(event.deltaY * 0.001));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        view.stage.zoom(Math.exp(event.deltaY * 0.001));
+      },
+      { passive: false },
+    );
     addEventListener("keydown", (event) => {
       if (event.code === "Escape" && this.aim) this.stopAiming();
     });
@@ -65,7 +69,8 @@ export class Pointer {
       return;
     }
     if (event.button === 0 && this.actions.canPush() && this.brush.down(...this.at)) return;
-    const hit = event.button === 0 && this.actions.canPush() ? this.view.figure?.hit(this.view.stage.ray(...this.at)) : undefined;
+    const hit =
+      event.button === 0 && this.actions.canPush() ? this.view.figure?.hit(this.view.stage.ray(...this.at)) : undefined;
     if (hit && this.view.figure) {
       this.aim = { joint: hit.joint, local: this.view.figure.toLocal(hit.joint, hit.point), impulse: new Vector3() };
       this.actions.aiming(true);
@@ -147,8 +152,17 @@ export class Pointer {
     const [ux, uy] = [dx / length, dy / length];
     const tip = Math.min(16, length);
     const neck = [b[0] - ux * tip, b[1] - uy * tip] as const;
-    for (const [name, value] of [["x1", a[0]], ["y1", a[1]], ["x2", neck[0]], ["y2", neck[1]]] as const) line.setAttribute(name, String(value));
-    head.setAttribute("d", `M${b[0]} ${b[1]}L${neck[0] - uy * 8} ${neck[1] + ux * 8}L${neck[0] + uy * 8} ${neck[1] - ux * 8}Z`);
+    for (const [name, value] of [
+      ["x1", a[0]],
+      ["y1", a[1]],
+      ["x2", neck[0]],
+      ["y2", neck[1]],
+    ] as const)
+      line.setAttribute(name, String(value));
+    head.setAttribute(
+      "d",
+      `M${b[0]} ${b[1]}L${neck[0] - uy * 8} ${neck[1] + ux * 8}L${neck[0] + uy * 8} ${neck[1] - ux * 8}Z`,
+    );
     this.label.textContent = `${size.toFixed(0)} N·s`;
     this.label.style.left = `${b[0] + ux * 12 + (ux < 0 ? -64 : 4)}px`;
     this.label.style.top = `${b[1] + uy * 14 - 10}px`;

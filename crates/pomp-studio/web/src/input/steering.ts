@@ -44,7 +44,11 @@ export class Steering {
         this.held.add(event.code);
         // Space presses buttons and boxes; only over the picture it is nobody else's.
         const idle = event.target instanceof HTMLCanvasElement || event.target === document.body;
-        if ((event.code in KEYS || (event.code === "Space" && idle)) && !(event.target instanceof HTMLButtonElement && event.target.getAttribute("role") === "tab")) event.preventDefault();
+        if (
+          (event.code in KEYS || (event.code === "Space" && idle)) &&
+          !(event.target instanceof HTMLButtonElement && event.target.getAttribute("role") === "tab")
+        )
+          event.preventDefault();
       }
     });
     addEventListener("keyup", (event) => this.held.delete(event.code));
@@ -115,10 +119,20 @@ export class Steering {
     if (length < 0.05) [right, ahead] = [0, 0];
     else if (length > 1) [right, ahead] = [right / length, ahead / length];
     const has = (gait: string): boolean => this.gaits.includes(gait);
-    const wanting = jump && !has("jump") ? "jump" : crouch && !has("crouch") ? "crouch" : jog && !has("jog") ? "jog" : "";
+    const wanting =
+      jump && !has("jump") ? "jump" : crouch && !has("crouch") ? "crouch" : jog && !has("jog") ? "jog" : "";
     if (wanting && wanting !== this.wanting) this.lacks(wanting);
     this.wanting = wanting;
-    const gait = jump && has("jump") ? "jump" : crouch && has("crouch") ? "crouch" : jog && has("jog") ? "jog" : has("walk") ? "walk" : this.gaits[0]!;
+    const gait =
+      jump && has("jump")
+        ? "jump"
+        : crouch && has("crouch")
+          ? "crouch"
+          : jog && has("jog")
+            ? "jog"
+            : has("walk")
+              ? "walk"
+              : this.gaits[0]!;
     return { right, ahead, gait };
   }
 }

@@ -12,7 +12,7 @@ export class Manifold {
   private share = 0;
   private sinceAxes = 0;
 
-  constructor(private readonly canvas: HTMLCanvasElement) {}
+  constructor(readonly canvas: HTMLCanvasElement) {}
 
   clear(): void {
     this.codes = [];
@@ -40,7 +40,9 @@ export class Manifold {
     const count = this.codes.length;
     const width = this.codes[0]!.length;
     const mean = new Array<number>(width).fill(0);
-    for (const code of this.codes) code.forEach((value, i) => (mean[i]! += value / count));
+    for (const code of this.codes) {
+      for (let i = 0; i < width; i++) mean[i]! += code[i]! / count;
+    }
     const covariance = Array.from({ length: width }, () => new Array<number>(width).fill(0));
     for (const code of this.codes) {
       for (let i = 0; i < width; i++) {
@@ -53,7 +55,10 @@ export class Manifold {
     const axes: number[][] = [];
     let along = 0;
     for (let k = 0; k < 2; k++) {
-      let axis = this.axes[k]?.length === width ? [...this.axes[k]!] : Array.from({ length: width }, (_, i) => Math.cos(1 + i * (k + 1)));
+      let axis =
+        this.axes[k]?.length === width
+          ? [...this.axes[k]!]
+          : Array.from({ length: width }, (_, i) => Math.cos(1 + i * (k + 1)));
       let variance = 0;
       for (let turn = 0; turn < TURNS; turn++) {
         let next = covariance.map((row) => dot(row, axis));
@@ -91,10 +96,15 @@ export class Manifold {
     if (this.codes.length < 30) return;
     if (this.axes.length < 2 || this.sinceAxes >= AXES_EVERY) this.findAxes();
     if (this.axes.length < 2) return;
-    const points = this.codes.map((code) => this.axes.map((axis) => axis.reduce((sum, value, i) => sum + value * (code[i]! - this.mean[i]!), 0)));
+    const points = this.codes.map((code) =>
+      this.axes.map((axis) => axis.reduce((sum, value, i) => sum + value * (code[i]! - this.mean[i]!), 0)),
+    );
     const reach = Math.max(1e-6, ...points.map((point) => Math.max(Math.abs(point[0]!), Math.abs(point[1]!) * 1.6)));
     const scale = (width / 2 - 8) / reach;
-    const place = (point: number[]): [number, number] => [width / 2 + point[0]! * scale, height / 2 - point[1]! * Math.min(scale, (height / 2 - 6) / (reach / 1.6))];
+    const place = (point: number[]): [number, number] => [
+      width / 2 + point[0]! * scale,
+      height / 2 - point[1]! * Math.min(scale, (height / 2 - 6) / (reach / 1.6)),
+    ];
     const style = getComputedStyle(document.documentElement);
     pen.strokeStyle = style.getPropertyValue("--faint");
     pen.beginPath();

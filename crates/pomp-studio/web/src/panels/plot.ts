@@ -13,7 +13,9 @@ function resolved(color: string, element: Element): string {
   return name ? getComputedStyle(element).getPropertyValue(name).trim() || "#888" : color;
 }
 
-function prepared(canvas: HTMLCanvasElement): { g: CanvasRenderingContext2D; width: number; height: number } | undefined {
+function prepared(
+  canvas: HTMLCanvasElement,
+): { g: CanvasRenderingContext2D; width: number; height: number } | undefined {
   const width = canvas.clientWidth;
   const height = canvas.clientHeight;
   const g = canvas.getContext("2d");
@@ -53,7 +55,7 @@ export class TimePlot {
   }
 
   push(...values: number[]): void {
-    values.forEach((value, line) => (this.values[line]![this.next] = value));
+    for (const [line, value] of values.entries()) this.values[line]![this.next] = value;
     this.next = (this.next + 1) % this.length;
     this.filled = Math.min(this.filled + 1, this.length);
   }
@@ -126,7 +128,13 @@ export class TimePlot {
   }
 
   /** Numbers, over the lines and legible on them. */
-  private label(g: CanvasRenderingContext2D, width: number, top: number, step: number, y: (value: number) => number): void {
+  private label(
+    g: CanvasRenderingContext2D,
+    width: number,
+    top: number,
+    step: number,
+    y: (value: number) => number,
+  ): void {
     g.fillStyle = resolved("var(--soft)", this.canvas);
     g.strokeStyle = resolved("var(--solid)", this.canvas);
     g.lineWidth = 3;

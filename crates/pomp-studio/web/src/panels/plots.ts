@@ -7,9 +7,31 @@ import { Manifold } from "./manifold";
 import { drawBars, drawPhases, TimePlot } from "./plot";
 
 export class Plots {
-  private readonly load = new TimePlot(element("plot-load"), [{ label: "left", color: "var(--left)" }, { label: "right", color: "var(--right)" }, { label: "left plate", color: "var(--ink)", dashed: true }, { label: "right plate", color: "var(--soft)", dashed: true }], 1.5, "BW");
-  private readonly assist = new TimePlot(element("plot-assist"), [{ label: "assist", color: "var(--assist)" }], 0.3, "BW");
-  private readonly time = new TimePlot(element("plot-time"), [{ label: "frame", color: "var(--accent)" }], 20, "ms", { value: 1000 / 60, label: "16.7 ms" }, 50);
+  private readonly load = new TimePlot(
+    element("plot-load"),
+    [
+      { label: "left", color: "var(--left)" },
+      { label: "right", color: "var(--right)" },
+      { label: "left plate", color: "var(--ink)", dashed: true },
+      { label: "right plate", color: "var(--soft)", dashed: true },
+    ],
+    1.5,
+    "BW",
+  );
+  private readonly assist = new TimePlot(
+    element("plot-assist"),
+    [{ label: "assist", color: "var(--assist)" }],
+    0.3,
+    "BW",
+  );
+  private readonly time = new TimePlot(
+    element("plot-time"),
+    [{ label: "frame", color: "var(--accent)" }],
+    20,
+    "ms",
+    { value: 1000 / 60, label: "16.7 ms" },
+    50,
+  );
   private readonly manifold = new Manifold(element("plot-manifold"));
   private bodies: ReturnType<typeof bodiesOf> = [];
   private person: Person | undefined;
@@ -44,7 +66,13 @@ export class Plots {
     this.last = frame;
     const plates = frame.plates;
     if (plates) this.load.push(plates[2]!, plates[3]!, plates[0]!, plates[1]!);
-    else this.load.push(footLoad(this.bodies, frame, "left", weight, rate), footLoad(this.bodies, frame, "right", weight, rate), NaN, NaN);
+    else
+      this.load.push(
+        footLoad(this.bodies, frame, "left", weight, rate),
+        footLoad(this.bodies, frame, "right", weight, rate),
+        NaN,
+        NaN,
+      );
     element("legend-plates").hidden = plates === undefined;
     element("section-load").hidden = frame.impulses === undefined && plates === undefined;
     element("section-assist").hidden = frame.assistForce === undefined;

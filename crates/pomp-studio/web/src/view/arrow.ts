@@ -1,5 +1,14 @@
 // Arrows of one length unit, stretched to what they show.
-import { ConeGeometry, CylinderGeometry, Group, Mesh, MeshStandardMaterial, Quaternion, Vector3, type Color } from "three";
+import {
+  type Color,
+  ConeGeometry,
+  CylinderGeometry,
+  Group,
+  Mesh,
+  MeshStandardMaterial,
+  Quaternion,
+  Vector3,
+} from "three";
 
 const SHAFT = new CylinderGeometry(1, 1, 1, 10).translate(0, 0.5, 0);
 const TIP = new ConeGeometry(1, 1, 14).translate(0, 0.5, 0);

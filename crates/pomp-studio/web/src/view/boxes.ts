@@ -1,5 +1,14 @@
 // Boxes that were thrown: plain crates with edges, found again by their numbers.
-import { BoxGeometry, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshStandardMaterial, type Scene } from "three";
+import {
+  BoxGeometry,
+  EdgesGeometry,
+  Group,
+  LineBasicMaterial,
+  LineSegments,
+  Mesh,
+  MeshStandardMaterial,
+  type Scene,
+} from "three";
 import type { Palette } from "../palette";
 import type { ThrownBox } from "../protocol";
 

@@ -40,14 +40,17 @@ export class Ground {
       .replace("#include <common>", "#include <common>\nvarying vec3 vGround;")
       .replace("#include <begin_vertex>", "#include <begin_vertex>\nvGround = position;");
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", "#include <common>\nvarying vec3 vGround;\nuniform vec3 gridColor;\n" +
-        "float gridLines(vec2 at, float width) {\n" +
-        "  vec2 d = fwidth(at);\n" +
-        "  vec2 near = abs(fract(at - 0.5) - 0.5);\n" +
-        "  vec2 line = 1.0 - smoothstep(vec2(width), vec2(width) + d * 1.5, near);\n" +
-        "  line *= clamp(0.6 - d, 0.0, 0.5) * 2.0;\n" +
-        "  return max(line.x, line.y);\n" +
-        "}")
+      .replace(
+        "#include <common>",
+        "#include <common>\nvarying vec3 vGround;\nuniform vec3 gridColor;\n" +
+          "float gridLines(vec2 at, float width) {\n" +
+          "  vec2 d = fwidth(at);\n" +
+          "  vec2 near = abs(fract(at - 0.5) - 0.5);\n" +
+          "  vec2 line = 1.0 - smoothstep(vec2(width), vec2(width) + d * 1.5, near);\n" +
+          "  line *= clamp(0.6 - d, 0.0, 0.5) * 2.0;\n" +
+          "  return max(line.x, line.y);\n" +
+          "}",
+      )
       .replace(
         "#include <color_fragment>",
         "#include <color_fragment>\n" +
@@ -84,7 +87,8 @@ export class Ground {
     }
     this.drawn = patch.heights.reduce((highest, height) => Math.max(highest, height), 0);
     // Normals reach a height further than the patch.
-    const touches = (first: number, changed: number, count: number): boolean => first <= changed + count && first + this.chunkCells >= changed - 1;
+    const touches = (first: number, changed: number, count: number): boolean =>
+      first <= changed + count && first + this.chunkCells >= changed - 1;
     for (const [key, mesh] of this.chunks) {
       const [row, column, stride] = key.split(",").map(Number) as [number, number, number];
       const [firstRow, firstColumn] = [row * this.chunkCells, column * this.chunkCells];

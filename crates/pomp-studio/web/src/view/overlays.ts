@@ -76,7 +76,10 @@ export class Overlays {
     const flat = { transparent: true, depthWrite: false, side: DoubleSide };
     this.support = new Mesh(dynamic(12), new MeshBasicMaterial({ ...flat, opacity: 0.28 }));
     this.supportEdge = new Line(dynamic(13), new LineBasicMaterial({ transparent: true, opacity: 0.9 }));
-    this.center = new Mesh(new SphereGeometry(0.035, 20, 14), new MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 }));
+    this.center = new Mesh(
+      new SphereGeometry(0.035, 20, 14),
+      new MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 }),
+    );
     this.center.renderOrder = 3;
     this.plumb = new Line(dynamic(2), new LineBasicMaterial({ transparent: true, opacity: 0.7 }));
     this.centerMark = new Mesh(new CircleGeometry(0.035, 20).rotateX(-Math.PI / 2), new MeshBasicMaterial(flat));
@@ -87,7 +90,16 @@ export class Overlays {
     for (const mesh of [this.support, this.supportEdge, this.plumb, this.predicted, this.wanted]) {
       mesh.frustumCulled = false;
     }
-    this.group.add(this.predicted, this.wanted, this.support, this.supportEdge, this.center, this.plumb, this.centerMark, this.prints);
+    this.group.add(
+      this.predicted,
+      this.wanted,
+      this.support,
+      this.supportEdge,
+      this.center,
+      this.plumb,
+      this.centerMark,
+      this.prints,
+    );
   }
 
   setColors(palette: Palette): void {
@@ -126,7 +138,9 @@ export class Overlays {
         const from = new Vector3().fromArray(frame.positions, 3 * body.joint);
         from.y = this.ground.height(from.x, from.z) + 0.01;
         const arrow = this.arrows[used++]!;
-        arrow.setColor(body.side === "left" ? this.palette!.left : body.side === "right" ? this.palette!.right : this.palette!.push);
+        arrow.setColor(
+          body.side === "left" ? this.palette!.left : body.side === "right" ? this.palette!.right : this.palette!.push,
+        );
         arrow.show(from, force.multiplyScalar(METRES_PER_WEIGHT));
       });
     }
@@ -134,7 +148,14 @@ export class Overlays {
   }
 
   /** A ribbon over the ground from the character along its path. */
-  private drawPath(mesh: Mesh, path: Float32Array | undefined, stride: number, visible: boolean, width: number, lift: number): void {
+  private drawPath(
+    mesh: Mesh,
+    path: Float32Array | undefined,
+    stride: number,
+    visible: boolean,
+    width: number,
+    lift: number,
+  ): void {
     mesh.visible = visible && path !== undefined;
     if (!mesh.visible || !path) return;
     const keys = path.length / stride;
@@ -163,7 +184,9 @@ export class Overlays {
   private drawSupport(frame: Frame, visible: boolean): void {
     const center = frame.centerOfMass;
     for (const mesh of [this.center, this.plumb, this.centerMark]) mesh.visible = visible && center !== undefined;
-    const corners = frame.impulses ? convexHull(supportPoints(this.bodies, frame, 0.02 * this.weight / this.rate)) : [];
+    const corners = frame.impulses
+      ? convexHull(supportPoints(this.bodies, frame, (0.02 * this.weight) / this.rate))
+      : [];
     this.support.visible = this.supportEdge.visible = visible && corners.length > 2;
     const lift = (x: number, z: number, by: number): Vector3 => new Vector3(x, this.ground.height(x, z) + by, z);
     if (this.support.visible) {
@@ -218,7 +241,9 @@ export class Overlays {
     const h = (x: number, z: number): number => this.ground.height(x, z);
     const { x, z } = middle;
     const normal = new Vector3(h(x - 0.1, z) - h(x + 0.1, z), 0.2, h(x, z - 0.1) - h(x, z + 0.1)).normalize();
-    const turn = new Quaternion().setFromUnitVectors(UP, normal).multiply(new Quaternion().setFromAxisAngle(UP, heading));
+    const turn = new Quaternion()
+      .setFromUnitVectors(UP, normal)
+      .multiply(new Quaternion().setFromAxisAngle(UP, heading));
     const size = new Vector3(this.footLength * 0.4, 1, this.footLength);
     const slot = this.printed++ % FOOTPRINTS;
     this.prints.setMatrixAt(slot, new Matrix4().compose(new Vector3(x, h(x, z) + 0.008, z), turn, size));
@@ -253,5 +278,8 @@ function ribbon(): Mesh {
     index.push(a, a + 1, a + 2, a + 2, a + 1, a + 3);
   }
   geometry.setIndex(index);
-  return new Mesh(geometry, new MeshBasicMaterial({ transparent: true, opacity: 0.85, side: DoubleSide, depthWrite: false }));
+  return new Mesh(
+    geometry,
+    new MeshBasicMaterial({ transparent: true, opacity: 0.85, side: DoubleSide, depthWrite: false }),
+  );
 }

@@ -1,5 +1,5 @@
 // Parts of the mannequin in the frames of their joints: tapered volumes, lengths in body heights, thicknesses drawn by eye.
-import { BufferGeometry, LatheGeometry, Matrix4, Quaternion, Vector2, Vector3 } from "three";
+import { type BufferGeometry, LatheGeometry, Matrix4, Quaternion, Vector2, Vector3 } from "three";
 
 export type Side = "left" | "right" | "torso" | "head" | "visor";
 
@@ -60,12 +60,39 @@ function limbs(side: "Left" | "Right", offset: Offset): Part[] {
     { joint: `${side}UpLeg`, side: color, from: [0, 0, 0], to: knee, radii: [0.052, 0.035] },
     { joint: `${side}Leg`, side: color, from: [0, 0, 0], to: calf, radii: [0.034, 0.037] },
     { joint: `${side}Leg`, side: color, from: calf, to: ankle, radii: [0.037, 0.022] },
-    { joint: `${side}Foot`, side: color, from: [0, -0.0205, -0.024], to: [toe[0], toe[1] + 0.002, toe[2]], radii: [0.027, 0.022], flatten: [1, 0.72, 1] },
-    { joint: `${side}Foot`, side: color, from: [0, 0, 0], to: [toe[0], toe[1] + 0.004, toe[2] - 0.01], radii: [0.023, 0.013] },
-    { joint: `${side}Toe`, side: color, from: [0, 0.003, 0], to: [0, 0.002, 0.034], radii: [0.023, 0.016], flatten: [1, 0.68, 1] },
+    {
+      joint: `${side}Foot`,
+      side: color,
+      from: [0, -0.0205, -0.024],
+      to: [toe[0], toe[1] + 0.002, toe[2]],
+      radii: [0.027, 0.022],
+      flatten: [1, 0.72, 1],
+    },
+    {
+      joint: `${side}Foot`,
+      side: color,
+      from: [0, 0, 0],
+      to: [toe[0], toe[1] + 0.004, toe[2] - 0.01],
+      radii: [0.023, 0.013],
+    },
+    {
+      joint: `${side}Toe`,
+      side: color,
+      from: [0, 0.003, 0],
+      to: [0, 0.002, 0.034],
+      radii: [0.023, 0.016],
+      flatten: [1, 0.68, 1],
+    },
     { joint: `${side}Arm`, side: color, from: [0, 0, 0], to: elbow, radii: [0.037, 0.026] },
     { joint: `${side}ForeArm`, side: color, from: [0, 0, 0], to: wrist, radii: [0.027, 0.018] },
-    { joint: `${side}Hand`, side: color, from: [0.014 * s, 0, 0], to: [0.062 * s, 0, 0], radii: [0.024, 0.019], flatten: [1, 0.62, 1] },
+    {
+      joint: `${side}Hand`,
+      side: color,
+      from: [0.014 * s, 0, 0],
+      to: [0.062 * s, 0, 0],
+      radii: [0.024, 0.019],
+      flatten: [1, 0.62, 1],
+    },
   ];
 }
 
@@ -75,13 +102,55 @@ export function mannequin(offset: Offset): Part[] {
   const neck = offset("Neck")[1];
   const shoulders = offset("LeftShoulder")[1] + offset("LeftArm")[1];
   return [
-    { joint: "Hips", side: "torso", from: [-0.034, -0.006, 0], to: [0.034, -0.006, 0], radii: [0.062, 0.062], flatten: [1, 1, 0.88] },
-    { joint: "Spine", side: "torso", from: [0, 0.02 - offset("Spine")[1], 0], to: [0, waist, 0], radii: [0.084, 0.074], flatten: [1, 0.92, 0.66] },
-    { joint: "Spine2", side: "torso", from: [0, 0.012 - offset("Spine2")[1], 0], to: [0, shoulders - 0.036, 0], radii: [0.076, 0.094], flatten: [1, 0.86, 0.66] },
-    { joint: "Spine2", side: "torso", from: [0, shoulders - 0.02, 0], to: [0, neck + 0.004, 0], radii: [0.056, 0.03], flatten: [1.1, 1, 0.74] },
+    {
+      joint: "Hips",
+      side: "torso",
+      from: [-0.034, -0.006, 0],
+      to: [0.034, -0.006, 0],
+      radii: [0.062, 0.062],
+      flatten: [1, 1, 0.88],
+    },
+    {
+      joint: "Spine",
+      side: "torso",
+      from: [0, 0.02 - offset("Spine")[1], 0],
+      to: [0, waist, 0],
+      radii: [0.084, 0.074],
+      flatten: [1, 0.92, 0.66],
+    },
+    {
+      joint: "Spine2",
+      side: "torso",
+      from: [0, 0.012 - offset("Spine2")[1], 0],
+      to: [0, shoulders - 0.036, 0],
+      radii: [0.076, 0.094],
+      flatten: [1, 0.86, 0.66],
+    },
+    {
+      joint: "Spine2",
+      side: "torso",
+      from: [0, shoulders - 0.02, 0],
+      to: [0, neck + 0.004, 0],
+      radii: [0.056, 0.03],
+      flatten: [1.1, 1, 0.74],
+    },
     { joint: "Neck", side: "torso", from: [0, -0.01, 0], to: offset("Head"), radii: [0.029, 0.027] },
-    { joint: "Head", side: "head", from: [0, 0.012, 0.008], to: [0, 0.036, -0.006], radii: [0.046, 0.058], flatten: [0.86, 1, 1] },
-    { joint: "Head", side: "visor", from: [-0.016, 0.026, 0.033], to: [0.016, 0.026, 0.033], radii: [0.0235, 0.0235], flatten: [1, 0.86, 1] },
+    {
+      joint: "Head",
+      side: "head",
+      from: [0, 0.012, 0.008],
+      to: [0, 0.036, -0.006],
+      radii: [0.046, 0.058],
+      flatten: [0.86, 1, 1],
+    },
+    {
+      joint: "Head",
+      side: "visor",
+      from: [-0.016, 0.026, 0.033],
+      to: [0.016, 0.026, 0.033],
+      radii: [0.0235, 0.0235],
+      flatten: [1, 0.86, 1],
+    },
     ...limbs("Left", offset),
     ...limbs("Right", offset),
   ];
@@ -89,5 +158,7 @@ export function mannequin(offset: Offset): Part[] {
 
 /** The joints of the project skeleton that the mannequin needs. */
 export const MANNEQUIN_JOINTS = ["Hips", "Spine", "Spine1", "Spine2", "Neck", "Head"].concat(
-  ["Left", "Right"].flatMap((side) => ["UpLeg", "Leg", "Foot", "Toe", "Shoulder", "Arm", "ForeArm", "Hand"].map((joint) => side + joint)),
+  ["Left", "Right"].flatMap((side) =>
+    ["UpLeg", "Leg", "Foot", "Toe", "Shoulder", "Arm", "ForeArm", "Hand"].map((joint) => side + joint),
+  ),
 );

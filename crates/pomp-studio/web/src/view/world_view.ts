@@ -35,7 +35,15 @@ export class WorldView {
     this.overlays?.dispose();
     this.figure = new Figure(person.joints, false);
     this.ghost = new Figure(person.joints, true);
-    this.overlays = new Overlays(this.stage.scene, this.ground, person.joints, person.shapes, person.bodies, person.weight, person.rate);
+    this.overlays = new Overlays(
+      this.stage.scene,
+      this.ground,
+      person.joints,
+      person.shapes,
+      person.bodies,
+      person.weight,
+      person.rate,
+    );
     this.stage.scene.add(this.figure.group, this.ghost.group);
     if (this.palette) this.setColors(this.palette);
   }
