@@ -1,10 +1,9 @@
 // Clips, recordings and rollouts: opened, played, and laid side by side.
 import { Clip } from "./clip";
-import { between } from "./interpolate";
 import { Library, type LibraryEntry } from "./library";
 import type { Palette } from "./palette";
 import type { Plots } from "./panels/plots";
-import type { Frame } from "./protocol";
+import { advance, frameAt, stepped } from "./playback";
 import { Timeline } from "./timeline";
 import { element, sayError, typing } from "./ui";
 import { Figure } from "./view/figure";
@@ -230,8 +229,7 @@ export class Clips {
   private stepBy(frames: number): void {
     if (!this.a) return;
     this.play(false);
-    const rate = this.a.about.frame_rate_hz;
-    this.at = Math.min(Math.max((Math.round(this.at * rate) + frames) / rate, 0), this.seconds);
+    this.at = stepped(this.at, frames, this.a.about.frame_rate_hz, this.seconds);
   }
 
   private get seconds(): number {
@@ -244,23 +242,19 @@ export class Clips {
       return;
     }
     if (this.playing) {
-      this.at += elapsed * Number(element<HTMLSelectElement>("clip-pace").value);
-      if (this.at > this.seconds) {
-        if (element<HTMLInputElement>("loop").checked) this.at = 0;
-        else {
-          this.at = this.seconds;
-          this.play(false);
-        }
-      }
+      const pace = Number(element<HTMLSelectElement>("clip-pace").value);
+      const next = advance(this.at, elapsed, pace, this.seconds, element<HTMLInputElement>("loop").checked);
+      this.at = next.at;
+      if (!next.playing) this.play(false);
     }
-    const frame = this.at_time(this.a);
+    const frame = frameAt(this.a, this.at);
     const fresh = frame.frame !== this.drawn;
     if (fresh && frame.frame < this.drawn) this.view.clearFootprints();
     this.view.show(frame, this.shown, true);
     if (fresh) this.plot(frame.frame);
     this.drawn = frame.frame;
     if (this.b && this.figureB) {
-      const other = this.at_time(this.b);
+      const other = frameAt(this.b, this.at);
       this.figureB.pose(other.positions, other.rotations);
       this.figureB.group.position.x = this.apart ? APART_M : 0;
     }
@@ -271,13 +265,6 @@ export class Clips {
     element("status").textContent = "";
     element("status").dataset.frame = String(frame.frame);
     this.plots.draw();
-  }
-
-  private at_time(clip: Clip): Frame {
-    const at = Math.min(this.at * clip.about.frame_rate_hz, clip.frames - 1);
-    const [first, share] = [Math.floor(at), at - Math.floor(at)];
-    const frame = clip.frame(first);
-    return share < 0.02 || first + 1 >= clip.frames ? frame : between(frame, clip.frame(first + 1), share);
   }
 
   /** The plots end at the frame that is shown. */

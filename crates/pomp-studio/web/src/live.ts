@@ -19,6 +19,7 @@ import {
 } from "./protocol";
 import { SceneForm } from "./scene_form";
 import { element, say, sayError, typing } from "./ui";
+import { inWorld } from "./view/direction";
 import type { Shown } from "./view/overlays";
 import type { Person, WorldView } from "./view/world_view";
 
@@ -301,9 +302,7 @@ export class Live {
 
   private steer(right: number, ahead: number, gait: string): void {
     if (!this.scene) return;
-    const yaw = this.view.stage.yaw;
-    const x = ahead * Math.sin(yaw) - right * Math.cos(yaw);
-    const z = ahead * Math.cos(yaw) + right * Math.sin(yaw);
+    const [x, z] = inWorld(right, ahead, this.view.stage.yaw);
     const wish = `${x.toFixed(2)} ${z.toFixed(2)} ${gait}`;
     const still = right === 0 && ahead === 0 && gait !== "crouch" && gait !== "jump";
     if (wish === this.sent || (this.sent === "" && still)) return;

@@ -14,6 +14,8 @@ import {
   type WorldState,
 } from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
+import { inWorld, throwVelocity } from "./view/direction";
+import { applyPatch } from "./view/grid";
 import type { WorldView } from "./view/world_view";
 
 /** Edge of a thrown cube for its mass: that of a packed crate, kg/m³, within what the simulator takes. */
@@ -130,15 +132,10 @@ export class SceneForm {
 
   /** The chosen impulse in a direction of the view. */
   impulse(way: Way): Vec3 {
-    const yaw = this.view.stage.yaw;
-    const [sin, cos, size] = [Math.sin(yaw), Math.cos(yaw), Number(this.pushSize.value)];
-    const ways: Record<Way, Vec3> = {
-      away: [sin, 0, cos],
-      near: [-sin, 0, -cos],
-      left: [cos, 0, -sin],
-      right: [-cos, 0, sin],
-    };
-    return ways[way].map((v) => v * size) as Vec3;
+    const ways: Record<Way, [number, number]> = { left: [-1, 0], right: [1, 0], away: [0, 1], near: [0, -1] };
+    const [x, z] = inWorld(...ways[way], this.view.stage.yaw);
+    const size = Number(this.pushSize.value);
+    return [x * size, 0, z * size];
   }
 
   /** A push of the chosen size on the chosen body, as seen from the viewer. */
@@ -162,23 +159,13 @@ export class SceneForm {
       Math.max(eye.y - 0.3, this.view.ground.height(eye.x, eye.z) + side),
       eye.z + 0.35 * Math.sin(yaw),
     ];
-    const way = target.map((value, k) => value - from[k]!) as Vec3;
-    const flight = Math.min(Math.hypot(...way) / Number(this.boxSpeed.value), LONGEST_FLIGHT_S);
-    const velocity = way.map((value) => value / flight) as Vec3;
-    velocity[1] += 0.5 * 9.81 * flight;
+    const velocity = throwVelocity(from, target, Number(this.boxSpeed.value), LONGEST_FLIGHT_S);
     this.connection.send(throwMessage(side, mass, from, velocity));
   }
 
   /** Changed heights that nobody looks at just now. */
   patch(patch: TerrainPatch): void {
-    const grid = this.terrain;
-    if (!grid) return;
-    for (let i = 0; i < patch.rows; i++) {
-      grid.heights.set(
-        patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns),
-        (patch.row + i) * grid.columns + patch.column,
-      );
-    }
+    if (this.terrain) applyPatch(this.terrain, patch);
   }
 
   private async take(file: string): Promise<void> {

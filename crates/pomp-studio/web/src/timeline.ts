@@ -1,6 +1,10 @@
 // The strip of time below a clip: gaits, contacts, pushes, and where we are.
 import type { Clip } from "./clip";
 import { GAIT_COLORS } from "./palette";
+import { bandOf, keyTarget, secondsUnder } from "./timeline_bands";
+
+/** Contact below this is not drawn. */
+const LEAST_CONTACT = 0.02;
 
 export interface Track {
   clip: Clip;
@@ -19,7 +23,7 @@ export class Timeline {
   ) {
     const seek = (event: PointerEvent): void => {
       const box = canvas.getBoundingClientRect();
-      moved(Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1) * this.seconds);
+      moved(secondsUnder(event.clientX - box.left, box.width, this.seconds));
     };
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
@@ -29,18 +33,12 @@ export class Timeline {
       if (canvas.hasPointerCapture(event.pointerId)) seek(event);
     });
     canvas.addEventListener("keydown", (event) => {
-      const step = (event.shiftKey ? 10 : 1) / (this.tracks[0]?.clip.about.frame_rate_hz ?? 60);
-      const to: Record<string, number> = {
-        ArrowRight: this.now + step,
-        ArrowLeft: this.now - step,
-        Home: 0,
-        End: this.seconds,
-      };
-      const at = to[event.code];
+      const rate = this.tracks[0]?.clip.about.frame_rate_hz ?? 60;
+      const at = keyTarget(event.code, event.shiftKey, this.now, this.seconds, rate);
       if (at === undefined) return;
       event.preventDefault();
       event.stopPropagation();
-      this.moved(Math.min(Math.max(at, 0), this.seconds));
+      this.moved(at);
     });
   }
 
@@ -88,34 +86,30 @@ export class Timeline {
   private drawBands(g: CanvasRenderingContext2D, width: number, height: number): void {
     g.clearRect(0, 0, width, height);
     const [soft, faint] = [style(this.canvas, "--soft"), style(this.canvas, "--faint")];
+    const sides = [style(this.canvas, "--left"), style(this.canvas, "--right")];
     const tall = height / Math.max(this.tracks.length, 1);
     this.tracks.forEach(({ clip, label }, t) => {
       const top = t * tall;
       const rows = (tall - 4) / 3;
-      const names = new Map<number, number>();
+      const band = bandOf(clip, width, this.seconds);
       g.fillStyle = faint;
-      const end = (clip.seconds / this.seconds) * width;
-      g.fillRect(0, top + 2, end, tall - 4);
-      for (let x = 0; x < end; x++) {
-        const i = Math.min(Math.round((x / width) * this.seconds * clip.about.frame_rate_hz), clip.frames - 1);
-        const gait = clip.gait(i);
-        if (!names.has(gait)) names.set(gait, x);
+      g.fillRect(0, top + 2, band.width, tall - 4);
+      band.gaits.forEach((gait, x) => {
         g.fillStyle = GAIT_COLORS[gait] ?? soft;
         g.fillRect(x, top + 2, 1.2, rows);
-        const [left, right] = clip.contact(i);
-        for (const [foot, share, color] of [
-          [0, left, "--left"],
-          [1, right, "--right"],
-        ] as const) {
-          if (share <= 0.02) continue;
-          g.fillStyle = style(this.canvas, color);
+      });
+      for (const [foot, side] of sides.entries()) {
+        g.fillStyle = side;
+        band.contacts.forEach((shares, x) => {
+          const share = shares[foot]!;
+          if (share <= LEAST_CONTACT) return;
           const bar = (rows - 2) * (0.25 + 0.75 * share);
           g.fillRect(x, top + 2 + rows * (foot + 2) - bar, 1.2, bar);
-        }
+        });
       }
       g.font = "600 10px ui-sans-serif, system-ui, sans-serif";
       g.fillStyle = "#fff";
-      for (const [gait, x] of names) {
+      for (const [gait, x] of band.names) {
         g.fillText(clip.about.gait_names[gait]?.replace("_", " ") ?? "", x + 4, top + rows - 2);
       }
       g.fillStyle = style(this.canvas, "--bad");
@@ -127,7 +121,7 @@ export class Timeline {
       if (this.tracks.length > 1) {
         g.fillStyle = "#fff";
         g.textAlign = "right";
-        g.fillText(label, end - 5, top + rows - 2);
+        g.fillText(label, band.width - 5, top + rows - 2);
         g.textAlign = "left";
       }
     });

@@ -11,6 +11,12 @@ export function all<T extends HTMLElement = HTMLElement>(selector: string): T[] 
   return [...document.querySelectorAll<T>(selector)];
 }
 
+/** Writes a text into an element; one that is there already is left alone. */
+export function tell(id: string, text: string): void {
+  const place = element(id);
+  if (place.textContent !== text) place.textContent = text;
+}
+
 /** Says something on the page. Errors stay until they are closed. */
 export function say({ level, text }: Notice): void {
   const list = element("notices");

@@ -1,6 +1,7 @@
 // Raises and lowers the ground under the pointer while the brush is on.
-import { CircleGeometry, DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry, type Vector3 } from "three";
+import { CircleGeometry, DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry, Vector3 } from "three";
 import { all, element } from "../ui";
+import { meetsGround } from "../view/grid";
 import type { WorldView } from "../view/world_view";
 
 /** Bumps per second while the button is held, and how high each is, metres. */
@@ -96,26 +97,10 @@ export class Brush {
     this.press(place.x, place.z, this.radius, this.way === "raise" ? HEIGHT_M : -HEIGHT_M);
   }
 
-  /** Where the pointer meets the ground: marches along the ray, then halves the last step. */
+  /** Where the pointer meets the ground. */
   private ground(x: number, y: number): Vector3 | undefined {
-    const { origin, direction } = this.view.stage.ray(x, y).ray;
-    const at = (t: number): Vector3 => origin.clone().addScaledVector(direction, t);
-    const above = (t: number): number => {
-      const p = at(t);
-      return p.y - this.view.ground.height(p.x, p.z);
-    };
-    let near = 0;
-    for (let far = 0.2; far < REACH_M; far += 0.2) {
-      if (above(far) < 0) {
-        for (let i = 0; i < 12; i++) {
-          const middle = (near + far) / 2;
-          if (above(middle) < 0) far = middle;
-          else near = middle;
-        }
-        return at(near);
-      }
-      near = far;
-    }
-    return undefined;
+    const { ray } = this.view.stage.ray(x, y);
+    const distance = meetsGround(ray.origin, ray.direction, REACH_M, (px, pz) => this.view.ground.height(px, pz));
+    return distance === undefined ? undefined : ray.at(distance, new Vector3());
   }
 }

@@ -1,26 +1,6 @@
-// What the hands ask for: keyboard, gamepad and touch stick, as a direction in the view and a gait.
+// Keyboard, gamepad and touch stick: gathers what is held, and says what it asks for.
 import { element, typing } from "../ui";
-
-export interface Wish {
-  /** To the right and ahead in the view, at most of length 1. */
-  right: number;
-  ahead: number;
-  gait: string;
-}
-
-/** Stick positions closer to the middle than this are rest. */
-const DEAD = 0.18;
-
-const KEYS: Record<string, [number, number]> = {
-  KeyW: [0, 1],
-  ArrowUp: [0, 1],
-  KeyS: [0, -1],
-  ArrowDown: [0, -1],
-  KeyA: [-1, 0],
-  ArrowLeft: [-1, 0],
-  KeyD: [1, 0],
-  ArrowRight: [1, 0],
-};
+import { steers, WAYS, type Wish, wishOf } from "./wish";
 
 export class Steering {
   private readonly held = new Set<string>();
@@ -40,12 +20,12 @@ export class Steering {
       if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
       const range = event.target instanceof HTMLInputElement && event.target.type === "range";
       if (range && event.code.startsWith("Arrow")) return;
-      if (event.code in KEYS || event.code.startsWith("Shift") || event.code === "KeyC" || event.code === "Space") {
+      if (steers(event.code)) {
         this.held.add(event.code);
         // Space presses buttons and boxes; only over the picture it is nobody else's.
         const idle = event.target instanceof HTMLCanvasElement || event.target === document.body;
         if (
-          (event.code in KEYS || (event.code === "Space" && idle)) &&
+          (event.code in WAYS || (event.code === "Space" && idle)) &&
           !(event.target instanceof HTMLButtonElement && event.target.getAttribute("role") === "tab")
         )
           event.preventDefault();
@@ -92,47 +72,13 @@ export class Steering {
   }
 
   wish(): Wish {
-    let right = 0;
-    let ahead = 0;
-    for (const key of this.held) {
-      const way = KEYS[key];
-      if (way) [right, ahead] = [right + way[0], ahead + way[1]];
-    }
-    let jog = this.held.has("ShiftLeft") || this.held.has("ShiftRight") || this.touched.has("jog");
-    let crouch = this.held.has("KeyC") || this.touched.has("crouch");
-    let jump = this.held.has("Space") || this.touched.has("jump");
-    right += this.touch[0];
-    ahead += this.touch[1];
-    this.look = [0, 0];
-    for (const pad of navigator.getGamepads?.() ?? []) {
-      if (!pad?.connected || pad.mapping !== "standard") continue;
-      const axis = (i: number): number => (Math.abs(pad.axes[i] ?? 0) > DEAD ? pad.axes[i]! : 0);
-      right += axis(0);
-      ahead -= axis(1);
-      this.look = [axis(2), axis(3)];
-      const pressed = (i: number): boolean => pad.buttons[i]?.pressed ?? false;
-      jog ||= pressed(7) || pressed(5);
-      crouch ||= pressed(1);
-      jump ||= pressed(0);
-    }
-    const length = Math.hypot(right, ahead);
-    if (length < 0.05) [right, ahead] = [0, 0];
-    else if (length > 1) [right, ahead] = [right / length, ahead / length];
-    const has = (gait: string): boolean => this.gaits.includes(gait);
-    const wanting =
-      jump && !has("jump") ? "jump" : crouch && !has("crouch") ? "crouch" : jog && !has("jog") ? "jog" : "";
-    if (wanting && wanting !== this.wanting) this.lacks(wanting);
-    this.wanting = wanting;
-    const gait =
-      jump && has("jump")
-        ? "jump"
-        : crouch && has("crouch")
-          ? "crouch"
-          : jog && has("jog")
-            ? "jog"
-            : has("walk")
-              ? "walk"
-              : this.gaits[0]!;
-    return { right, ahead, gait };
+    const wish = wishOf(
+      { keys: this.held, stick: this.touch, buttons: this.touched, pads: navigator.getGamepads?.() ?? [] },
+      this.gaits,
+    );
+    this.look = wish.look;
+    if (wish.lacking && wish.lacking !== this.wanting) this.lacks(wish.lacking);
+    this.wanting = wish.lacking;
+    return wish;
   }
 }

@@ -1,26 +1,52 @@
-// The phase manifold seen along its two principal axes: where the last seconds went round, and where the motion is now.
+// The phase manifold along its two principal axes: where the last seconds went round, and where the motion is now.
+import type uPlot from "uplot";
+import { axis, Chart, color } from "./chart";
+import { along, nearestTo, type PrincipalAxes, principalAxes } from "./principal_axes";
 
-/** Frames that are remembered, and how often the axes are found anew. */
+/** Frames that are remembered, how many are needed, and how often the axes are found anew. */
 const WINDOW = 600;
+const LEAST = 30;
 const AXES_EVERY = 20;
-const TURNS = 24;
+/** The line is drawn in so many pieces, the older the fainter. */
+const PIECES = 12;
+/** Width of the plot over its height. */
+const RATIO = 2.1;
 
 export class Manifold {
   private codes: Float32Array[] = [];
-  private mean: number[] = [];
-  private axes: number[][] = [];
-  private share = 0;
+  private found: PrincipalAxes | undefined;
   private sinceAxes = 0;
+  private points: [number, number][] = [];
+  private stale = true;
+  private marked: number | undefined;
+  private table: uPlot.AlignedData = [[0], [null]];
+  private readonly chart: Chart;
 
-  constructor(readonly canvas: HTMLCanvasElement) {}
+  constructor(place: HTMLElement) {
+    this.chart = new Chart(place, {
+      legend: { show: false },
+      padding: [6, 14, 0, 0],
+      scales: {
+        x: { time: false, range: () => [-this.reach, this.reach] },
+        y: { range: () => [-this.reach / RATIO, this.reach / RATIO] },
+      },
+      axes: [axis(16, { space: 45 }), axis(26, { space: 22 })],
+      series: [{}, { points: { show: false } }],
+      cursor: { drag: { x: false, y: false }, points: { show: false } },
+      hooks: { draw: [(plot) => this.drawLoop(plot)] },
+    });
+  }
 
   clear(): void {
     this.codes = [];
-    this.axes = [];
+    this.found = undefined;
+    this.points = [];
+    this.stale = true;
   }
 
   drop(frames: number): void {
     this.codes.length = Math.max(this.codes.length - frames, 0);
+    this.stale = true;
   }
 
   push(code: Float32Array): void {
@@ -28,111 +54,84 @@ export class Manifold {
     this.codes.push(code);
     if (this.codes.length > WINDOW) this.codes.shift();
     this.sinceAxes++;
+    this.stale = true;
   }
 
   /** Share of the variance along both axes, 0 to 1; undefined while there is too little to see. */
-  get seen(): number | undefined {
-    return this.axes.length === 2 ? this.share : undefined;
+  get share(): number | undefined {
+    return this.found?.share;
   }
 
-  /** Two principal axes of the window by turns of the power method, from where they were: they do not jump. */
-  private findAxes(): void {
-    const count = this.codes.length;
-    const width = this.codes[0]!.length;
-    const mean = new Array<number>(width).fill(0);
-    for (const code of this.codes) {
-      for (let i = 0; i < width; i++) mean[i]! += code[i]! / count;
-    }
-    const covariance = Array.from({ length: width }, () => new Array<number>(width).fill(0));
-    for (const code of this.codes) {
-      for (let i = 0; i < width; i++) {
-        const a = code[i]! - mean[i]!;
-        for (let j = 0; j < width; j++) covariance[i]![j]! += (a * (code[j]! - mean[j]!)) / count;
-      }
-    }
-    const total = covariance.reduce((sum, row, i) => sum + row[i]!, 0);
-    const dot = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
-    const axes: number[][] = [];
-    let along = 0;
-    for (let k = 0; k < 2; k++) {
-      let axis =
-        this.axes[k]?.length === width
-          ? [...this.axes[k]!]
-          : Array.from({ length: width }, (_, i) => Math.cos(1 + i * (k + 1)));
-      let variance = 0;
-      for (let turn = 0; turn < TURNS; turn++) {
-        let next = covariance.map((row) => dot(row, axis));
-        for (const other of axes) {
-          const part = dot(next, other);
-          next = next.map((value, i) => value - part * other[i]!);
-        }
-        variance = Math.sqrt(dot(next, next));
-        if (variance < 1e-12) break;
-        axis = next.map((value) => value / variance);
-      }
-      if (variance < 1e-12) {
-        this.axes = [];
-        return;
-      }
-      axes.push(axis);
-      along += variance;
-    }
-    this.mean = mean;
-    this.axes = axes;
-    this.share = total > 0 ? along / total : 0;
-    this.sinceAxes = 0;
+  /** The point of the loop that is nearest to the cursor, and how long ago it was; undefined while the cursor is elsewhere. */
+  get pointed(): { framesAgo: number; point: [number, number] } | undefined {
+    const at = this.chart.pointed;
+    if (!at || this.points.length === 0) return undefined;
+    const nearest = nearestTo(at, this.points, RATIO);
+    return { framesAgo: this.points.length - 1 - nearest, point: this.points[nearest]! };
   }
 
   draw(): void {
-    const { canvas } = this;
-    const ratio = Math.min(devicePixelRatio, 2);
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    if (width === 0) return;
-    if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
-    if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-    const pen = canvas.getContext("2d")!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    if (this.codes.length < 30) return;
-    if (this.axes.length < 2 || this.sinceAxes >= AXES_EVERY) this.findAxes();
-    if (this.axes.length < 2) return;
-    const points = this.codes.map((code) =>
-      this.axes.map((axis) => axis.reduce((sum, value, i) => sum + value * (code[i]! - this.mean[i]!), 0)),
-    );
-    const reach = Math.max(1e-6, ...points.map((point) => Math.max(Math.abs(point[0]!), Math.abs(point[1]!) * 1.6)));
-    const scale = (width / 2 - 8) / reach;
-    const place = (point: number[]): [number, number] => [
-      width / 2 + point[0]! * scale,
-      height / 2 - point[1]! * Math.min(scale, (height / 2 - 6) / (reach / 1.6)),
+    const marked = this.pointed?.framesAgo;
+    if (this.stale || marked !== this.marked) {
+      this.refresh();
+      // Another table of nothing: uPlot draws again what it does not hold itself.
+      this.table = [[0], [null]];
+    }
+    this.marked = marked;
+    this.chart.draw(this.table);
+  }
+
+  private refresh(): void {
+    if (!this.stale) return;
+    this.stale = false;
+    if (this.codes.length < LEAST) this.found = undefined;
+    else if (!this.found || this.sinceAxes >= AXES_EVERY) {
+      this.found = principalAxes(this.codes, this.found);
+      this.sinceAxes = 0;
+    }
+    const { found } = this;
+    this.points = found ? this.codes.map((code) => along(code, found)) : [];
+  }
+
+  /** Half of what the first axis shows: both axes have one scale, and the loop fits. */
+  private get reach(): number {
+    const most = this.points.reduce((sum, [x, y]) => Math.max(sum, Math.abs(x), RATIO * Math.abs(y)), 1e-3);
+    return 1.08 * most;
+  }
+
+  private drawLoop(plot: uPlot): void {
+    const { points } = this;
+    if (points.length === 0) return;
+    const place = ([x, y]: [number, number]): [number, number] => [
+      plot.valToPos(x, "x", true),
+      plot.valToPos(y, "y", true),
     ];
-    const style = getComputedStyle(document.documentElement);
-    pen.strokeStyle = style.getPropertyValue("--faint");
-    pen.beginPath();
-    pen.moveTo(width / 2, 4);
-    pen.lineTo(width / 2, height - 4);
-    pen.moveTo(4, height / 2);
-    pen.lineTo(width - 4, height / 2);
-    pen.stroke();
-    pen.strokeStyle = style.getPropertyValue("--accent");
-    pen.lineWidth = 1.5;
+    const pen = plot.ctx;
+    pen.save();
+    pen.strokeStyle = color("--accent");
+    pen.lineWidth = 1.5 * devicePixelRatio;
     pen.lineJoin = "round";
-    // Older pieces are fainter.
-    const pieces = 12;
-    for (let piece = 0; piece < pieces; piece++) {
-      const from = Math.floor((piece * (points.length - 1)) / pieces);
-      const to = Math.floor(((piece + 1) * (points.length - 1)) / pieces);
-      pen.globalAlpha = 0.12 + (0.78 * (piece + 1)) / pieces;
+    for (let piece = 0; piece < PIECES; piece++) {
+      const from = Math.floor((piece * (points.length - 1)) / PIECES);
+      const to = Math.floor(((piece + 1) * (points.length - 1)) / PIECES);
+      pen.globalAlpha = 0.12 + (0.78 * (piece + 1)) / PIECES;
       pen.beginPath();
       for (let i = from; i <= to; i++) pen.lineTo(...place(points[i]!));
       pen.stroke();
     }
     pen.globalAlpha = 1;
-    const now = place(points[points.length - 1]!);
-    pen.fillStyle = style.getPropertyValue("--right");
-    pen.beginPath();
-    pen.arc(now[0], now[1], 4.5, 0, 2 * Math.PI);
-    pen.fill();
-    pen.strokeStyle = style.getPropertyValue("--solid");
-    pen.stroke();
+    dot(pen, place(points[points.length - 1]!), color("--right"));
+    const { pointed } = this;
+    if (pointed) dot(pen, place(pointed.point), color("--ink"));
+    pen.restore();
   }
+}
+
+function dot(pen: CanvasRenderingContext2D, at: [number, number], fill: string): void {
+  pen.fillStyle = fill;
+  pen.strokeStyle = color("--solid");
+  pen.beginPath();
+  pen.arc(at[0], at[1], 4 * devicePixelRatio, 0, 2 * Math.PI);
+  pen.fill();
+  pen.stroke();
 }

@@ -10,6 +10,7 @@ import {
   type WebGLProgramParametersWithUniforms,
 } from "three";
 import type { TerrainGrid, TerrainPatch } from "../protocol";
+import { applyPatch, heightAt } from "./grid";
 
 /** Distance up to which every height is drawn, and up to which anything is, metres. */
 const FINE_M = 9;
@@ -80,11 +81,7 @@ export class Ground {
   /** Takes changed heights over and builds what they touch anew. */
   patch(patch: TerrainPatch): void {
     const grid = this.grid;
-    if (!grid || patch.row + patch.rows > grid.rows || patch.column + patch.columns > grid.columns) return;
-    for (let i = 0; i < patch.rows; i++) {
-      const row = patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns);
-      grid.heights.set(row, (patch.row + i) * grid.columns + patch.column);
-    }
+    if (!grid || !applyPatch(grid, patch)) return;
     this.drawn = patch.heights.reduce((highest, height) => Math.max(highest, height), 0);
     // Normals reach a height further than the patch.
     const touches = (first: number, changed: number, count: number): boolean =>
@@ -101,18 +98,9 @@ export class Ground {
     }
   }
 
-  /** Height at a place, as the server interpolates it. */
+  /** Height at a place; 0 while there is no terrain. */
   height(x: number, z: number): number {
-    const grid = this.grid;
-    if (!grid) return 0;
-    const u = Math.min(Math.max((x - grid.origin[0]) / grid.cell, 0), grid.columns - 1);
-    const v = Math.min(Math.max((z - grid.origin[1]) / grid.cell, 0), grid.rows - 1);
-    const j = Math.min(Math.floor(u), grid.columns - 2);
-    const i = Math.min(Math.floor(v), grid.rows - 2);
-    const h = (row: number, column: number): number => grid.heights[row * grid.columns + column]!;
-    const near = h(i, j) + (h(i, j + 1) - h(i, j)) * (u - j);
-    const far = h(i + 1, j) + (h(i + 1, j + 1) - h(i + 1, j)) * (u - j);
-    return near + (far - near) * (v - i);
+    return this.grid ? heightAt(this.grid, x, z) : 0;
   }
 
   /** Draws what lies around a place, a few chunks per call. */
