@@ -9,9 +9,9 @@ use pomp_motion::Gait;
 use pomp_physics::{DynamicModule, Push};
 use pomp_terrain::HeightMap;
 
-/// Who a character of several is, and where it starts.
+/// The settings, seed and start of one of several characters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Role {
+pub struct CharacterSetup {
     /// Its loop and body; what belongs to the world (frame rate, steps, gravity, friction, contacts) is the same for all.
     pub settings: GeneratorConfig,
     /// Gait of the start.
@@ -26,7 +26,7 @@ pub struct Role {
 
 /// What one character of several is to do in a frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct CharacterInput<'a> {
     /// Its command, in the world.
     pub plan: &'a ControlPlan,
     /// Pushes during the frame.
@@ -34,7 +34,7 @@ pub struct Part<'a> {
 }
 
 /// Characters in one physical world, each with a command of its own. Their bodies meet: what one does to another is
-/// `simulated.character_impulse` of its step. They do not see each other: nobody gives way.
+/// `simulated.character_impulse` of its step. They do not see each other and do not give way.
 pub struct Ensemble {
     generators: Vec<Generator>,
 }
@@ -46,55 +46,62 @@ impl Ensemble {
     /// Largest number of characters.
     pub const MOST: usize = 8;
 
-    /// The characters of `cast` on `terrain`.
+    /// The characters of `setups` on `terrain`.
     ///
     /// # Errors
     /// None or too many of them, starts off the ground or within each other, one that is not simulated, settings of the world
     /// that differ, and what [`Generator::new`] says.
-    pub fn new(model: &Model, terrain: &HeightMap, cast: &[Role]) -> Result<Self, GeneratorError> {
-        check_cast(terrain, cast)?;
+    pub fn new(
+        model: &Model,
+        terrain: &HeightMap,
+        setups: &[CharacterSetup],
+    ) -> Result<Self, GeneratorError> {
+        check_setups(terrain, setups)?;
         let trained = &model.description.skeleton;
-        let skeletons = cast
+        let skeletons = setups
             .iter()
-            .map(|role| Ok(Stature::of(role.settings.layers.stature, trained)?.skeleton(trained)))
+            .map(|setup| Ok(Stature::of(setup.settings.layers.stature, trained)?.skeleton(trained)))
             .collect::<Result<Vec<_>, GeneratorError>>()?;
-        let parts: Vec<_> =
-            skeletons.iter().zip(cast).map(|(skeleton, role)| (skeleton, &role.settings.dynamic)).collect();
-        let bodies = DynamicModule::together(&parts, terrain.grid())?;
-        let generators = cast
+        let inputs: Vec<_> = skeletons
+            .iter()
+            .zip(setups)
+            .map(|(skeleton, setup)| (skeleton, &setup.settings.dynamic))
+            .collect();
+        let bodies = DynamicModule::together(&inputs, terrain.grid())?;
+        let generators = setups
             .iter()
             .zip(bodies)
-            .map(|(role, body)| Generator::with_body(model, terrain.clone(), role, Some(body)));
+            .map(|(setup, body)| Generator::with_body(model, terrain.clone(), setup, Some(body)));
         Ok(Self { generators: generators.collect::<Result<_, _>>()? })
     }
 
-    /// Moves all on by one frame; a part for each, in the order of the cast.
+    /// Moves all on by one frame; an input for each, in the order of the setups.
     ///
     /// # Errors
-    /// Another number of parts than of characters, and what [`Generator::step`] says.
-    pub fn step(&mut self, parts: &[Part<'_>]) -> Result<Vec<StepOutput>, GeneratorError> {
-        if parts.len() != self.generators.len() {
+    /// Another number of inputs than of characters, and what [`Generator::step`] says.
+    pub fn step(&mut self, inputs: &[CharacterInput<'_>]) -> Result<Vec<StepOutput>, GeneratorError> {
+        if inputs.len() != self.generators.len() {
             return Err(GeneratorError::BadControl {
-                reason: format!("{} parts for {} characters", parts.len(), self.generators.len()),
+                reason: format!("{} inputs for {} characters", inputs.len(), self.generators.len()),
             });
         }
-        let mut controls = Vec::with_capacity(parts.len());
-        for (generator, part) in self.generators.iter_mut().zip(parts) {
-            controls.push(generator.set_target(part.plan)?);
+        let mut controls = Vec::with_capacity(inputs.len());
+        for (generator, input) in self.generators.iter_mut().zip(inputs) {
+            controls.push(generator.set_target(input.plan)?);
         }
         let mut characters: Vec<&mut Character> =
             self.generators.iter_mut().map(Generator::character_mut).collect();
-        let pushes: Vec<&[Push]> = parts.iter().map(|part| part.pushes).collect();
+        let pushes: Vec<&[Push]> = inputs.iter().map(|input| input.pushes).collect();
         let simulated = Character::simulate_together(&mut characters, &pushes)?;
-        let steps = self.generators.iter_mut().zip(parts).zip(controls).zip(simulated);
+        let steps = self.generators.iter_mut().zip(inputs).zip(controls).zip(simulated);
         steps
-            .map(|(((generator, part), control), simulated)| {
-                generator.take_over(part.plan, control, simulated, !part.pushes.is_empty())
+            .map(|(((generator, input), control), simulated)| {
+                generator.take_over(input.plan, control, simulated, !input.pushes.is_empty())
             })
             .collect()
     }
 
-    /// The characters, in the order of the cast.
+    /// The characters, in the order of the setups.
     pub fn characters(&self) -> &[Generator] {
         &self.generators
     }
@@ -105,34 +112,34 @@ impl Ensemble {
     }
 }
 
-fn check_cast(terrain: &HeightMap, cast: &[Role]) -> Result<(), GeneratorError> {
+fn check_setups(terrain: &HeightMap, setups: &[CharacterSetup]) -> Result<(), GeneratorError> {
     let bad = |reason: String| Err(GeneratorError::BadScene { reason });
-    if !(1..=Ensemble::MOST).contains(&cast.len()) {
-        let (found, most) = (cast.len(), Ensemble::MOST);
+    if !(1..=Ensemble::MOST).contains(&setups.len()) {
+        let (found, most) = (setups.len(), Ensemble::MOST);
         return bad(format!("it has {found} characters; a world holds 1 to {most}"));
     }
     let bounds = terrain.bounds();
-    for (i, role) in cast.iter().enumerate() {
-        role.settings.validate()?;
+    for (i, setup) in setups.iter().enumerate() {
+        setup.settings.validate()?;
         let number = i + 1;
-        let Vec2 { x, y: z } = role.position;
-        if !(role.position.is_finite() && role.yaw.is_finite()) {
+        let Vec2 { x, y: z } = setup.position;
+        if !(setup.position.is_finite() && setup.yaw.is_finite()) {
             return bad(format!("the start of character {number} is not finite"));
         }
         if !bounds.contains(x, z) {
             return bad(format!("character {number} starts at x {x}, z {z}, which is off the ground"));
         }
-        if role.settings.ground_motion != cast[0].settings.ground_motion {
+        if setup.settings.ground_motion != setups[0].settings.ground_motion {
             return bad(format!(
                 "character {number} has another ground_motion than character 1; they stand on one ground"
             ));
         }
-        if role.settings.dynamics == Dynamics::KinematicOnly {
+        if setup.settings.dynamics == Dynamics::KinematicOnly {
             return bad(format!(
-                "character {number} has dynamics = \"kinematic_only\"; who shares a world is simulated"
+                "character {number} has dynamics = \"kinematic_only\"; characters that share a world are simulated"
             ));
         }
-        let near = cast[..i].iter().position(|other| other.position.distance(role.position) < APART_M);
+        let near = setups[..i].iter().position(|other| other.position.distance(setup.position) < APART_M);
         if let Some(other) = near {
             return bad(format!(
                 "characters {} and {number} start within {APART_M} m of each other; move one away",

@@ -3,8 +3,8 @@
 use crate::recipe::{check_model, plan_of_rows, rows_of_plan};
 use crate::rollout::{Recorder, pushes_at};
 use crate::{
-    ControlPlan, Ensemble, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Part, Role, ScheduledPush,
-    ScheduledThrow,
+    CharacterInput, CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, GeneratorConfig, GeneratorError,
+    ScheduledPush, ScheduledThrow,
 };
 use glam::{Vec2, Vec3};
 use pomp_model::Model;
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// One character of a scene and what happens to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Performer {
-    /// Who it is and where it starts.
-    pub role: Role,
+pub struct CharacterRecipe {
+    /// Its settings, seed and start.
+    pub setup: CharacterSetup,
     /// Its command, in the world.
     pub plan: ControlPlan,
     /// Pushes on it; those after the end are of no account.
@@ -33,7 +33,7 @@ pub struct EnsembleRecipe {
     /// Hash of the model's files, `Model::files_sha256`.
     pub model_sha256: String,
     /// The characters.
-    pub cast: Vec<Performer>,
+    pub characters: Vec<CharacterRecipe>,
     /// The ground.
     pub terrain: HeightMap,
     /// Length, frames.
@@ -46,14 +46,14 @@ pub struct EnsembleRecipe {
 struct Settings {
     made_by: String,
     model_sha256: String,
-    /// Whose recording it is, from 0.
+    /// Which character the recording is of, from 0.
     character: usize,
-    cast: Vec<PerformerSettings>,
+    characters: Vec<CharacterSettings>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PerformerSettings {
+struct CharacterSettings {
     /// As text: TOML's integers end where an i64 does.
     seed: String,
     start: Gait,
@@ -91,26 +91,27 @@ impl EnsembleRecipe {
         if self.frames == 0 {
             return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
         }
-        let cast: Vec<Role> = self.cast.iter().map(|performer| performer.role.clone()).collect();
-        let mut ensemble = Ensemble::new(model, &self.terrain, &cast)?;
+        let setups: Vec<CharacterSetup> =
+            self.characters.iter().map(|character| character.setup.clone()).collect();
+        let mut ensemble = Ensemble::new(model, &self.terrain, &setups)?;
         let mut recorders: Vec<Recorder> =
             ensemble.characters().iter().map(|character| Recorder::new(character, self.frames)).collect();
         for frame in 0..self.frames {
-            for (i, performer) in self.cast.iter().enumerate() {
-                let gravity_m_s2 = performer.role.settings.dynamic.gravity_m_s2;
-                for throw in performer.throws.iter().filter(|throw| throw.frame() == frame) {
+            for (i, character) in self.characters.iter().enumerate() {
+                let gravity_m_s2 = character.setup.settings.dynamic.gravity_m_s2;
+                for throw in character.throws.iter().filter(|throw| throw.frame() == frame) {
                     throw.throw(ensemble.character_mut(i), recorders[i].poses(), gravity_m_s2)?;
                 }
             }
             let pushes: Vec<_> =
-                self.cast.iter().map(|performer| pushes_at(&performer.pushes, frame)).collect();
-            let parts: Vec<Part<'_>> = self
-                .cast
+                self.characters.iter().map(|character| pushes_at(&character.pushes, frame)).collect();
+            let inputs: Vec<CharacterInput<'_>> = self
+                .characters
                 .iter()
                 .zip(&pushes)
-                .map(|(performer, pushes)| Part { plan: &performer.plan, pushes })
+                .map(|(character, pushes)| CharacterInput { plan: &character.plan, pushes })
                 .collect();
-            let steps = ensemble.step(&parts)?;
+            let steps = ensemble.step(&inputs)?;
             let time_us = after_step(frame);
             for ((recorder, step), pushes) in recorders.iter_mut().zip(steps).zip(&pushes) {
                 recorder.add(frame, pushes, step, time_us);
@@ -124,13 +125,13 @@ impl EnsembleRecipe {
                 "pomp {} generate; character {} of {}; model {} trained on data {}; seed {}",
                 env!("CARGO_PKG_VERSION"),
                 i + 1,
-                cast.len(),
+                setups.len(),
                 description.config_name,
                 description.data_hash,
-                cast[i].seed
+                setups[i].seed
             ),
             license: "as the model's training data: see its model card".to_owned(),
-            config_hash: cast[i].settings.hash(),
+            config_hash: setups[i].settings.hash(),
             ..recorder.finish(character, &format!("character_{}", i + 1))
         });
         Ok(recordings.collect())
@@ -151,30 +152,30 @@ impl EnsembleRecipe {
     /// What the recording of `character` holds of it besides ground.
     pub fn to_record(&self, character: usize) -> Recipe {
         let settings = self.text(format!("pomp {}", env!("CARGO_PKG_VERSION")), character);
-        Recipe { settings, plan: self.cast.iter().flat_map(|one| rows_of_plan(&one.plan)).collect() }
+        Recipe { settings, plan: self.characters.iter().flat_map(|one| rows_of_plan(&one.plan)).collect() }
     }
 
     fn text(&self, made_by: String, character: usize) -> String {
-        let cast = self.cast.iter().map(|performer| {
-            let Performer { role, plan, pushes, throws } = performer;
+        let characters = self.characters.iter().map(|character| {
+            let CharacterRecipe { setup, plan, pushes, throws } = character;
             let pushes = pushes.iter().map(|push| PushSettings {
                 time_s: push.time_s,
                 body: push.body,
                 impulse_ns: push.impulse_ns.to_array(),
             });
-            PerformerSettings {
-                seed: role.seed.to_string(),
-                start: role.start,
-                position: role.position.to_array(),
-                yaw: role.yaw,
+            CharacterSettings {
+                seed: setup.seed.to_string(),
+                start: setup.start,
+                position: setup.position.to_array(),
+                yaw: setup.yaw,
                 plan_frames: plan.frames(),
                 pushes: pushes.collect(),
                 throws: throws.clone(),
-                generator: role.settings.clone(),
+                generator: setup.settings.clone(),
             }
         });
         let model_sha256 = self.model_sha256.clone();
-        let settings = Settings { made_by, model_sha256, character, cast: cast.collect() };
+        let settings = Settings { made_by, model_sha256, character, characters: characters.collect() };
         toml::to_string(&settings).expect("settings are plain data")
     }
 
@@ -187,7 +188,7 @@ impl EnsembleRecipe {
         let bad = |reason: String| GeneratorError::BadRecipe { recording: recording.name.clone(), reason };
         let (Some(recipe), Some(terrain)) = (&recording.recipe, &recording.terrain) else { return Ok(None) };
         let is_of_several =
-            recipe.settings.parse::<toml::Table>().is_ok_and(|table| table.contains_key("cast"));
+            recipe.settings.parse::<toml::Table>().is_ok_and(|table| table.contains_key("characters"));
         if !is_of_several {
             return Ok(None);
         }
@@ -199,16 +200,16 @@ impl EnsembleRecipe {
         }
         let settings: Settings = toml::from_str(&recipe.settings).map_err(|error| bad(error.to_string()))?;
         let (made_by, character) = (settings.made_by, settings.character);
-        if character >= settings.cast.len() {
+        if character >= settings.characters.len() {
             return Err(bad(format!(
                 "it is of character {character}, and there are {}",
-                settings.cast.len()
+                settings.characters.len()
             )));
         }
         let bodies = recording.simulation.as_ref().map_or(0, |simulation| simulation.body_names.len());
         let mut rows = &recipe.plan[..];
-        let mut cast = Vec::with_capacity(settings.cast.len());
-        for one in settings.cast {
+        let mut characters = Vec::with_capacity(settings.characters.len());
+        for one in settings.characters {
             let Some((plan, rest)) = rows.split_at_checked(one.plan_frames) else {
                 return Err(bad(format!(
                     "a plan of {} frames is cut off after {}",
@@ -225,8 +226,8 @@ impl EnsembleRecipe {
                 body: push.body,
                 impulse_ns: Vec3::from_array(push.impulse_ns),
             });
-            cast.push(Performer {
-                role: Role {
+            characters.push(CharacterRecipe {
+                setup: CharacterSetup {
                     seed: one
                         .seed
                         .parse()
@@ -246,7 +247,7 @@ impl EnsembleRecipe {
         }
         let found = Self {
             model_sha256: settings.model_sha256,
-            cast,
+            characters,
             terrain: HeightMap::from_grid(terrain.clone()).map_err(|error| bad(error.to_string()))?,
             frames: recording.frames(),
         };

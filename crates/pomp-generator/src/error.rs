@@ -58,7 +58,7 @@ pub enum GeneratorError {
         /// That of the model that was given.
         given: String,
     },
-    /// A push on a character that nobody simulates.
+    /// A push on a character that is not simulated.
     #[error(
         "a push in frame {frame}, but dynamics = \"kinematic_only\" simulates no body to push; leave the push out or set dynamics = \"simulated\""
     )]

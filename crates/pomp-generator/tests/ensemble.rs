@@ -6,8 +6,8 @@ use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
 use pomp_generator::layers::StatureConfig;
 use pomp_generator::{
-    ControlPlan, Dynamics, Ensemble, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Part,
-    Performer, Preset, Role, ScheduledPush, ScheduledThrow, replay,
+    CharacterInput, CharacterRecipe, CharacterSetup, ControlPlan, Dynamics, Ensemble, EnsembleRecipe,
+    FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Preset, ScheduledPush, ScheduledThrow, replay,
 };
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::humanoid;
@@ -20,15 +20,15 @@ fn model() -> &'static Model {
     MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
 }
 
-fn walker(x: f32, z: f32, yaw: f32, seed: u64) -> (Role, ControlPlan) {
+fn walker(x: f32, z: f32, yaw: f32, seed: u64) -> (CharacterSetup, ControlPlan) {
     let position = Vec2::new(x, z);
     let plan = ControlPlan::preset(Preset::Walk, 8.0, FRAME_RATE_HZ).moved(position, yaw);
     let settings = GeneratorConfig::default();
-    (Role { settings, start: plan.at(0.0).gait, seed, position, yaw }, plan)
+    (CharacterSetup { settings, start: plan.at(0.0).gait, seed, position, yaw }, plan)
 }
 
 /// Two who walk towards each other, 20 cm beside each other's line, `apart` from each other sideways.
-fn two(aside: f32) -> Vec<(Role, ControlPlan)> {
+fn two(aside: f32) -> Vec<(CharacterSetup, ControlPlan)> {
     vec![walker(0.0, -1.5, 0.0, 1), walker(aside, 1.5, PI, 2)]
 }
 
@@ -37,12 +37,13 @@ fn two_who_walk_into_each_other_are_displaced_by_equal_and_opposite_impulses() {
     let ground = HeightMap::flat(20.0, 0.5).unwrap();
     // Least forward progress of each after three seconds, largest mutual impulse, largest difference.
     let run = |aside: f32| {
-        let (cast, plans): (Vec<Role>, Vec<ControlPlan>) = two(aside).into_iter().unzip();
+        let (cast, plans): (Vec<CharacterSetup>, Vec<ControlPlan>) = two(aside).into_iter().unzip();
         let mut ensemble = Ensemble::new(model(), &ground, &cast).unwrap();
         let (mut exchanged, mut unlike) = (0.0f32, 0.0f32);
         let mut places = Vec::new();
         for _ in 0..180 {
-            let parts: Vec<Part<'_>> = plans.iter().map(|plan| Part { plan, pushes: &[] }).collect();
+            let parts: Vec<CharacterInput<'_>> =
+                plans.iter().map(|plan| CharacterInput { plan, pushes: &[] }).collect();
             let steps = ensemble.step(&parts).unwrap();
             let on: Vec<Vec3> =
                 steps.iter().map(|step| step.simulated.character_impulse.iter().copied().sum()).collect();
@@ -67,21 +68,21 @@ fn two_who_walk_into_each_other_are_displaced_by_equal_and_opposite_impulses() {
 }
 
 fn recipe() -> EnsembleRecipe {
-    let mut cast: Vec<Performer> = two(0.2)
+    let mut cast: Vec<CharacterRecipe> = two(0.2)
         .into_iter()
-        .map(|(role, plan)| Performer { role, plan, pushes: Vec::new(), throws: Vec::new() })
+        .map(|(setup, plan)| CharacterRecipe { setup, plan, pushes: Vec::new(), throws: Vec::new() })
         .collect();
     // A seed beyond the integers of TOML, and numbers that are not round.
-    cast[0].role.seed = u64::MAX;
-    cast[0].role.settings.layers.stature = StatureConfig::of_height(Some(1.6));
+    cast[0].setup.seed = u64::MAX;
+    cast[0].setup.settings.layers.stature = StatureConfig::of_height(Some(1.6));
     cast[0].pushes =
         vec![ScheduledPush { time_s: 0.4, body: 0, impulse_ns: Vec3::new(10.0 / 3.0, 0.0, 1.0) }];
-    cast[1].role.settings.dynamic.mass_kg = 90.1;
+    cast[1].setup.settings.dynamic.mass_kg = 90.1;
     cast[1].throws =
         vec![ScheduledThrow { time_s: 0.5, body: 11, mass_kg: 3.3, speed_m_s: 8.0, from_deg: 0.0 }];
     EnsembleRecipe {
         model_sha256: model().files_sha256.clone().unwrap(),
-        cast,
+        characters: cast,
         terrain: pomp_terrain::generate(&pomp_terrain::preset("hills").unwrap(), 3).unwrap(),
         frames: 110,
     }
@@ -133,8 +134,8 @@ fn rejects_records_of_several_that_are_damaged() {
 #[test]
 fn rejects_scenes_that_cannot_be() {
     let ground = HeightMap::flat(20.0, 0.5).unwrap();
-    let rejected = |change: &dyn Fn(&mut Vec<Role>), word: &str| {
-        let mut cast: Vec<Role> = two(0.2).into_iter().map(|(role, _)| role).collect();
+    let rejected = |change: &dyn Fn(&mut Vec<CharacterSetup>), word: &str| {
+        let mut cast: Vec<CharacterSetup> = two(0.2).into_iter().map(|(setup, _)| setup).collect();
         change(&mut cast);
         let error = Ensemble::new(model(), &ground, &cast).err().expect("it cannot be");
         assert!(error.to_string().contains(word), "{error}");

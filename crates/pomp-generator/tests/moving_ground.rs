@@ -4,8 +4,8 @@
 
 use pomp_embedded::{Device, Model};
 use pomp_generator::{
-    ControlPlan, Dynamics, Ensemble, FRAME_RATE_HZ, GeneratorConfig, GeneratorError, GroundMotion,
-    GroundMove, Preset, Role, RolloutRecipe, replay,
+    CharacterSetup, ControlPlan, Dynamics, Ensemble, FRAME_RATE_HZ, GeneratorConfig, GeneratorError,
+    GroundMotion, GroundMove, Preset, RolloutRecipe, replay,
 };
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{Gait, Recording};
@@ -76,14 +76,14 @@ fn rejects_moving_ground_without_physics_and_one_ground_that_moves_in_two_ways()
         matches!(unsimulated.validate(), Err(GeneratorError::BadConfig { field: "ground_motion", .. })),
         "there is nothing for the ground to move"
     );
-    let role = |settings: &GeneratorConfig, x| Role {
+    let setup = |settings: &GeneratorConfig, x| CharacterSetup {
         settings: settings.clone(),
         start: Gait::Stand,
         seed: 1,
         position: Vec2::new(x, 0.0),
         yaw: 0.0,
     };
-    let cast = [role(&GeneratorConfig::default(), 0.0), role(&moving, 2.0)];
+    let cast = [setup(&GeneratorConfig::default(), 0.0), setup(&moving, 2.0)];
     let ground = HeightMap::flat(20.0, 0.5).unwrap();
     let refused = Ensemble::new(model(), &ground, &cast).err().unwrap().to_string();
     assert!(refused.contains("character 2 has another ground_motion"), "{refused}");

@@ -9,7 +9,7 @@ use crate::layers::stature::Stature;
 use crate::loop_state::{History, LoopState, ground_position};
 use crate::phase_feedback::PhaseReader;
 use crate::start::read_start;
-use crate::{Dynamics, GeneratorConfig, GeneratorError, GroundMotion, Role};
+use crate::{CharacterSetup, Dynamics, GeneratorConfig, GeneratorError, GroundMotion};
 use glam::{Vec2, Vec3};
 use pomp_model::Model;
 use pomp_motion::{FRAME_RATE_HZ, Gait, RootFrame, Skeleton};
@@ -31,18 +31,18 @@ impl Generator {
         start: Gait,
         seed: u64,
     ) -> Result<Self, GeneratorError> {
-        let role = Role { settings: config.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
-        Self::with_body(model, terrain, &role, None)
+        let setup = CharacterSetup { settings: config.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
+        Self::with_body(model, terrain, &setup, None)
     }
 
-    /// A character as `role` says, with a `body` that is there already or one of its own.
+    /// A character as `setup` says, with a `body` that is there already or one of its own.
     pub(crate) fn with_body(
         model: &Model,
         terrain: HeightMap,
-        role: &Role,
+        setup: &CharacterSetup,
         body: Option<DynamicModule>,
     ) -> Result<Self, GeneratorError> {
-        let Role { settings: config, start, seed, position, yaw } = role;
+        let CharacterSetup { settings: config, start, seed, position, yaw } = setup;
         config.validate()?;
         let kinematic = KinematicModule::new(model, config)?;
         let ground = terrain.smoothed_height(position.x, position.y);

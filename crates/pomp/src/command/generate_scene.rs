@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use glam::Vec2;
 use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Summary};
-use pomp_generator::{EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig, Performer, Role};
+use pomp_generator::{CharacterRecipe, CharacterSetup, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig};
 use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_motion::rotation::wrap_angle;
@@ -72,31 +72,31 @@ fn recipe(
         path => config_file::read(Path::new(path))?,
     };
     let cast = file.character.iter().enumerate().map(|(i, entry)| {
-        performer(arguments, model, settings, i, entry)
+        character(arguments, model, settings, i, entry)
             .with_context(|| format!("{scene}: character {}", i + 1))
     });
-    let cast = cast.collect::<Result<Vec<Performer>>>()?;
-    let reach_m = cast.iter().map(|performer| performer.plan.reach_m()).fold(0.0, f32::max);
+    let cast = cast.collect::<Result<Vec<CharacterRecipe>>>()?;
+    let reach_m = cast.iter().map(|character| character.plan.reach_m()).fold(0.0, f32::max);
     let ground = terrain::find_reaching(&arguments.terrain, arguments.seed, reach_m + TERRAIN_MARGIN_M)?;
     let border_m = settings.dynamic.contact.border_m;
-    for performer in &cast {
-        terrain::warn_of_edge(&arguments.terrain, &ground, &performer.plan, arguments.seconds, border_m);
+    for character in &cast {
+        terrain::warn_of_edge(&arguments.terrain, &ground, &character.plan, arguments.seconds, border_m);
     }
     Ok(EnsembleRecipe {
         model_sha256: model.files_sha256.clone().expect("it was read from files"),
         terrain: ground,
         frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
-        cast,
+        characters: cast,
     })
 }
 
-fn performer(
+fn character(
     arguments: &GenerateArguments,
     model: &Model,
     settings: &GeneratorConfig,
     index: usize,
     entry: &CharacterEntry,
-) -> Result<Performer> {
+) -> Result<CharacterRecipe> {
     ensure!(
         entry.at.iter().all(|coordinate| coordinate.abs() <= 1000.0),
         "at = {:?} is outside −1000 to 1000 m",
@@ -108,8 +108,8 @@ fn performer(
     let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
     let plan = generate::control(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
     let bodies = &model.description.body_names;
-    Ok(Performer {
-        role: Role {
+    Ok(CharacterRecipe {
+        setup: CharacterSetup {
             start: settings.start_gait(&plan, model),
             settings,
             seed: entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64)),

@@ -3,7 +3,7 @@
 //! Acts at `on_target`, on the pose that [`super::foot_locking`] has left. The kinematic module walks on a smooth surface
 //! ([`super::shown_surface`]); this layer takes its pose to the terrain: a foot lands where a tread carries it, stays there and
 //! lies as the tread does; on its way it clears what lies between; the pelvis follows both feet as far as the legs reach. Where
-//! the terrain is what the module is shown, nothing changes.
+//! the terrain is what the module is shown, it only lifts soles that are in the ground.
 
 mod foot;
 mod foothold;
