@@ -1,10 +1,20 @@
 //! Configuration files: overlays, settings on the command line, ranges, and where every value comes from.
 //!
+//! [`resolve`] puts a configuration together from a file, the files that it changes (`extends = "other.toml"`, relative to
+//! the file itself) and settings of the command line (`--set key.path=value`). An unknown key or a wrong value is told by file,
+//! line and column, wherever it was merged into. [`Resolved::show`] prints the result with the source of every value.
+//!
 //! [`Fields`] checks values against their ranges, with one message for all configurations ([`OutOfRange`]); a section
-//! that has ranges implements [`Validate`].
+//! that has ranges implements [`Validate`], and [`Resolved::checked`] tells the place of a value that is out of range.
 //!
 //! It knows no field of any configuration.
 
+mod error;
 mod range;
+mod resolve;
+mod source;
 
+pub use error::ConfigError;
 pub use range::{Fields, Number, OutOfRange, Validate};
+pub use resolve::{Resolved, resolve};
+pub use source::Origin;
