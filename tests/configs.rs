@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_batch::RandomScenes;
+use pomp_config::{Origin, resolve};
 use pomp_generator::{GeneratorConfig, GroundMotion, LayersConfig};
 use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
@@ -12,19 +13,30 @@ use pomp_studio::StudioConfig;
 use pomp_train::TrainConfig;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Value;
 
 /// Joints of the project skeleton, each of which is a body.
 const JOINTS: usize = 22;
 
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name)
+}
+
 fn text(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name);
+    let path = path(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn parsed<T: DeserializeOwned>(name: &str) -> T {
+/// A configuration of `configs/`, with what it extends and the defaults of its type.
+fn parsed<T: DeserializeOwned + Serialize + Default>(name: &str) -> T {
+    resolve(Origin::File(&path(name)), &[]).unwrap_or_else(|error| panic!("{error}")).config
+}
+
+/// A file of `configs/` without what it extends.
+fn alone(name: &str) -> Value {
     toml::from_str(&text(name)).unwrap_or_else(|error| panic!("configs/{name}: {error}"))
 }
 
@@ -44,7 +56,7 @@ fn keys(value: &Value) -> BTreeSet<String> {
 }
 
 fn keys_of_file(name: &str) -> BTreeSet<String> {
-    keys(&parsed(name))
+    keys(&alone(name))
 }
 
 fn keys_of<T: Serialize>(config: &T) -> BTreeSet<String> {
@@ -63,8 +75,11 @@ fn tables(value: &Value) -> Vec<Vec<String>> {
 }
 
 /// An unknown key is refused in every table of the file.
-fn assert_strict<T: DeserializeOwned>(name: &str) {
-    let whole: Value = parsed(name);
+fn assert_strict<T: DeserializeOwned + Serialize + Default>(name: &str) {
+    assert_strict_value::<T>(name, Value::try_from(parsed::<T>(name)).unwrap());
+}
+
+fn assert_strict_value<T: DeserializeOwned>(name: &str, whole: Value) {
     for path in tables(&whole) {
         let mut changed = whole.clone();
         let mut table = &mut changed;
@@ -93,7 +108,6 @@ fn preprocess_toml_spells_out_every_default() {
 fn preprocess_training_toml_differs_from_the_defaults_in_variants_and_untold_drives_alone() {
     let config: PreprocessConfig = parsed("preprocess_training.toml");
     config.validate().unwrap();
-    assert_eq!(keys_of_file("preprocess_training.toml"), keys_of(&PreprocessConfig::default()));
     let mut expected = PreprocessConfig::default();
     (expected.warp.variants, expected.bumps.variants, expected.pace.variants) = (3, 1, 2);
     expected.replay.feed_forward = false;
@@ -148,7 +162,7 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<PreprocessConfig>("preprocess.toml");
     assert_strict::<PreprocessConfig>("preprocess_training.toml");
     assert_strict::<GeneratorConfig>("generate.toml");
-    assert_strict::<RandomScenes>("batch.toml");
+    assert_strict_value::<RandomScenes>("batch.toml", alone("batch.toml"));
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<TrainConfig>("compact.toml");
@@ -174,33 +188,51 @@ fn training_configurations_are_valid_down_to_their_networks() {
         assert_eq!(config.phase.network.joints, JOINTS);
         config.aligned_phase.stitch.validate(&config.phase.network.window).unwrap();
         let channels = config.phase.network.channels;
-        let layout = FeatureLayout::new(JOINTS, JOINTS, channels, config.kinematic.rotations);
+        let layout = FeatureLayout::new(JOINTS, JOINTS, channels, config.kinematic.layout.rotations);
         config.kinematic.network(&layout).validate().unwrap();
     }
 }
 
 /// The ablations of the kinematic module, each with the settings in which it differs from the baseline.
 const ABLATIONS: [(&str, &[&str]); 9] = [
-    ("blend_before_decoder", &["blend"]),
-    ("clean_states", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
-    ("no_phases", &["phases"]),
-    ("no_rotations", &["rotations"]),
-    ("noise", &["replayed_share", "rollout_share"]),
-    ("one_network", &["expert_hidden", "experts"]),
-    ("plain_experts", &["expert_outputs"]),
-    ("rollouts", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
-    ("simulated_states", &["context_noise", "replayed_share", "rollout_share", "state_noise"]),
+    ("blend_before_decoder", &["network.blend"]),
+    (
+        "clean_states",
+        &["states.context_noise", "states.replayed_share", "states.rollout_share", "states.state_noise"],
+    ),
+    ("no_phases", &["layout.phases"]),
+    ("no_rotations", &["layout.rotations"]),
+    ("noise", &["states.replayed_share", "states.rollout_share"]),
+    ("one_network", &["network.expert_hidden", "network.experts"]),
+    ("plain_experts", &["network.expert_outputs"]),
+    (
+        "rollouts",
+        &["states.context_noise", "states.replayed_share", "states.rollout_share", "states.state_noise"],
+    ),
+    (
+        "simulated_states",
+        &["states.context_noise", "states.replayed_share", "states.rollout_share", "states.state_noise"],
+    ),
 ];
+
+/// The value at `a.b.c`.
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, key| value.get(key))
+}
 
 #[test]
 fn every_ablation_differs_from_the_baseline_in_what_its_name_says_and_the_baseline_from_compact_in_its_length()
  {
     let flat = |name: &str| -> (Value, Value) {
-        let mut whole: Value = parsed(name);
         let parsed: TrainConfig = parsed(name);
+        let mut whole = Value::try_from(&parsed).unwrap();
         parsed.validate().unwrap();
-        let layout =
-            FeatureLayout::new(JOINTS, JOINTS, parsed.phase.network.channels, parsed.kinematic.rotations);
+        let layout = FeatureLayout::new(
+            JOINTS,
+            JOINTS,
+            parsed.phase.network.channels,
+            parsed.kinematic.layout.rotations,
+        );
         parsed.kinematic.network(&layout).validate().unwrap();
         let table = whole.as_table_mut().unwrap();
         table.remove("name");
@@ -208,14 +240,18 @@ fn every_ablation_differs_from_the_baseline_in_what_its_name_says_and_the_baseli
         (whole, kinematic)
     };
     let differing = |a: &Value, b: &Value| -> Vec<String> {
-        keys(a).union(&keys(b)).filter(|key| a.get(key.as_str()) != b.get(key.as_str())).cloned().collect()
+        let both: BTreeSet<String> = keys(a).union(&keys(b)).cloned().collect();
+        let leaf = |key: &&String| !at(a, key).or(at(b, key)).unwrap().is_table();
+        both.iter().filter(leaf).filter(|key| at(a, key) != at(b, key)).cloned().collect()
     };
     let (rest, baseline) = flat("ablations/baseline.toml");
     let (compact_rest, compact) = flat("compact.toml");
     assert_eq!(rest, compact_rest);
-    assert_eq!(differing(&baseline, &compact), ["average", "steps", "warm_up_steps"]);
-    let files =
-        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/ablations")).unwrap();
+    assert_eq!(
+        differing(&baseline, &compact),
+        ["training.average", "training.steps", "training.warm_up_steps"]
+    );
+    let files = std::fs::read_dir(path("ablations")).unwrap();
     assert_eq!(files.count(), ABLATIONS.len() + 1, "every ablation is listed here");
     for (name, expected) in ABLATIONS {
         let (ablation_rest, ablation) = flat(&format!("ablations/{name}.toml"));
@@ -225,8 +261,45 @@ fn every_ablation_differs_from_the_baseline_in_what_its_name_says_and_the_baseli
 }
 
 #[test]
-fn paper_toml_has_the_keys_of_compact_toml() {
-    assert_eq!(keys_of_file("paper.toml"), keys_of_file("compact.toml"));
+fn compact_toml_spells_out_every_default_but_its_name_and_the_clips_that_it_leaves_out() {
+    let mut config: TrainConfig = parsed("compact.toml");
+    assert_eq!(keys_of_file("compact.toml"), keys_of(&TrainConfig::default()));
+    assert_eq!((config.name.as_str(), config.exclude.len()), ("compact", 10));
+    (config.name, config.exclude) = (TrainConfig::default().name, Vec::new());
+    assert_eq!(config, TrainConfig::default());
+}
+
+/// `model.json` holds the configurations of both trainings as they were then, in one table without sections.
+#[test]
+fn the_configurations_of_the_published_models_resolve_to_what_they_were_trained_with() {
+    for (first, second) in
+        [("compact.toml", "compact_practised.toml"), ("paper_size.toml", "paper_size_practised.toml")]
+    {
+        let folder = first.trim_end_matches(".toml");
+        let model = path("../data/models").join(folder).join("model.json");
+        let model: Json = serde_json::from_str(&std::fs::read_to_string(model).unwrap()).unwrap();
+        for (name, stored) in [(first, &model["fine_tuned_from"]["config"]), (second, &model["config"])] {
+            let now = serde_json::to_value(parsed::<TrainConfig>(name)).unwrap();
+            let mut compared = 0;
+            for (key, value) in stored.as_object().unwrap().iter().filter(|(key, _)| *key != "kinematic") {
+                assert_eq!(now[key], *value, "{name}: {key}");
+                compared += 1;
+            }
+            let sections = now["kinematic"].as_object().unwrap();
+            for (key, value) in stored["kinematic"].as_object().unwrap() {
+                let found = match key.as_str() {
+                    "weights" => &sections["loss"],
+                    "diffusion_steps" => &sections["diffusion"]["steps"],
+                    "steps" => &sections["training"]["steps"],
+                    "simulated_rollouts" => &sections["simulated_rollouts"],
+                    key => sections.values().find_map(|section| section.get(key)).expect("it has a place"),
+                };
+                assert_eq!(found, value, "{name}: kinematic.{key}");
+                compared += 1;
+            }
+            assert!(compared > 30, "{name}: {compared} settings");
+        }
+    }
 }
 
 #[test]
@@ -236,8 +309,12 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
     {
         let [first, second]: [TrainConfig; 2] = [first, second].map(parsed);
         let networks = [&first, &second].map(|config| {
-            let layout =
-                FeatureLayout::new(JOINTS, JOINTS, config.phase.network.channels, config.kinematic.rotations);
+            let layout = FeatureLayout::new(
+                JOINTS,
+                JOINTS,
+                config.phase.network.channels,
+                config.kinematic.layout.rotations,
+            );
             (config.kinematic.network(&layout), layout)
         });
         assert_eq!(networks[0], networks[1]);
@@ -249,8 +326,8 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
 fn paper_toml_has_the_sizes_of_the_paper() {
     let config: TrainConfig = parsed("paper.toml");
     assert_eq!(config.phase.network.channels, 5);
-    assert_eq!(config.kinematic.rotations, Rotations::None);
-    assert_eq!((config.kinematic.experts, config.kinematic.condition_size), (8, 1024));
+    assert_eq!(config.kinematic.layout.rotations, Rotations::None);
+    assert_eq!((config.kinematic.network.experts, config.kinematic.network.condition_size), (8, 1024));
     let layout = FeatureLayout::new(JOINTS, JOINTS, 5, Rotations::None);
     let network = config.kinematic.network(&layout);
     let GateInput { start, len } = network.gate_input;
@@ -260,6 +337,6 @@ fn paper_toml_has_the_sizes_of_the_paper() {
 #[test]
 fn the_layout_of_paper_toml_has_the_papers_totals_for_the_papers_skeleton() {
     let config: TrainConfig = parsed("paper.toml");
-    let layout = FeatureLayout::new(29, 13, config.phase.network.channels, config.kinematic.rotations);
+    let layout = FeatureLayout::new(29, 13, config.phase.network.channels, config.kinematic.layout.rotations);
     assert_eq!((layout.x_len(), layout.y_len()), (541, 388));
 }

@@ -4,7 +4,7 @@ use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-const COMMANDS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 22] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -25,6 +25,8 @@ const COMMANDS: [&[&str]; 20] = [
     &["evaluate"],
     &["synthesize"],
     &["bench"],
+    &["config"],
+    &["config", "show"],
 ];
 
 #[test]

@@ -18,8 +18,8 @@ fn config(folder: &Path, more: &[(&[&str], Toml)]) -> PathBuf {
     let changes: [(&[&str], Toml); 4] = [
         (&["phase", "training", "epochs"], 12.into()),
         (&["aligned_phase", "training", "epochs"], 4.into()),
-        (&["kinematic", "steps"], 1200.into()),
-        (&["kinematic", "batch_size"], 8.into()),
+        (&["kinematic", "training", "steps"], 1200.into()),
+        (&["kinematic", "training", "batch_size"], 8.into()),
     ];
     let all: Vec<(&[&str], Toml)> =
         tiny_changes().into_iter().chain(changes).chain(more.iter().cloned()).collect();
@@ -103,7 +103,7 @@ fn so_does_one_whose_recordings_take_turns_in_memory() {
 fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
     let folder = TempDir::new().unwrap();
     let [base, whole, killed] = ["base", "whole", "killed"].map(|name| folder.path().join(name));
-    let short = config(folder.path(), &[(&["kinematic", "steps"], 40.into())]);
+    let short = config(folder.path(), &[(&["kinematic", "training", "steps"], 40.into())]);
     assert!(training("all", &short, &base).status().unwrap().success());
     let files = ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
     let begin_again = |out: &Path| {
@@ -118,7 +118,7 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
         folder.path(),
         &[
             (&["name"], "practised".into()),
-            (&["kinematic", "kept_of_first"], 0.4.into()),
+            (&["kinematic", "training", "kept_of_first"], 0.4.into()),
             (&[rollouts[0], rollouts[1], "share"], 0.3.into()),
             (&[rollouts[0], rollouts[1], "frames"], 20.into()),
         ],
@@ -140,7 +140,7 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
     });
     assert!(on_its_way, "it was killed between its checkpoint and its end");
     pomp!("train", "kinematic", "--data", recordings(), "--out", killed, "--config", config, "--resume")
-        .refuses(&["kinematic.kept_of_first", "--fine-tune"]);
+        .refuses(&["kinematic.training.kept_of_first", "--fine-tune"]);
     assert!(fine_tuning(&killed, true).status().unwrap().success());
     assert_same_files(&whole, &killed, &files);
 
@@ -148,7 +148,7 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
     assert_eq!(model["config_name"], "practised");
     let first = &model["fine_tuned_from"];
     assert_ne!(first["config_name"], "practised");
-    assert_eq!(first["config"]["kinematic"]["steps"], 40);
+    assert_eq!(first["config"]["kinematic"]["training"]["steps"], 40);
     assert_eq!(first["files_sha256"].as_str().unwrap().len(), 64);
 }
 
@@ -301,15 +301,15 @@ fn a_dry_run_tells_sizes_and_times_and_writes_nothing() {
 #[test]
 fn every_kind_of_ablation_trains() {
     let folder = TempDir::new().unwrap();
-    let changes: [(&str, Toml); 5] = [
-        ("phases", "none".into()),
-        ("experts", 1.into()),
-        ("expert_outputs", "plain".into()),
-        ("blend", "before_decoder".into()),
-        ("rotations", "none".into()),
+    let changes: [([&str; 2], Toml); 5] = [
+        (["layout", "phases"], "none".into()),
+        (["network", "experts"], 1.into()),
+        (["network", "expert_outputs"], "plain".into()),
+        (["network", "blend"], "before_decoder".into()),
+        (["layout", "rotations"], "none".into()),
     ];
-    for (field, value) in changes {
-        let path = ["kinematic", field];
+    for ([section, field], value) in changes {
+        let path = ["kinematic", section, field];
         let off: (&[&str], Toml) = (&["kinematic", "simulated_rollouts", "share"], 0.0.into());
         let config = config(folder.path(), &[(&path, value), off]);
         let out = folder.path().join("model");
@@ -322,7 +322,7 @@ fn every_kind_of_ablation_trains() {
 fn rejects_simulated_rollouts_without_rotations_to_aim_at() {
     let folder = TempDir::new().unwrap();
     let (rotations, share): (&[&str], &[&str]) =
-        (&["kinematic", "rotations"], &["kinematic", "simulated_rollouts", "share"]);
+        (&["kinematic", "layout", "rotations"], &["kinematic", "simulated_rollouts", "share"]);
     let config = config(folder.path(), &[(rotations, "none".into()), (share, 0.3.into())]);
     let out = folder.path().join("model");
     pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
@@ -332,10 +332,10 @@ fn rejects_simulated_rollouts_without_rotations_to_aim_at() {
 #[test]
 fn rejects_keeping_first_weights_where_nothing_is_fine_tuned() {
     let folder = TempDir::new().unwrap();
-    let config = config(folder.path(), &[(&["kinematic", "kept_of_first"], 0.3.into())]);
+    let config = config(folder.path(), &[(&["kinematic", "training", "kept_of_first"], 0.3.into())]);
     let out = folder.path().join("model");
     pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
-        .refuses(&["kinematic.kept_of_first", "--fine-tune"]);
+        .refuses(&["kinematic.training.kept_of_first", "--fine-tune"]);
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -16,12 +16,12 @@ pub fn tiny_changes() -> Vec<(&'static [&'static str], Toml)> {
         (&["aligned_phase", "stride"], 12.into()),
         (&["aligned_phase", "training", "epochs"], 1.into()),
         (&["aligned_phase", "training", "batch_size"], 8.into()),
-        (&["kinematic", "expert_hidden"], Toml::Array(vec![8.into()])),
-        (&["kinematic", "condition_size"], 16.into()),
-        (&["kinematic", "decoder_hidden"], Toml::Array(vec![16.into(), 16.into()])),
-        (&["kinematic", "diffusion_steps"], 8.into()),
-        (&["kinematic", "steps"], 12.into()),
-        (&["kinematic", "batch_size"], 16.into()),
+        (&["kinematic", "network", "expert_hidden"], Toml::Array(vec![8.into()])),
+        (&["kinematic", "network", "condition_size"], 16.into()),
+        (&["kinematic", "network", "decoder_hidden"], Toml::Array(vec![16.into(), 16.into()])),
+        (&["kinematic", "diffusion", "steps"], 8.into()),
+        (&["kinematic", "training", "steps"], 12.into()),
+        (&["kinematic", "training", "batch_size"], 16.into()),
     ]
 }
 

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Least likeness, of 1, at which a known key is named in place of an unknown one.
-const LEAST_LIKENESS: f64 = 0.6;
+const LEAST_LIKENESS: f64 = 0.7;
 
 /// A configuration, and where its values come from.
 pub struct Resolved<T> {
@@ -21,21 +21,40 @@ pub struct Resolved<T> {
 
 /// Puts a configuration together: the defaults of its type, the file and those that it extends, and `settings`
 /// (`key.path=value`), each of which wins over those before it. Tables are merged key by key; everything else, arrays too,
-/// is replaced as a whole.
+/// is replaced as a whole. So a file may leave out any key of any section, and has the default of that very place.
 ///
 /// # Errors
 /// A file that cannot be read, text that is no TOML, an unknown key, a value of the wrong type; each with its place.
-pub fn resolve<T: DeserializeOwned>(
+pub fn resolve<T: DeserializeOwned + Serialize + Default>(
     origin: Origin<'_>,
     settings: &[String],
 ) -> Result<Resolved<T>, ConfigError> {
-    let sources = Sources::gather(origin, settings)?;
+    let defaults = toml::to_string(&T::default()).expect("a configuration is plain data");
+    merged(&Sources::gather(Some(&defaults), origin, settings)?)
+}
+
+/// The same for a configuration without defaults, of which the file says all.
+///
+/// # Errors
+/// As [`resolve`], and a missing key.
+pub fn resolve_whole<T: DeserializeOwned>(
+    origin: Origin<'_>,
+    settings: &[String],
+) -> Result<Resolved<T>, ConfigError> {
+    merged(&Sources::gather(None, origin, settings)?)
+}
+
+fn merged<T: DeserializeOwned>(sources: &Sources) -> Result<Resolved<T>, ConfigError> {
     let merged = sources.merged()?;
-    let places = leaves(&merged).into_iter().map(|leaf| (leaf.path, sources.place(leaf.key_start))).collect();
+    let places = leaves(&merged)
+        .into_iter()
+        .filter(|leaf| !sources.is_default(leaf.key_start))
+        .map(|leaf| (leaf.path, sources.place(leaf.key_start)))
+        .collect();
     let deserializer = toml::de::Deserializer::from(Spanned::new(0..0, merged.clone()));
     match T::deserialize(deserializer) {
         Ok(config) => Ok(Resolved { config, places, name: sources.name() }),
-        Err(error) => Err(placed(&error, &sources, &merged)),
+        Err(error) => Err(placed(&error, sources, &merged)),
     }
 }
 
@@ -126,15 +145,26 @@ fn placed(error: &toml::de::Error, sources: &Sources, merged: &DeTable<'_>) -> C
     {
         let known: Vec<String> = quoted.map(str::to_owned).collect();
         let section = span.and_then(|span| section_at("", merged, span.start)).unwrap_or_default();
-        let likeness = |key: &String| strsim::jaro_winkler(key, unknown);
-        let nearest = known
-            .iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-            .filter(|key| likeness(key) >= LEAST_LIKENESS)
-            .cloned();
-        return ConfigError::UnknownKey { place, key: format!("{section}{unknown}"), nearest, known };
+        let key = format!("{section}{unknown}");
+        let likeness = |known: &String| strsim::jaro_winkler(known, unknown);
+        let nearest = elsewhere("", merged, unknown, &key).or_else(|| {
+            let most = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+            most.filter(|known| likeness(known) >= LEAST_LIKENESS).cloned()
+        });
+        return ConfigError::UnknownKey { place, key, nearest, known };
     }
     ConfigError::Invalid { place, message }
+}
+
+/// The path of a key `name` in another section than that of the path `not`: where it may have been meant.
+fn elsewhere(prefix: &str, table: &DeTable<'_>, name: &str, not: &str) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let section = format!("{prefix}{}.", key.get_ref());
+        let inner = value.get_ref().as_table()?;
+        let here = format!("{section}{name}");
+        let found = inner.contains_key(name) && here != not;
+        if found { Some(here) } else { elsewhere(&section, inner, name, not) }
+    })
 }
 
 /// The section, as a prefix of paths, whose key begins at a byte.
@@ -273,6 +303,11 @@ mod tests {
         assert_eq!(refused(&over, &[]), told, "the place is that of the base");
         let found = refused(&write(&folder, "b.toml", ""), &["training.stops=1"]);
         assert!(found.starts_with("--set training.stops=1: unknown key `training.stops`"), "{found}");
+        let found = refused(&write(&folder, "old.toml", "widths = [1]\n"), &[]);
+        assert!(
+            found.contains("unknown key `widths`; the nearest known one is `training.widths`"),
+            "{found}"
+        );
         let ground = "[[ground]]\nshare = 1.0\nshape = { kind = \"flat\" }\ntraining = 1\n";
         let found = refused(&write(&folder, "c.toml", ground), &[]);
         assert!(

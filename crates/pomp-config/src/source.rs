@@ -31,8 +31,16 @@ struct Source {
     /// Its text, behind as many blanks as the sources before it are long.
     padded: String,
     start: usize,
-    /// Whether `name` alone says where a value stands.
-    is_setting: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What the type itself says: a value from it has no place.
+    Default,
+    File,
+    /// An argument, whose name alone says where a value stands.
+    Setting,
 }
 
 /// The texts, from the one that gives way to the one that wins.
@@ -43,27 +51,34 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Reads everything that `origin` and `settings` (`key.path=value`) stand for.
-    pub fn gather(origin: Origin<'_>, settings: &[String]) -> Result<Self, ConfigError> {
+    /// Reads everything that `origin` and `settings` (`key.path=value`) stand for, over `defaults`.
+    pub fn gather(
+        defaults: Option<&str>,
+        origin: Origin<'_>,
+        settings: &[String],
+    ) -> Result<Self, ConfigError> {
         let mut sources = Self::default();
+        if let Some(text) = defaults {
+            sources.add("the defaults".to_owned(), text, Kind::Default);
+        }
         match origin {
             Origin::Defaults => {}
-            Origin::BuiltIn { name, text } => sources.add(name.to_owned(), text, false),
+            Origin::BuiltIn { name, text } => sources.add(name.to_owned(), text, Kind::File),
             Origin::File(path) => sources.add_with_extended(path)?,
         }
         for setting in settings {
             let text = setting_text(setting)
                 .map_err(|reason| ConfigError::BadSetting { setting: setting.clone(), reason })?;
-            sources.add(format!("--set {setting}"), &text, true);
+            sources.add(format!("--set {setting}"), &text, Kind::Setting);
         }
         Ok(sources)
     }
 
-    fn add(&mut self, name: String, text: &str, is_setting: bool) {
+    fn add(&mut self, name: String, text: &str, kind: Kind) {
         let start = self.end;
         let padded = format!("{}{text}", " ".repeat(start));
         self.end = padded.len() + 1;
-        self.list.push(Source { name, padded, start, is_setting });
+        self.list.push(Source { name, padded, start, kind });
     }
 
     /// Adds the file that `path` extends, the one that this one extends, and so on, and last `path` itself.
@@ -75,7 +90,7 @@ impl Sources {
                 .map_err(|source| ConfigError::Read { path: path.clone(), source })?;
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
             let mut alone = Self::default();
-            alone.add(path.display().to_string(), &text, false);
+            alone.add(path.display().to_string(), &text, Kind::File);
             next = match alone.parsed(0)?.get(EXTENDS) {
                 None => None,
                 Some(value) => {
@@ -108,7 +123,7 @@ impl Sources {
             chain.push((path, text));
         }
         for (path, text) in chain.into_iter().rev() {
-            self.add(path.display().to_string(), &text, false);
+            self.add(path.display().to_string(), &text, Kind::File);
         }
         Ok(())
     }
@@ -125,7 +140,7 @@ impl Sources {
         let mut merged = DeTable::new();
         for (index, source) in self.list.iter().enumerate() {
             let mut table = self.parsed(index)?;
-            if !source.is_setting {
+            if source.kind == Kind::File {
                 table.remove(EXTENDS);
             }
             merge(&mut merged, table);
@@ -133,14 +148,20 @@ impl Sources {
         Ok(merged)
     }
 
+    fn at(&self, offset: usize) -> Option<&Source> {
+        self.list.iter().rev().find(|source| source.start <= offset)
+    }
+
+    /// Whether a byte of the imagined text is one of the defaults.
+    pub fn is_default(&self, offset: usize) -> bool {
+        self.at(offset).is_none_or(|source| source.kind == Kind::Default)
+    }
+
     /// Where a byte of the imagined text stands: `file:line:column`, or the setting.
     pub fn place(&self, offset: usize) -> String {
-        let Some(source) = self.list.iter().rev().find(|source| source.start <= offset) else {
-            return "the defaults".to_owned();
+        let Some(source) = self.at(offset).filter(|source| source.kind == Kind::File) else {
+            return self.at(offset).map_or_else(|| self.name(), |source| source.name.clone());
         };
-        if source.is_setting {
-            return source.name.clone();
-        }
         let before = source.padded.get(source.start..offset).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -149,7 +170,7 @@ impl Sources {
 
     /// The last file, for what stands nowhere in particular.
     pub fn name(&self) -> String {
-        let file = self.list.iter().rev().find(|source| !source.is_setting);
+        let file = self.list.iter().rev().find(|source| source.kind == Kind::File);
         file.map_or_else(|| "the defaults".to_owned(), |source| source.name.clone())
     }
 }

@@ -1,5 +1,9 @@
 use crate::PhysicsError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
+
+/// Largest stiffness, force or torque, in the field's own unit.
+const MOST: f32 = 1e6;
 
 /// Everything that can be set about the dynamic module; `configs/physics.toml` holds the defaults.
 ///
@@ -224,11 +228,79 @@ impl Default for DynamicConfig {
     }
 }
 
+impl Validate for DynamicConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("mass_kg", self.mass_kg, 5.0..=500.0)?;
+        fields.within("frame_rate_hz", self.frame_rate_hz, 20.0..=1000.0)?;
+        fields.within("steps_per_frame", self.steps_per_frame, 1..=16)?;
+        fields.within("contact_sweeps", self.contact_sweeps, 1..=64)?;
+        fields.within("gravity_m_s2", self.gravity_m_s2, 0.0..=100.0)?;
+        fields.within("friction", self.friction, 0.0..=10.0)?;
+        self.contact.check(&fields.section("contact"))?;
+        self.drives.check(&fields.section("drives"))?;
+        let limits = fields.section("limits");
+        limits.within("stiffness_nm_per_rad", self.limits.stiffness_nm_per_rad, 0.0..=MOST)?;
+        limits.within("damping_s", self.limits.damping_s, 0.0..=10.0)?;
+        self.assist.check(&fields.section("assist"))?;
+        self.guard.check(&fields.section("guard"))
+    }
+}
+
+impl Validate for ContactConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("frequency_hz", self.frequency_hz, 1.0..=1e6)?;
+        fields.within("damping_ratio", self.damping_ratio, 0.01..=1e3)?;
+        fields.within("prediction_m", self.prediction_m, 1e-4..=1.0)?;
+        fields.within("fast_body_prediction_m", self.fast_body_prediction_m, 0.0..=10.0)?;
+        fields.within("border_m", self.border_m, 0.0..=100.0)
+    }
+}
+
+impl Validate for DriveConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("damping_s", self.damping_s, 0.0..=10.0)?;
+        fields.within("passive_damping_s", self.passive_damping_s, 1e-5..=10.0)?;
+        for (name, drive) in self.named() {
+            let fields = fields.section(name);
+            fields.within("stiffness_nm_per_rad", drive.stiffness_nm_per_rad, 1e-3..=MOST)?;
+            fields.within("torque_limit_nm", drive.torque_limit_nm, 1e-3..=MOST)?;
+        }
+        Ok(())
+    }
+}
+
+impl Validate for AssistConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        for (field, value) in [
+            ("horizontal_stiffness_bw_per_m", self.horizontal_stiffness_bw_per_m),
+            ("horizontal_limit_bw", self.horizontal_limit_bw),
+            ("struck_limit_bw", self.struck_limit_bw),
+            ("vertical_share", self.vertical_share),
+            ("angular_stiffness_bw_m_per_rad", self.angular_stiffness_bw_m_per_rad),
+            ("angular_limit_bw_m", self.angular_limit_bw_m),
+        ] {
+            fields.within(field, value, 0.0..=MOST)?;
+        }
+        fields.within("settle_s", self.settle_s, 0.01..=1e3)?;
+        fields.within("angular_damping_s", self.angular_damping_s, 0.0..=10.0)
+    }
+}
+
+impl Validate for GuardConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("max_root_speed_m_s", self.max_root_speed_m_s, 1e-3..=300.0)?;
+        fields.within("max_joint_rate_rad_s", self.max_joint_rate_rad_s, 1e-3..=1e4)?;
+        fields.within("max_fall_below_ground_m", self.max_fall_below_ground_m, 0.0..=1e3)?;
+        fields.within("max_depth_in_ground_m", self.max_depth_in_ground_m, 0.0..=1e3)?;
+        fields.within("max_time_in_ground_s", self.max_time_in_ground_s, 0.0..=1e3)
+    }
+}
+
 impl DynamicConfig {
     /// Reads a config; every field has to be there, unknown ones are refused.
     ///
     /// # Errors
-    /// [`PhysicsError::ConfigSyntax`] with line and column, [`PhysicsError::BadConfig`] with the field out of
+    /// [`PhysicsError::ConfigSyntax`] with line and column, [`PhysicsError::OutOfRange`] with the field out of
     /// range.
     pub fn from_toml(text: &str) -> Result<Self, PhysicsError> {
         let config: Self =
@@ -240,100 +312,9 @@ impl DynamicConfig {
     /// Checks every range.
     ///
     /// # Errors
-    /// [`PhysicsError::BadConfig`] with the first field out of range.
+    /// [`PhysicsError::OutOfRange`] with the first field out of range.
     pub fn validate(&self) -> Result<(), PhysicsError> {
-        let between = |field, value: f32, low: f32, high: f32, rule| {
-            if value >= low && value <= high {
-                Ok(())
-            } else {
-                Err(PhysicsError::BadConfig { field, value: f64::from(value), rule })
-            }
-        };
-        let positive = "above 0 and at most 1e6";
-        let share = "0 or more and at most 1e6";
-        between("mass_kg", self.mass_kg, 5.0, 500.0, "between 5 and 500 kg")?;
-        between("frame_rate_hz", self.frame_rate_hz, 20.0, 1000.0, "between 20 and 1000 Hz")?;
-        between("steps_per_frame", self.steps_per_frame as f32, 1.0, 16.0, "between 1 and 16")?;
-        between("contact_sweeps", self.contact_sweeps as f32, 1.0, 64.0, "between 1 and 64")?;
-        between("gravity_m_s2", self.gravity_m_s2, 0.0, 100.0, "between 0 and 100 m/s²")?;
-        between("friction", self.friction, 0.0, 10.0, "between 0 and 10")?;
-        let contact = &self.contact;
-        between("contact.frequency_hz", contact.frequency_hz, 1.0, 1e6, "between 1 Hz and 1 MHz")?;
-        between("contact.damping_ratio", contact.damping_ratio, 0.01, 1e3, "between 0.01 and 1000")?;
-        between("contact.prediction_m", contact.prediction_m, 1e-4, 1.0, "between 0.0001 and 1 m")?;
-        between(
-            "contact.fast_body_prediction_m",
-            contact.fast_body_prediction_m,
-            0.0,
-            10.0,
-            "between 0 and 10 m",
-        )?;
-        between("contact.border_m", contact.border_m, 0.0, 100.0, "between 0 and 100 m")?;
-        between("drives.damping_s", self.drives.damping_s, 0.0, 10.0, "between 0 and 10 s")?;
-        between(
-            "drives.passive_damping_s",
-            self.drives.passive_damping_s,
-            1e-5,
-            10.0,
-            "between 1e-5 and 10 s",
-        )?;
-        for (stiffness, limit, drive) in self.drives.named() {
-            between(stiffness, drive.stiffness_nm_per_rad, 1e-3, 1e6, positive)?;
-            between(limit, drive.torque_limit_nm, 1e-3, 1e6, positive)?;
-        }
-        between("limits.stiffness_nm_per_rad", self.limits.stiffness_nm_per_rad, 0.0, 1e6, share)?;
-        between("limits.damping_s", self.limits.damping_s, 0.0, 10.0, "between 0 and 10 s")?;
-        let assist = &self.assist;
-        between(
-            "assist.horizontal_stiffness_bw_per_m",
-            assist.horizontal_stiffness_bw_per_m,
-            0.0,
-            1e6,
-            share,
-        )?;
-        between("assist.horizontal_limit_bw", assist.horizontal_limit_bw, 0.0, 1e6, share)?;
-        between("assist.struck_limit_bw", assist.struck_limit_bw, 0.0, 1e6, share)?;
-        between("assist.settle_s", assist.settle_s, 0.01, 1e3, "between 0.01 and 1000 s")?;
-        between("assist.vertical_share", assist.vertical_share, 0.0, 1e6, share)?;
-        between(
-            "assist.angular_stiffness_bw_m_per_rad",
-            assist.angular_stiffness_bw_m_per_rad,
-            0.0,
-            1e6,
-            share,
-        )?;
-        between("assist.angular_damping_s", assist.angular_damping_s, 0.0, 10.0, "between 0 and 10 s")?;
-        between("assist.angular_limit_bw_m", assist.angular_limit_bw_m, 0.0, 1e6, share)?;
-        let guard = &self.guard;
-        between(
-            "guard.max_root_speed_m_s",
-            guard.max_root_speed_m_s,
-            1e-3,
-            300.0,
-            "above 0 and at most 300 m/s",
-        )?;
-        between(
-            "guard.max_joint_rate_rad_s",
-            guard.max_joint_rate_rad_s,
-            1e-3,
-            1e4,
-            "above 0 and at most 10000 rad/s",
-        )?;
-        between(
-            "guard.max_fall_below_ground_m",
-            guard.max_fall_below_ground_m,
-            0.0,
-            1e3,
-            "between 0 and 1000 m",
-        )?;
-        between(
-            "guard.max_depth_in_ground_m",
-            guard.max_depth_in_ground_m,
-            0.0,
-            1e3,
-            "between 0 and 1000 m",
-        )?;
-        between("guard.max_time_in_ground_s", guard.max_time_in_ground_s, 0.0, 1e3, "between 0 and 1000 s")
+        Ok(self.check(&Fields::root())?)
     }
 
     /// Body weight, newtons.
@@ -343,14 +324,10 @@ impl DynamicConfig {
 }
 
 impl DriveConfig {
-    fn named(&self) -> [(&'static str, &'static str, Drive); 11] {
+    fn named(&self) -> [(&'static str, Drive); 11] {
         macro_rules! rows {
             ($($group:ident),*) => {
-                [$((
-                    concat!("drives.", stringify!($group), ".stiffness_nm_per_rad"),
-                    concat!("drives.", stringify!($group), ".torque_limit_nm"),
-                    self.$group,
-                )),*]
+                [$((stringify!($group), self.$group)),*]
             };
         }
         rows!(hip, knee, ankle, toe, spine, neck, head, clavicle, shoulder, elbow, wrist)

@@ -14,6 +14,9 @@ pub enum PhysicsError {
         /// What is allowed.
         rule: &'static str,
     },
+    /// A setting outside its range, told by its path.
+    #[error("physics config: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// A config file that is no valid TOML of [`crate::DynamicConfig`].
     #[error("physics config: {message}")]
     ConfigSyntax {

@@ -61,6 +61,9 @@ pub enum PreprocessError {
     /// Force plates that cannot be used.
     #[error(transparent)]
     Plates(#[from] crate::validation::PlateError),
+    /// A setting outside its range.
+    #[error("preprocessing configuration: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// A setting that makes no sense.
     #[error("preprocessing configuration: {reason}")]
     BadConfig {

@@ -2,10 +2,12 @@
 //! is recorded.
 
 use crate::stage::Stage;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::glam::Vec2;
 use pomp_motion::{Clip, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
 use pomp_physics::{DynamicConfig, Expectation, PhysicsError, Push};
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// How the replay treats clips that the ragdoll cannot follow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,15 @@ impl Default for ReplayConfig {
             bearing_stiffness: 0.15,
             bearing_damping: 0.6,
         }
+    }
+}
+
+impl Validate for ReplayConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("lost_beyond_m", self.lost_beyond_m, (Bound::Excluded(0.0), Bound::Included(100.0)))?;
+        fields.within("bearing_stiffness", self.bearing_stiffness, 0.0..=10.0)?;
+        fields.within("bearing_damping", self.bearing_damping, 0.0..=10.0)?;
+        fields.within("warm_up_frames", self.warm_up_frames, 0..=600)
     }
 }
 

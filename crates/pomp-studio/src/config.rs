@@ -1,4 +1,5 @@
 use crate::StudioError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -35,23 +36,22 @@ impl Default for StudioConfig {
     }
 }
 
+impl Validate for StudioConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("max_worlds", self.max_worlds, 1..=64)?;
+        fields.within("max_upload_mb", self.max_upload_mb, 1..=2048)?;
+        fields.within("recording_s", self.recording_s, 10.0..=3600.0)?;
+        fields.within("rewind_s", self.rewind_s, 1.0..=60.0)
+    }
+}
+
 impl StudioConfig {
     /// Checks every range.
     ///
     /// # Errors
     /// The first field outside its range.
     pub fn validate(&self) -> Result<(), StudioError> {
-        let in_range = |field, value: f32, low: f32, high: f32, range| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(StudioError::BadConfig { field, value: value.to_string(), range })
-            }
-        };
-        in_range("max_worlds", self.max_worlds as f32, 1.0, 64.0, "1 to 64")?;
-        in_range("max_upload_mb", self.max_upload_mb as f32, 1.0, 2048.0, "1 to 2048")?;
-        in_range("recording_s", self.recording_s, 10.0, 3600.0, "10 to 3600")?;
-        in_range("rewind_s", self.rewind_s, 1.0, 60.0, "1 to 60")
+        Ok(self.check(&Fields::root())?)
     }
 
     /// Largest upload, bytes.

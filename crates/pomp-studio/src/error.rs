@@ -6,15 +6,8 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum StudioError {
     /// A setting outside its range.
-    #[error("studio config: {field} = {value} is outside {range}")]
-    BadConfig {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        range: &'static str,
-    },
+    #[error("studio config: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; choose another with --port, or 0 for any free one")]
     Bind {

@@ -18,13 +18,6 @@ pub struct EarlyStopping {
     pub kinematic: usize,
 }
 
-impl EarlyStopping {
-    /// Whether all stages run to their end.
-    pub fn is_off(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The best measurement so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Best {

@@ -40,6 +40,9 @@ pub enum TrainError {
     )]
     NothingToPractise,
     /// A setting outside its range.
+    #[error("training config: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
+    /// A setting that does not fit what is to be done.
     #[error("training config: {field} = {value} is outside {range}")]
     BadConfig {
         /// The field.

@@ -203,7 +203,7 @@ pub(crate) fn train_kinematic(
     let stage = &config.kinematic;
     phases.turn_to(0, dataset)?;
     let mut sampler = training_sampler(dataset, config);
-    if sampler.len() < stage.batch_size {
+    if sampler.len() < stage.training.batch_size {
         return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: sampler.len() });
     }
     let mut practised = practised_sampler(dataset, config)?;
@@ -211,43 +211,48 @@ pub(crate) fn train_kinematic(
     let network = stage.network(layout);
     let (initial, (x, y)) = match initial {
         Some((network, described)) => (Some(network), (described.x, described.y)),
-        None => (None, fit_normalisers(dataset, layout, &sampler, stage.output)),
+        None => (None, fit_normalisers(dataset, layout, &sampler, stage.layout.output)),
     };
-    let mut description =
-        KinematicDescription { config: network.clone(), output: stage.output, x, y, starts: BTreeMap::new() };
+    let mut description = KinematicDescription {
+        config: network.clone(),
+        output: stage.layout.output,
+        x,
+        y,
+        starts: BTreeMap::new(),
+    };
     description.starts = starts(dataset, layout, &sampler);
-    let noise = noise_per_feature(layout, stage.state_noise, stage.context_noise);
+    let noise = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
 
     let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(match initial {
         Some(trained) => trained,
         None => {
             let fresh = KinematicModel::new(&network, config.seed, &autodiff)?;
-            match stage.phases {
+            match stage.layout.phases {
                 Phases::Codes => fresh,
                 Phases::None => phaseless::deafen(fresh, layout),
             }
         }
     });
     let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-    let mut optimizer = adamw(stage.weight_decay, Some(&clipping));
-    let mut average = AveragedWeights::new(&model, stage.average);
-    let first = first_weights(&model, stage.kept_of_first, run)?;
+    let mut optimizer = adamw(stage.training.weight_decay, Some(&clipping));
+    let mut average = AveragedWeights::new(&model, stage.training.average);
+    let first = first_weights(&model, stage.training.kept_of_first, run)?;
     // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
-    let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.steps / 2), None);
+    let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.training.steps / 2), None);
     if start.resumes()
         && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
-        average = AveragedWeights::new(&with_stable_ids(saved.average), stage.average);
+        average = AveragedWeights::new(&with_stable_ids(saved.average), stage.training.average);
         (done, best) = (saved.step, saved.best);
         (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
     let mut course = run.course(config.early_stopping.kinematic, dataset, best)?;
-    let feature_weights = Tensor::<1>::from_floats(stage.weights.per_feature(layout).as_slice(), &autodiff);
+    let feature_weights = Tensor::<1>::from_floats(stage.loss.per_feature(layout).as_slice(), &autodiff);
     let mut metrics = MetricsFile::open(folder, Stage::Kinematic, done)?;
     let mut rollouts: Vec<Rollout> = Vec::new();
     let (mut sum, mut last_step) = (0.0, done.max(1));
-    for step in done + 1..=stage.steps {
+    for step in done + 1..=stage.training.steps {
         if course.is_over() {
             break;
         }
@@ -260,14 +265,14 @@ pub(crate) fn train_kinematic(
             practised = practised_sampler(dataset, config)?;
         }
         last_step = step;
-        let rows = Rows::new(dataset, layout, &description, stage.phases);
+        let rows = Rows::new(dataset, layout, &description, stage.layout.phases);
         let starts = RolloutStarts { config, anywhere: &sampler, practised: &practised, loop_phases };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
-        let grown = (3.0 * step as f32 / stage.steps as f32).min(1.0);
-        let share_of_batch = |share: f32| (share * stage.batch_size as f32) as usize;
-        let replayed = share_of_batch(stage.replayed_share);
+        let grown = (3.0 * step as f32 / stage.training.steps as f32).min(1.0);
+        let share_of_batch = |share: f32| (share * stage.training.batch_size as f32) as usize;
+        let replayed = share_of_batch(stage.states.replayed_share);
         for (kind, wanted) in [
-            (RolloutKind::Unhindered, share_of_batch(stage.rollout_share * grown)),
+            (RolloutKind::Unhindered, share_of_batch(stage.states.rollout_share * grown)),
             (RolloutKind::Simulated, share_of_batch(stage.simulated_rollouts.share * grown)),
         ] {
             for _ in rollouts.iter().filter(|rollout| rollout.kind() == kind).count()..wanted {
@@ -275,7 +280,7 @@ pub(crate) fn train_kinematic(
             }
         }
         let drawn: Vec<(usize, usize)> =
-            (rollouts.len()..stage.batch_size).map(|_| sampler.draw(&mut rng)).collect();
+            (rollouts.len()..stage.training.batch_size).map(|_| sampler.draw(&mut rng)).collect();
         let examples: Vec<(usize, usize, StateSource<'_>)> = rollouts
             .iter()
             .map(|rollout| (rollout.clip, rollout.frame, rollout.source()))
@@ -310,7 +315,7 @@ pub(crate) fn train_kinematic(
         model = optimizer.step(learning_rate(stage, step), model, gradients);
         average.update(&model);
 
-        let last = step == stage.steps;
+        let last = step == stage.training.steps;
         if step % REPORT_EVERY == 0 || last {
             let count = if step % REPORT_EVERY == 0 { REPORT_EVERY } else { step % REPORT_EVERY };
             let mut figures = vec![("train_loss".to_owned(), sum / count as f32)];
@@ -332,7 +337,8 @@ pub(crate) fn train_kinematic(
             }
             let figures: Vec<(&str, f32)> =
                 figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let event = TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &figures };
+            let event =
+                TrainEvent { stage: Stage::Kinematic, step, steps: stage.training.steps, figures: &figures };
             metrics.write(&event)?;
             on_event(&event);
             if let Some(averaged) = averaged {
@@ -341,7 +347,12 @@ pub(crate) fn train_kinematic(
                 rollouts.clear();
             }
         } else {
-            on_event(&TrainEvent { stage: Stage::Kinematic, step, steps: stage.steps, figures: &[] });
+            on_event(&TrainEvent {
+                stage: Stage::Kinematic,
+                step,
+                steps: stage.training.steps,
+                figures: &[],
+            });
         }
         if run.is_rehearsed(step - done) {
             return Ok(());
@@ -352,7 +363,7 @@ pub(crate) fn train_kinematic(
         phases.turn_to(turn_of(last_step), dataset)?;
         (sampler, held_out) = (training_sampler(dataset, config), held_out_sampler(dataset, config));
     }
-    let rows = Rows::new(dataset, layout, &description, stage.phases);
+    let rows = Rows::new(dataset, layout, &description, stage.layout.phases);
     let network = match course.best() {
         Some(_) => checkpoint.load_best(&model)?,
         None => mixed(first.as_ref(), average.apply(model)),
@@ -413,7 +424,7 @@ impl RolloutStarts<'_> {
     ) -> Result<Rollout, TrainError> {
         let stage = &self.config.kinematic;
         let (sampler, frames) = match kind {
-            RolloutKind::Unhindered => (self.anywhere, stage.rollout_frames),
+            RolloutKind::Unhindered => (self.anywhere, stage.states.rollout_frames),
             RolloutKind::Simulated => (self.practised, stage.simulated_rollouts.frames),
         };
         let start = sampler.draw(rng);
@@ -469,9 +480,9 @@ fn advance_rollouts(
 }
 
 fn learning_rate(stage: &KinematicStage, step: usize) -> f64 {
-    let rise = (step as f64 / stage.warm_up_steps.max(1) as f64).min(1.0);
-    let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.steps as f64).cos());
-    stage.learning_rate * rise * fall.max(0.01)
+    let rise = (step as f64 / stage.training.warm_up_steps.max(1) as f64).min(1.0);
+    let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.training.steps as f64).cos());
+    stage.training.learning_rate * rise * fall.max(0.01)
 }
 
 fn noise_per_feature(layout: &FeatureLayout, state: f32, context: f32) -> Vec<f32> {
@@ -505,7 +516,7 @@ fn gamma(
     let mut rng = step_rng(config.seed, Stage::Kinematic, 0);
     let batches: Vec<(Tensor<2>, Tensor<2>)> = (0..GAMMA_BATCHES)
         .map(|_| {
-            let examples: Vec<_> = (0..config.kinematic.batch_size)
+            let examples: Vec<_> = (0..config.kinematic.training.batch_size)
                 .map(|_| {
                     let (clip, frame) = sampler.draw(&mut rng);
                     (clip, frame, StateSource::Clean)

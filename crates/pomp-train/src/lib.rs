@@ -20,6 +20,7 @@ mod error;
 mod example;
 mod finite;
 mod held_out;
+mod kinematic_config;
 mod kinematic_report;
 mod kinematic_stage;
 mod phase_stage;
@@ -38,14 +39,16 @@ mod step_rng;
 #[doc(hidden)]
 pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
-pub use config::{
-    AlignedStage, BlockWeights, KinematicStage, PhaseStage, Phases, SimulatedRollouts, TrainConfig,
-};
+pub use config::{AlignedStage, PhaseStage, TrainConfig};
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
 pub use example::{LedBody, StateSource, write_example};
 pub use held_out::HorizonErrors;
+pub use kinematic_config::{
+    BlockWeights, DiffusionChoice, KinematicStage, KinematicTraining, LayoutChoice, NetworkSizes, Phases,
+    SimulatedRollouts, TrainingStates,
+};
 pub use kinematic_report::{
     GaitBlend, KinematicReport, KinematicReportConfig, SamplerFigures, report_kinematic,
 };

@@ -147,7 +147,14 @@ pub fn rehearse(
             &mut |_| Ok(()),
         )?;
         let network = KinematicModel::new(&config.kinematic.network(&layout), config.seed, device)?;
-        note(Stage::Kinematic, modules_of(&network, 2), sizes.frames, config.kinematic.steps, 16, clock);
+        note(
+            Stage::Kinematic,
+            modules_of(&network, 2),
+            sizes.frames,
+            config.kinematic.training.steps,
+            16,
+            clock,
+        );
     }
     Ok(Rehearsal { stages: found, reading_phases_s, data_bytes, stage_bytes })
 }
@@ -163,7 +170,8 @@ impl Sizes {
     fn of(dataset: &Dataset, config: &TrainConfig) -> Self {
         let windows = |stride| window_count(dataset.training(), config.phase_edge_frames, stride);
         let clips = dataset.training().map(|(index, _)| index);
-        let sampler = Sampler::new(dataset, clips, config.margin_frames, config.kinematic.rare_gait_factor);
+        let sampler =
+            Sampler::new(dataset, clips, config.margin_frames, config.kinematic.states.rare_gait_factor);
         Self {
             phase_windows: windows(config.phase.stride),
             aligned_windows: windows(config.aligned_phase.stride),
@@ -196,7 +204,7 @@ fn shorten(dataset: &mut Dataset, config: &TrainConfig) {
     dataset.clips.retain(|clip| {
         let enough = of_phase >= STEPS * phase.training.batch_size
             && of_aligned >= STEPS * aligned.training.batch_size
-            && frames >= 10 * kinematic.batch_size
+            && frames >= 10 * kinematic.training.batch_size
             && is_practised;
         if !clip.held_out && !enough {
             of_phase += windows(clip, phase.stride);

@@ -93,10 +93,10 @@ pub fn train(
     on_event: OnEvent<'_>,
 ) -> Result<Model, TrainError> {
     config.validate()?;
-    if config.kinematic.kept_of_first > 0.0 && !start.fine_tunes() {
+    if config.kinematic.training.kept_of_first > 0.0 && !start.fine_tunes() {
         return Err(TrainError::BadConfig {
-            field: "kinematic.kept_of_first",
-            value: config.kinematic.kept_of_first.to_string(),
+            field: "kinematic.training.kept_of_first",
+            value: config.kinematic.training.kept_of_first.to_string(),
             range: "0 where nothing is fine-tuned (--fine-tune)",
         });
     }
@@ -239,7 +239,7 @@ pub(crate) fn layout_of(config: &TrainConfig, dataset: &Dataset) -> FeatureLayou
         dataset.skeleton.len(),
         dataset.body_names.len(),
         config.phase.network.channels,
-        config.kinematic.rotations,
+        config.kinematic.layout.rotations,
     )
 }
 

@@ -67,7 +67,7 @@ impl Sampler {
 /// All that training clips give, rare gaits more often.
 pub(crate) fn training_sampler(dataset: &Dataset, config: &TrainConfig) -> Sampler {
     let clips = dataset.training().map(|(index, _)| index);
-    Sampler::new(dataset, clips, config.margin_frames, config.kinematic.rare_gait_factor)
+    Sampler::new(dataset, clips, config.margin_frames, config.kinematic.states.rare_gait_factor)
 }
 
 /// All that held-out clips give.

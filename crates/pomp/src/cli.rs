@@ -1,7 +1,9 @@
 //! What can be asked for on the command line.
 
+mod config;
 mod models;
 
+pub use config::{ConfigCommand, ConfigKind, ConfigShowArguments};
 pub use models::{
     KinematicCommand, KinematicReportArguments, PhaseAnnotateArguments, PhaseCommand, PhaseReportArguments,
     TrainArguments, TrainStage,
@@ -87,6 +89,14 @@ Examples:
     Bench(BenchArguments),
     /// Write procedural clips on known terrain, as data for a machine without mocap.
     Synthesize(SynthesizeArguments),
+    /// Configurations, and where their values come from.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp config show train --config configs/paper_size_practised.toml"
+    )]
+    Config(ConfigCommand),
 }
 
 /// Arguments of `pomp inspect`.
@@ -107,6 +117,9 @@ pub struct InspectArguments {
     /// Preprocessing configuration.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Print JSON, one object per clip or folder in a list.
     #[arg(long)]
     pub json: bool,
@@ -139,6 +152,9 @@ pub struct TerrainValidateArguments {
     /// Preprocessing configuration.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// A rig map of your own, tried before the built-in ones.
     #[arg(long)]
     pub rig: Vec<PathBuf>,
@@ -184,6 +200,9 @@ pub struct PreprocessArguments {
     /// Configuration; without it the defaults, which configs/preprocess.toml lists.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// A rig map of your own, tried before the built-in ones.
     #[arg(long)]
     pub rig: Vec<PathBuf>,
@@ -258,6 +277,9 @@ pub struct ValidateImpulsesArguments {
     /// Preprocessing configuration; without it the defaults, which configs/preprocess.toml lists.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// A rig map of your own, tried before the built-in ones.
     #[arg(long)]
     pub rig: Vec<PathBuf>,
@@ -337,6 +359,9 @@ pub struct GenerateArguments {
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Folder of the results.
     #[arg(long, default_value = "out/generate")]
     pub out: PathBuf,
@@ -432,6 +457,9 @@ pub struct StudioArguments {
     /// Settings of the server; without it the defaults, which configs/studio.toml lists.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long)]
     pub generator: Option<PathBuf>,
@@ -476,6 +504,9 @@ pub struct BenchArguments {
     /// Methods and scenarios; without it those of configs/bench/quick.toml.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Model folder; without it the embedded compact model.
     #[arg(long)]
     pub model: Option<PathBuf>,

@@ -1,17 +1,25 @@
-//! TOML files, with errors that name file, line and remedy.
+//! Configurations of the commands: a file, what it extends, and `--set`.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
+use pomp_config::{Origin, Resolved, resolve, resolve_whole};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Reads a configuration; unknown keys are errors.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{}: cannot read the configuration", path.display()))?;
-    parse(&text, &path.display().to_string())
+/// The configuration of a command, over the defaults of its type. Its ranges are not checked.
+pub fn over_defaults<T: DeserializeOwned + Serialize + Default>(
+    path: Option<&Path>,
+    settings: &[String],
+) -> Result<Resolved<T>> {
+    Ok(resolve(path.map_or(Origin::Defaults, Origin::File), settings)?)
 }
 
-/// Parses a configuration that is not a file of its own.
+/// A file that says all itself: a path, a scene.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    Ok(resolve_whole(Origin::File(path), &[])?.config)
+}
+
+/// The same of a text that comes with the program.
 pub fn parse<T: DeserializeOwned>(text: &str, name: &str) -> Result<T> {
-    toml::from_str(text).map_err(|error| anyhow!("{name}: {}", error.to_string().trim_end()))
+    Ok(resolve_whole(Origin::BuiltIn { name, text }, &[])?.config)
 }

@@ -2,11 +2,17 @@
 
 use anyhow::{Context, Result};
 use burn::tensor::Device;
+use pomp_config::Origin;
 use pomp_model::Model;
 use std::path::Path;
 
 /// The compact training configuration.
-pub const CONFIG: &str = include_str!("../../../configs/compact.toml");
+const CONFIG: &str = include_str!("../../../configs/compact.toml");
+
+/// Where the configuration of a training comes from.
+pub fn origin(path: Option<&Path>) -> Origin<'_> {
+    path.map_or(Origin::BuiltIn { name: "configs/compact.toml", text: CONFIG }, Origin::File)
+}
 
 /// Reads the embedded compact model.
 pub fn load(device: &Device) -> Result<Model> {

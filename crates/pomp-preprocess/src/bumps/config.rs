@@ -1,3 +1,4 @@
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// Variants of standing and walking clips that are pushed at random. Each pair of numbers is a range to draw from.
@@ -39,36 +40,24 @@ impl Default for BumpConfig {
     }
 }
 
-impl BumpConfig {
-    /// Checks every field; the message names the first one out of range.
-    ///
-    /// # Errors
-    /// The field, its value and its range.
-    pub fn validate(&self) -> Result<(), String> {
-        if self.variants > 100 {
-            return Err(format!("variants = {} is not 0 to 100", self.variants));
-        }
-        if self.bodies.is_empty() {
-            return Err("bodies is empty; name at least one joint".to_owned());
-        }
-        let skeleton = pomp_motion::Skeleton::humanoid(1.75);
-        if let Some(name) = self.bodies.iter().find(|name| skeleton.index_of(name).is_none()) {
-            return Err(format!("bodies: \"{name}\" is no joint of the project skeleton"));
-        }
-        let ranges = [
-            ("impulse_ns", self.impulse_ns, 0.0, 1000.0),
-            ("interval_s", self.interval_s, 0.5, 600.0),
-            ("follow", [self.follow; 2], 0.0, 1.0),
-            ("return_s", [self.return_s; 2], 0.05, 60.0),
-            ("least_steady_share", [self.least_steady_share; 2], 0.0, 1.0),
-        ];
-        for (field, [low, high], least, most) in ranges {
-            if !(least <= low && low <= high && high <= most) {
-                return Err(format!(
-                    "{field} = [{low}, {high}] is not a range within {least} and {most}, the smaller number first"
-                ));
-            }
-        }
-        Ok(())
+impl Validate for BumpConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("variants", self.variants, 0..=100)?;
+        check_bodies(&self.bodies, fields)?;
+        fields.pair_within("impulse_ns", self.impulse_ns, 0.0..=1000.0)?;
+        fields.pair_within("interval_s", self.interval_s, 0.5..=600.0)?;
+        fields.within("follow", self.follow, 0.0..=1.0)?;
+        fields.within("return_s", self.return_s, 0.05..=60.0)?;
+        fields.within("least_steady_share", self.least_steady_share, 0.0..=1.0)
+    }
+}
+
+/// Checks that `bodies` names joints of the project skeleton, at least one.
+pub(crate) fn check_bodies(bodies: &[String], fields: &Fields) -> Result<(), OutOfRange> {
+    fields.holds(!bodies.is_empty(), "bodies", "[]", "at least one joint")?;
+    let skeleton = pomp_motion::Skeleton::humanoid(1.75);
+    match bodies.iter().find(|name| skeleton.index_of(name).is_none()) {
+        Some(name) => fields.holds(false, "bodies", format!("\"{name}\""), "joints of the project skeleton"),
+        None => Ok(()),
     }
 }

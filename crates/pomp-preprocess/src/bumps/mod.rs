@@ -10,6 +10,7 @@ mod config;
 mod tests;
 
 pub use config::BumpConfig;
+pub(crate) use config::check_bodies;
 
 use crate::PreprocessConfig;
 use crate::draws::Draws;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::replay::{ReplayConfig, replay};
+use pomp_config::{Fields, Validate};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 
@@ -123,7 +124,7 @@ fn a_clip_that_jumps_is_not_pushed() {
 #[test]
 fn rejects_bodies_and_ranges_that_are_none() {
     let refused = |config: BumpConfig, word: &str| {
-        let reason = config.validate().expect_err("out of range");
+        let reason = config.check(&Fields::root()).expect_err("out of range").to_string();
         assert!(reason.contains(word), "{reason}");
     };
     refused(BumpConfig { bodies: vec!["Tail".to_owned()], ..BumpConfig::default() }, "Tail");

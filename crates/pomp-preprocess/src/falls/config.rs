@@ -1,3 +1,5 @@
+use crate::bumps::check_bodies;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_physics::GetUpConfig;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -74,51 +76,31 @@ impl Default for FallConfig {
     }
 }
 
-impl FallConfig {
-    /// Checks every field; the message names the first one out of range.
-    ///
-    /// # Errors
-    /// The field, its value and its range.
-    pub fn validate(&self) -> Result<(), String> {
-        if self.variants > 100 {
-            return Err(format!("variants = {} is not 0 to 100", self.variants));
-        }
-        if self.bodies.is_empty() {
-            return Err("bodies is empty; name at least one joint".to_owned());
-        }
-        if self.get_up == WayUp::Clips(Vec::new()) {
-            return Err(
-                "get_up.clips is empty; name a file of somebody who gets up, or write get_up = \"physics\""
-                    .to_owned(),
-            );
-        }
-        let skeleton = pomp_motion::Skeleton::humanoid(1.75);
-        if let Some(name) = self.bodies.iter().find(|name| skeleton.index_of(name).is_none()) {
-            return Err(format!("bodies: \"{name}\" is no joint of the project skeleton"));
-        }
-        let ranges = [
-            ("trip_share", [self.trip_share; 2], 0.0, 1.0),
-            ("trip_ns", self.trip_ns, 0.0, 1000.0),
-            ("impulse_ns", self.impulse_ns, 0.0, 1000.0),
-            ("give_way_s", self.give_way_s, 0.0, 5.0),
-            ("limp", [self.limp; 2], 0.001, 1.0),
-            ("lie_s", self.lie_s, 0.0, 60.0),
-            ("pace", self.pace, 0.2, 3.0),
-            ("assist", [self.assist; 2], 0.0, 1.0),
-            ("up_within_s", [self.up_within_s; 2], 1.0, 600.0),
-            ("return_s", [self.return_s; 2], 0.05, 10.0),
-            ("least_steady_share", [self.least_steady_share; 2], 0.0, 1.0),
-        ];
-        for (field, [low, high], least, most) in ranges {
-            if !(least <= low && low <= high && high <= most) {
-                return Err(format!(
-                    "{field} = [{low}, {high}] is not a range within {least} and {most}, the smaller number first"
-                ));
-            }
-        }
-        Ok(())
+impl Validate for FallConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("variants", self.variants, 0..=100)?;
+        check_bodies(&self.bodies, fields)?;
+        fields.holds(
+            self.get_up != WayUp::Clips(Vec::new()),
+            "get_up.clips",
+            "[]",
+            "at least one file that shows somebody get up; or get_up = \"physics\"",
+        )?;
+        fields.within("trip_share", self.trip_share, 0.0..=1.0)?;
+        fields.pair_within("trip_ns", self.trip_ns, 0.0..=1000.0)?;
+        fields.pair_within("impulse_ns", self.impulse_ns, 0.0..=1000.0)?;
+        fields.pair_within("give_way_s", self.give_way_s, 0.0..=5.0)?;
+        fields.within("limp", self.limp, 0.001..=1.0)?;
+        fields.pair_within("lie_s", self.lie_s, 0.0..=60.0)?;
+        fields.pair_within("pace", self.pace, 0.2..=3.0)?;
+        fields.within("assist", self.assist, 0.0..=1.0)?;
+        fields.within("up_within_s", self.up_within_s, 1.0..=600.0)?;
+        fields.within("return_s", self.return_s, 0.05..=10.0)?;
+        fields.within("least_steady_share", self.least_steady_share, 0.0..=1.0)
     }
+}
 
+impl FallConfig {
     /// Files of recorded ways up; none where they are not used.
     pub(crate) fn clips(&self) -> &[PathBuf] {
         match &self.get_up {

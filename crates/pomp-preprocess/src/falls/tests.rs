@@ -1,6 +1,7 @@
 #![allow(clippy::print_stdout, reason = "tests say what they measured")]
 
 use super::*;
+use pomp_config::{Fields, Validate};
 use pomp_motion::{SimulationTrack, humanoid};
 use pomp_physics::FallDetector;
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
@@ -222,10 +223,10 @@ fn one_gets_up_as_somebody_else_did() {
 #[test]
 fn rejects_bodies_and_ranges_that_are_none() {
     let refused = |config: FallConfig, word: &str| {
-        let reason = config.validate().expect_err("out of range");
+        let reason = config.check(&Fields::root()).expect_err("out of range").to_string();
         assert!(reason.contains(word), "{reason}");
     };
-    FallConfig::default().validate().unwrap();
+    FallConfig::default().check(&Fields::root()).unwrap();
     refused(FallConfig { bodies: vec!["Tail".to_owned()], ..FallConfig::default() }, "Tail");
     refused(FallConfig { bodies: Vec::new(), ..FallConfig::default() }, "bodies");
     refused(FallConfig { impulse_ns: [50.0, 20.0], ..FallConfig::default() }, "impulse_ns");

@@ -1,3 +1,4 @@
+use pomp_config::{Fields, OutOfRange};
 use serde::{Deserialize, Serialize};
 
 /// What `contact_impulse` of a result is.
@@ -88,27 +89,23 @@ impl ImpulseConfig {
     ///
     /// # Errors
     /// The first field out of its range, its value and the range.
-    pub(crate) fn validate(&self, frame_rate_hz: f32) -> Result<(), String> {
-        let nyquist = 0.45 * frame_rate_hz;
-        let fields = [
-            ("bandwidth_hz", self.bandwidth_hz, 0.5, nyquist),
-            ("landing_bandwidth_hz", self.landing_bandwidth_hz, 0.5, nyquist),
-            ("moment_bandwidth_hz", self.moment_bandwidth_hz, 0.5, nyquist),
-            ("share_bandwidth_hz", self.share_bandwidth_hz, 0.5, nyquist),
-            ("pressure_bandwidth_hz", self.pressure_bandwidth_hz, 0.5, nyquist),
-            ("pressure_aside_m", self.pressure_aside_m, 0.0, 0.1),
-            ("toe_off_s", self.toe_off_s, 0.0, 0.5),
-            ("strike_s", self.strike_s, 0.0, 0.5),
-            ("strike_above_bw", self.strike_above_bw, 0.0, 5.0),
-            ("flight_below_bw", self.flight_below_bw, 0.0, 2.0),
-            ("friction", self.friction, 0.05, 10.0),
-            ("near_ground_m", self.near_ground_m, 0.0, 2.0),
-        ];
-        for (field, value, low, high) in fields {
-            if !(low..=high).contains(&value) {
-                return Err(format!("impulses.{field} = {value} is not between {low} and {high}"));
-            }
+    pub(crate) fn check_at(&self, frame_rate_hz: f32, fields: &Fields) -> Result<(), OutOfRange> {
+        for (field, value) in [
+            ("bandwidth_hz", self.bandwidth_hz),
+            ("landing_bandwidth_hz", self.landing_bandwidth_hz),
+            ("moment_bandwidth_hz", self.moment_bandwidth_hz),
+            ("share_bandwidth_hz", self.share_bandwidth_hz),
+            ("pressure_bandwidth_hz", self.pressure_bandwidth_hz),
+        ] {
+            // Below the Nyquist frequency.
+            fields.within(field, value, 0.5..=0.45 * frame_rate_hz)?;
         }
-        Ok(())
+        fields.within("pressure_aside_m", self.pressure_aside_m, 0.0..=0.1)?;
+        fields.within("toe_off_s", self.toe_off_s, 0.0..=0.5)?;
+        fields.within("strike_s", self.strike_s, 0.0..=0.5)?;
+        fields.within("strike_above_bw", self.strike_above_bw, 0.0..=5.0)?;
+        fields.within("flight_below_bw", self.flight_below_bw, 0.0..=2.0)?;
+        fields.within("friction", self.friction, 0.05..=10.0)?;
+        fields.within("near_ground_m", self.near_ground_m, 0.0..=2.0)
     }
 }

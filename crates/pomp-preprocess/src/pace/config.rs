@@ -1,3 +1,4 @@
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// Variants of level walks at a slower pace.
@@ -20,24 +21,10 @@ impl Default for PaceConfig {
     }
 }
 
-impl PaceConfig {
-    /// Checks every field; the message names the first one out of range.
-    ///
-    /// # Errors
-    /// The field, its value and its range.
-    pub fn validate(&self) -> Result<(), String> {
-        if self.variants > 100 {
-            return Err(format!("variants = {} is not 0 to 100", self.variants));
-        }
-        let [low, high] = self.share;
-        if !(0.2 <= low && low <= high && high <= 1.0) {
-            return Err(format!(
-                "share = [{low}, {high}] is not a range within 0.2 and 1, the smaller number first"
-            ));
-        }
-        if !(0.0..=1.0).contains(&self.least_steady_share) {
-            return Err(format!("least_steady_share = {} is not 0 to 1", self.least_steady_share));
-        }
-        Ok(())
+impl Validate for PaceConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("variants", self.variants, 0..=100)?;
+        fields.pair_within("share", self.share, 0.2..=1.0)?;
+        fields.within("least_steady_share", self.least_steady_share, 0.0..=1.0)
     }
 }

@@ -1,4 +1,4 @@
-use super::TerrainFitError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// How the ground under a clip is reconstructed.
@@ -64,31 +64,21 @@ impl Default for TerrainFitConfig {
     }
 }
 
-impl TerrainFitConfig {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// [`TerrainFitError::BadConfig`] with the first field out of range.
-    pub fn validate(&self) -> Result<(), TerrainFitError> {
-        let within = |field, value: f32, low: f32, high: f32, rule| {
-            if value >= low && value <= high {
-                Ok(())
-            } else {
-                Err(TerrainFitError::BadConfig { field, value, rule })
-            }
-        };
-        within("cell_m", self.cell_m, 0.01, 1.0, "between 0.01 and 1 m")?;
-        within("flat_cell_m", self.flat_cell_m, 0.01, 1.0, "between 0.01 and 1 m")?;
-        within("margin_m", self.margin_m, 3.0, 100.0, "between 3 and 100 m")?;
-        within("max_heights", self.max_heights as f32, 1e3, 1.6e7, "between 1,000 and 16,000,000")?;
-        within("max_span_m", self.max_span_m, 1.0, 1e4, "between 1 and 10,000 m")?;
-        within("flat_tolerance_m", self.flat_tolerance_m, 0.0, 1.0, "between 0 and 1 m")?;
-        within("step_height_m", self.step_height_m, 0.0, 1.0, "between 0 and 1 m")?;
-        within("flat_outlier_share", self.flat_outlier_share, 0.0, 0.5, "between 0 and 0.5")?;
-        within("smoothing", self.smoothing, 0.0, 10.0, "between 0 and 10 m")?;
-        within("contradiction_m", self.contradiction_m, 0.0, 10.0, "between 0 and 10 m")?;
-        within("swing_give_m", self.swing_give_m, 0.0, 1.0, "between 0 and 1 m")?;
-        within("max_contradiction_share", self.max_contradiction_share, 0.0, 1.0, "between 0 and 1")?;
-        within("patches", self.patches as f32, self.variants.max(1) as f32, 1e5, "at least `variants`")
+impl Validate for TerrainFitConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("cell_m", self.cell_m, 0.01..=1.0)?;
+        fields.within("flat_cell_m", self.flat_cell_m, 0.01..=1.0)?;
+        fields.within("margin_m", self.margin_m, 3.0..=100.0)?;
+        fields.within("max_heights", self.max_heights, 1000..=16_000_000)?;
+        fields.within("max_span_m", self.max_span_m, 1.0..=1e4)?;
+        fields.within("flat_tolerance_m", self.flat_tolerance_m, 0.0..=1.0)?;
+        fields.within("step_height_m", self.step_height_m, 0.0..=1.0)?;
+        fields.within("flat_outlier_share", self.flat_outlier_share, 0.0..=0.5)?;
+        fields.within("smoothing", self.smoothing, 0.0..=10.0)?;
+        fields.within("contradiction_m", self.contradiction_m, 0.0..=10.0)?;
+        fields.within("swing_give_m", self.swing_give_m, 0.0..=1.0)?;
+        fields.within("max_contradiction_share", self.max_contradiction_share, 0.0..=1.0)?;
+        // As many as there are variants.
+        fields.within("patches", self.patches, self.variants.max(1)..=100_000)
     }
 }

@@ -13,15 +13,8 @@ pub enum TerrainFitError {
         reason: String,
     },
     /// A configuration value out of range.
-    #[error("terrain fit: {field} is {value}; it must be {rule}")]
-    BadConfig {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: f32,
-        /// The range allowed.
-        rule: &'static str,
-    },
+    #[error("terrain fit: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// A variant that the configuration does not make.
     #[error(
         "terrain variant {variant} was asked for, but the fit keeps {kept} besides variant 0; raise terrain.variants"

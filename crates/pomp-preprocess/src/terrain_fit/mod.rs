@@ -51,6 +51,7 @@ pub use report::{Contradiction, FitReport};
 
 use ground::Ground;
 use patch::PatchLibrary;
+use pomp_config::{Fields, Validate};
 use pomp_terrain::HeightMap;
 use sweep::Sheet;
 
@@ -77,7 +78,7 @@ pub struct TerrainFit {
 /// Fits the ground of a clip; the same input, configuration and variant give the same bytes.
 ///
 /// # Errors
-/// [`TerrainFitError::BadInput`] and [`TerrainFitError::BadConfig`] for what is out of range,
+/// [`TerrainFitError::BadInput`] and [`TerrainFitError::OutOfRange`] for what is out of range,
 /// [`TerrainFitError::NoSuchVariant`] for a variant beyond `config.variants`,
 /// [`TerrainFitError::Contradicting`] when too much of the clip stands at two heights in the same places, and
 /// [`TerrainFitError::TooLarge`] for a clip that spans too much.
@@ -86,7 +87,7 @@ pub fn fit_terrain(
     config: &TerrainFitConfig,
     variant: usize,
 ) -> Result<TerrainFit, TerrainFitError> {
-    config.validate()?;
+    config.check(&Fields::root())?;
     input.validate()?;
     if variant > config.variants {
         return Err(TerrainFitError::NoSuchVariant { variant, kept: config.variants });

@@ -1,3 +1,4 @@
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// Form of the ground that a flat clip is laid upon.
@@ -81,34 +82,16 @@ impl Default for WarpConfig {
     }
 }
 
-impl WarpConfig {
-    /// Checks every field; the message names the first one out of range.
-    ///
-    /// # Errors
-    /// The field, its value and its range.
-    pub fn validate(&self) -> Result<(), String> {
-        if self.variants > 100 {
-            return Err(format!("variants = {} is not 0 to 100", self.variants));
-        }
-        if self.kinds.is_empty() {
-            return Err("kinds is empty; name at least one".to_owned());
-        }
-        let ranges = [
-            ("slope_deg", self.slope_deg, 0.0, 25.0),
-            ("hills_deg", self.hills_deg, 0.0, 25.0),
-            ("hills_wavelength_m", self.hills_wavelength_m, 0.5, 50.0),
-            ("rough_m", self.rough_m, 0.0, 0.2),
-            ("step_m", self.step_m, 0.0, 0.25),
-            ("gap_depth_m", self.gap_depth_m, 0.0, 2.0),
-            ("clearance_m", [self.clearance_m; 2], 0.0, 0.2),
-        ];
-        for (field, [low, high], least, most) in ranges {
-            if !(least <= low && low <= high && high <= most) {
-                return Err(format!(
-                    "{field} = [{low}, {high}] is not a range within {least} and {most}, the smaller number first"
-                ));
-            }
-        }
-        Ok(())
+impl Validate for WarpConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("variants", self.variants, 0..=100)?;
+        fields.holds(!self.kinds.is_empty(), "kinds", "[]", "at least one kind")?;
+        fields.pair_within("slope_deg", self.slope_deg, 0.0..=25.0)?;
+        fields.pair_within("hills_deg", self.hills_deg, 0.0..=25.0)?;
+        fields.pair_within("hills_wavelength_m", self.hills_wavelength_m, 0.5..=50.0)?;
+        fields.pair_within("rough_m", self.rough_m, 0.0..=0.2)?;
+        fields.pair_within("step_m", self.step_m, 0.0..=0.25)?;
+        fields.pair_within("gap_depth_m", self.gap_depth_m, 0.0..=2.0)?;
+        fields.within("clearance_m", self.clearance_m, 0.0..=0.2)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::terrain_fit::{GroundKind, fit_terrain};
+use pomp_config::{Fields, Validate};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 
 const KINDS: [ReliefKind; 5] =
@@ -179,7 +180,7 @@ fn a_clip_that_stands_still_has_no_room_for_steps() {
 #[test]
 fn rejects_ranges_that_are_none() {
     let refused = |config: WarpConfig, word: &str| {
-        let reason = config.validate().expect_err("out of range");
+        let reason = config.check(&Fields::root()).expect_err("out of range").to_string();
         assert!(reason.contains(word), "{reason}");
     };
     refused(WarpConfig { slope_deg: [5.0, 2.0], ..WarpConfig::default() }, "slope_deg");

@@ -39,6 +39,9 @@ pub struct TrainArguments {
     /// Configuration; without it the compact one.
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// Go on from the last checkpoint.
     #[arg(long)]
     pub resume: bool,

@@ -1,18 +1,22 @@
 use crate::cli::BenchArguments;
-use crate::{config_file, default_model, terminal};
+use crate::{default_model, terminal};
 use anyhow::{Result, anyhow, bail, ensure};
 use burn::tensor::Device;
 use pomp_bench::{BenchConfig, Mocap, Progress, Report, World, report};
+use pomp_config::{Origin, resolve_whole};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The quick bench, which runs where no configuration is given.
 const QUICK: &str = include_str!("../../../../configs/bench/quick.toml");
 
+/// Where the configuration of a bench comes from.
+pub fn origin(path: Option<&Path>) -> Origin<'_> {
+    path.map_or(Origin::BuiltIn { name: "configs/bench/quick.toml", text: QUICK }, Origin::File)
+}
+
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
-    let mut config: BenchConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => config_file::parse(QUICK, "configs/bench/quick.toml")?,
-    };
+    let mut config: BenchConfig = resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.config;
     select(&mut config, arguments)?;
     config.validate()?;
     let threads = match arguments.threads {

@@ -26,10 +26,8 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         "--seconds {} is outside 0 to {LONGEST_S}",
         arguments.seconds
     );
-    let mut settings: GeneratorConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => GeneratorConfig::default(),
-    };
+    let mut settings: GeneratorConfig =
+        config_file::over_defaults(arguments.config.as_deref(), &arguments.set)?.config;
     set_body(&mut settings, arguments.stature, arguments.mass);
     let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
     if let Some(scene) = &arguments.scene {

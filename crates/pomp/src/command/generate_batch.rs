@@ -2,9 +2,10 @@
 
 use crate::cli::GenerateArguments;
 use crate::command::{generate, terrain};
-use crate::{config_file, terminal};
+use crate::terminal;
 use anyhow::{Result, bail};
 use pomp_batch::{BEYOND_S, Batch, BatchError, BatchReport, Progress, RandomScenes, Scene, TERRAIN_MARGIN_M};
+use pomp_config::{Origin, resolve_whole};
 use pomp_generator::{ControlPlan, GeneratorConfig, ScheduledPush};
 use pomp_model::Model;
 use serde_json::{Value, json};
@@ -14,6 +15,11 @@ use std::time::Instant;
 
 /// What is drawn where no file is given.
 const RANDOM: &str = include_str!("../../../../configs/batch.toml");
+
+/// Where the configuration of random rollouts comes from.
+pub fn origin(path: Option<&Path>) -> Origin<'_> {
+    path.map_or(Origin::BuiltIn { name: "configs/batch.toml", text: RANDOM }, Origin::File)
+}
 
 pub fn run(
     arguments: &GenerateArguments,
@@ -112,10 +118,7 @@ impl Scenes {
     fn of(arguments: &GenerateArguments, model: &Model) -> Result<Self> {
         let bodies = &model.description.body_names;
         if let Some(file) = &arguments.random {
-            let scenes: RandomScenes = match file {
-                Some(path) => config_file::read(path)?,
-                None => config_file::parse(RANDOM, "configs/batch.toml")?,
-            };
+            let scenes: RandomScenes = resolve_whole(origin(file.as_deref()), &[])?.config;
             scenes.validate(bodies)?;
             return Ok(Self::Random(scenes));
         }

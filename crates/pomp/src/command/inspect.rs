@@ -16,10 +16,8 @@ struct Inspected {
 }
 
 pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
-    let config: PreprocessConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => PreprocessConfig::default(),
-    };
+    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
+        .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
     let mut list = Vec::new();
     let mut failed = 0;

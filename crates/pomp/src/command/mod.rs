@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod bench;
+mod config;
 mod evaluate;
 mod export;
 mod generate;
@@ -21,7 +22,7 @@ mod terrain_validate;
 mod train;
 mod validate_impulses;
 
-use crate::cli::{Arguments, Command, KinematicCommand, PhaseCommand, TerrainCommand};
+use crate::cli::{Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, TerrainCommand};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -46,5 +47,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Studio(arguments)) => studio::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
+        Some(Command::Config(ConfigCommand::Show(arguments))) => config::show(&arguments),
     }
 }

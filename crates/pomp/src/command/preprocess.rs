@@ -7,10 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
-    let config: PreprocessConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => PreprocessConfig::default(),
-    };
+    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
+        .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
     let part = match (arguments.rank, arguments.ranks) {
         (Some(rank), Some(ranks)) => Part::new(rank, ranks)?,

@@ -15,20 +15,15 @@ use std::process::{Command, ExitCode, Stdio};
 const EMBEDDED: &str = "embedded";
 
 pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
-    let mut config: StudioConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => StudioConfig::default(),
-    };
+    let mut config =
+        config_file::over_defaults::<StudioConfig>(arguments.config.as_deref(), &arguments.set)?.checked()?;
     if let Some(port) = arguments.port {
         config.port = port;
     }
     if let Some(address) = arguments.address {
         config.address = address;
     }
-    let generator: GeneratorConfig = match &arguments.generator {
-        Some(path) => config_file::read(path)?,
-        None => GeneratorConfig::default(),
-    };
+    let generator: GeneratorConfig = config_file::over_defaults(arguments.generator.as_deref(), &[])?.config;
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
         bail!("--terrain \"{}\": the terrains are {}", arguments.terrain, PRESET_NAMES.join(", "));
     }

@@ -28,11 +28,8 @@ struct Report {
 }
 
 pub fn run(arguments: &TerrainValidateArguments) -> Result<ExitCode> {
-    let config: PreprocessConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => PreprocessConfig::default(),
-    };
-    config.validate()?;
+    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
+        .checked()?;
     let inputs = if arguments.clips.is_empty() { Vec::new() } else { find_inputs(&arguments.clips)? };
     let rigs = motion_file::rigs(&arguments.rig)?;
     let bar = terminal::bar(arguments.count + inputs.len() as u64, "terrain");

@@ -1,14 +1,13 @@
 use crate::cli::{TrainArguments, TrainStage};
-use crate::{config_file, default_model, device, terminal};
+use crate::{default_model, device, terminal};
 use anyhow::Result;
+use pomp_config::resolve;
 use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainEvent, rehearse, train};
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
-    let mut config: TrainConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => config_file::parse(default_model::CONFIG, "the built-in compact configuration")?,
-    };
+    let mut config: TrainConfig =
+        resolve(default_model::origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
     if let Some(seed) = arguments.seed {
         config.seed = seed;
     }

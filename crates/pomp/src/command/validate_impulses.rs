@@ -17,10 +17,8 @@ struct Failed {
 }
 
 pub fn run(arguments: &ValidateImpulsesArguments) -> Result<ExitCode> {
-    let config: PreprocessConfig = match &arguments.config {
-        Some(path) => config_file::read(path)?,
-        None => PreprocessConfig::default(),
-    };
+    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
+        .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
     let all = trials(&arguments.folder)?;
     let (chosen, left_out): (Vec<&Trial>, Vec<&Trial>) = all.iter().partition(|trial| {

@@ -1,0 +1,52 @@
+//! What can be asked of configurations.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `pomp config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print a configuration with the source of every value.
+    Show(ConfigShowArguments),
+}
+
+/// The kinds of configurations, by the commands that take them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConfigKind {
+    /// `pomp preprocess`, `inspect`, `validate-impulses`, `terrain validate`.
+    Preprocess,
+    /// `pomp train`.
+    Train,
+    /// `pomp generate`, and `pomp studio --generator`.
+    Generate,
+    /// `pomp generate --random`.
+    Batch,
+    /// `pomp bench`.
+    Bench,
+    /// `pomp studio`.
+    Studio,
+    /// The simulator, the section `dynamic` of others.
+    Physics,
+}
+
+/// Arguments of `pomp config show`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp config show generate
+  pomp config show train --config configs/compact_practised.toml
+  pomp config show train --set kinematic.training.steps=2000 --set kinematic.network.experts=4
+
+Prints TOML that the commands read, each value with its source as a comment: a file with line and column, --set, or default. A
+file may begin with extends = \"OTHER.toml\" (relative to itself): it changes what it names, and leaves the rest.")]
+pub struct ConfigShowArguments {
+    /// Which configuration.
+    #[arg(value_enum)]
+    pub kind: ConfigKind,
+    /// The file; without it the configuration that the commands use without one.
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
