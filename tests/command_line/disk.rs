@@ -54,7 +54,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A mount that stays would outlive the test; there is nobody to tell but the terminal.
+        // A mount that stays would outlive the test; the terminal is the only place to report it.
         if !Command::new("umount").arg(self.folder.path()).status().is_ok_and(|status| status.success()) {
             skipped("unmounting", &self.folder.path().display().to_string());
         }

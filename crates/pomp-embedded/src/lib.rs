@@ -1,4 +1,4 @@
-//! The compact model, compiled in, for whoever wants motion without files.
+//! The compact model, compiled in, for motion without files.
 //!
 //! [`load`] gives it ready for `pomp_generator::Generator::new`; [`FILES`] are the files of its folder, `data/models/compact`,
 //! whose card says what it was trained on and under which licences. Five megabytes go into every program that uses it.

@@ -30,7 +30,7 @@ pub(crate) fn measure(
     metrics: &mut Metrics,
 ) -> Vec<usize> {
     let mut down: Vec<bool> = (0..motion.frames()).map(|frame| is_down(motion, terrain, frame)).collect();
-    // Half up is not up: who is labelled as lying or getting up after a fall is still down.
+    // Half up is not up: a body that is labelled as lying or getting up after a fall is still down.
     for frame in 1..down.len() {
         let gait = recording.gait.get(frame).map(Gait::dominant);
         down[frame] |= down[frame - 1] && matches!(gait, Some(Gait::Lie | Gait::GetUp));

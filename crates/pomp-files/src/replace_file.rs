@@ -30,7 +30,7 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// A new file in `folder` that says by its lock that somebody is writing it.
+/// A new file in `folder` whose lock says that it is being written.
 fn locked_beside(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM_LETTERS);
@@ -43,7 +43,7 @@ fn locked_beside(folder: &Path) -> io::Result<NamedTempFile> {
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Where locks are not supported nobody can take one to remove the file either.
+        // Where locks are not supported, no process can take one to remove the file either.
         let locked = file.as_file().lock().is_ok();
         // Between its creation and its lock another process may have taken it for abandoned.
         if !locked || file.path().exists() {

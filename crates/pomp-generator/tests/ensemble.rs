@@ -27,7 +27,7 @@ fn walker(x: f32, z: f32, yaw: f32, seed: u64) -> (CharacterSetup, ControlPlan) 
     (CharacterSetup { settings, start: plan.at(0.0).gait, seed, position, yaw }, plan)
 }
 
-/// Two who walk towards each other, 20 cm beside each other's line, `apart` from each other sideways.
+/// Two characters that walk towards each other, 20 cm beside each other's line, `apart` from each other sideways.
 fn two(aside: f32) -> Vec<(CharacterSetup, ControlPlan)> {
     vec![walker(0.0, -1.5, 0.0, 1), walker(aside, 1.5, PI, 2)]
 }

@@ -60,7 +60,7 @@ fn a_felled_character_lies_gets_up_and_walks_on() {
         );
         assert!(
             frames[fell + 1..rises].iter().all(|frame| frame.simulated.assist_force == Vec3::ZERO),
-            "who lies is not helped"
+            "a lying character gets no assist"
         );
         let standing = generator.standing_height_m();
         let pelvis = |frame: &StepOutput| frame.simulated.pose.positions[0];
@@ -96,7 +96,7 @@ fn a_felled_character_lies_gets_up_and_walks_on() {
 #[test]
 fn one_who_falls_into_a_trench_gets_up_and_steps_onto_its_edge() {
     for width_m in [0.4, 0.5] {
-        // The start is over the trench, which is bridged for those who walk.
+        // The start is over the trench, which is bridged for walking.
         let map = HeightMap::from_fn(601, 601, [-30.0, -30.0], 0.1, |_, z| {
             if (z + 0.01).abs() < 0.5 * width_m { -0.5 } else { 0.0 }
         });

@@ -17,7 +17,7 @@ fn model() -> &'static Model {
     MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
 }
 
-/// One who stands for four seconds, on ground that is shifted to the left (+X) after two.
+/// A character that stands for four seconds, on ground that is shifted to the left (+X) after two.
 fn shifted(by_m: f32) -> Recording {
     let shift = GroundMove::Shift { from_s: 2.0, seconds: 0.4, by_m: Vec3::new(by_m, 0.0, 0.0) };
     let plan = ControlPlan::preset(Preset::Stand, 4.0, FRAME_RATE_HZ);

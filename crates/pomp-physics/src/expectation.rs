@@ -1,7 +1,7 @@
 //! What a frame is expected to ask of the drives, and the torques that follow from it.
 //!
 //! A spring makes no torque without an error. So a leg on springs bears weight only where it is not where it should
-//! be, and how two legs share the weight hangs on millimetres of their targets. Whoever knows roughly which forces a
+//! be, and how two legs share the weight hangs on millimetres of their targets. A caller that knows roughly which forces a
 //! frame will have says so here: the drives then begin with the torques of inverse dynamics, and their springs, which
 //! may be softer, only add what was not foreseen. Nothing of it acts from outside: the root gets no part of it.
 

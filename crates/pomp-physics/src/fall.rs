@@ -30,7 +30,7 @@ impl FallDetector {
         pelvis.y - ground_y < self.lowest_m || trunk.y < self.cosine
     }
 
-    /// Height of the pelvis of one who stands, metres.
+    /// Height of the pelvis of a standing body, metres.
     pub fn standing_height_m(&self) -> f32 {
         self.standing_height_m
     }

@@ -4,7 +4,7 @@
 //! What led it before, a network or a clip, has no part in it: it may hold no getting up at all. The drives track a
 //! [`Route`] of key postures, laid where the body lies, from the pose that the fall has made. Nothing is placed: what the
 //! drives, the assist and the ground do not bring about does not happen, and an attempt that fails is made again. In place
-//! of the postures, they can track somebody who was recorded ([`RecordedWay`]).
+//! of the postures, they can track a recorded person ([`RecordedWay`]).
 
 mod config;
 mod edge;
@@ -33,8 +33,8 @@ const TILT_RAD: (f32, f32) = (0.5, 1.1);
 const SINK_M: (f32, f32) = (0.07, 0.20);
 /// Slowest pace of a route that the body does not follow.
 const SLOWEST: f32 = 0.1;
-/// Share of the way that the place to stand moves to the body each sixtieth of a second, so that who has slipped is not
-/// dragged back.
+/// Share of the way that the place to stand moves to the body each sixtieth of a second, so that a body that has slipped is
+/// not dragged back.
 const FOLLOW: f32 = 0.04;
 const FOLLOW_RATE_HZ: f32 = 60.0;
 /// An attempt is given up after this multiple of the route's own time.
@@ -45,7 +45,7 @@ const UPRIGHT_COSINE: f32 = 0.94;
 const UPRIGHT_SINK_M: f32 = 0.06;
 const STILL_M_S: f32 = 0.2;
 const STILL_S: f32 = 0.15;
-/// Who has stood upright and too low for this long gets no farther, seconds.
+/// A body that has stood upright and too low for this long gets no farther, seconds.
 const SUNK_S: f32 = 0.3;
 /// Ground as much below that which others are led over is a hole, metres.
 const HOLE_M: f32 = 0.2;
@@ -67,11 +67,11 @@ pub struct Fallen<'a> {
     pub target: &'a Pose,
     /// What it lies on.
     pub terrain: &'a HeightMap,
-    /// The same as those who stand are led over it, which may bridge holes.
+    /// The same as a standing character is led over it, which may bridge holes.
     pub led_over: &'a HeightMap,
 }
 
-/// Who sets the target of a frame.
+/// What sets the target of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leader {
     /// What leads a character that stands.
@@ -83,7 +83,7 @@ pub enum Leader {
         /// The target in which it has come to stand.
         target: Pose,
     },
-    /// Nobody: it lies, or gets up.
+    /// The recovery: the body lies, or gets up.
     Recovery {
         /// The target at the start of the frame, where it is not that of the frame before.
         from: Option<Pose>,
@@ -127,7 +127,7 @@ impl Way {
         }
     }
 
-    /// The pose at a time, of one who will stand in `stance`.
+    /// The pose at a time, of a body that will stand in `stance`.
     fn pose(&self, time_s: f32, fallen: &Fallen<'_>, height_m: f32, stance: &RootFrame) -> Pose {
         match self {
             Self::Postures(route) => {
@@ -191,7 +191,7 @@ impl Recovery {
         matches!(self.phase, Phase::Lying { .. } | Phase::Rising(_))
     }
 
-    /// What it does while nobody leads it.
+    /// What it does while nothing leads it.
     pub fn gait(&self) -> Option<Gait> {
         match self.phase {
             Phase::Lying { .. } => Some(Gait::Lie),
@@ -232,7 +232,7 @@ impl Recovery {
             Phase::Rising(_) => {}
         }
         let Phase::Rising(rising) = &mut self.phase else {
-            unreachable!("who neither stands nor lies gets up");
+            unreachable!("a body that neither stands nor lies gets up");
         };
         let seen = Fallen { target: begins.as_ref().unwrap_or(fallen.target), ..*fallen };
         let (target, attempt) = rising.advance(&seen, self.config.pace, self.height_m, self.frame_s);
@@ -342,7 +342,7 @@ impl Rising {
         fallen.led_over.height(x, z) - y > HOLE_M
     }
 
-    /// Who stands upright in a hole, or on lower ground than it was to stand on, goes on from there onto the edge, if there is
+    /// A body upright in a hole, or on lower ground than it was to stand on, goes on from there onto the edge, if there is
     /// one in reach.
     fn look_for_an_edge(&mut self, fallen: &Fallen<'_>, height_m: f32, frame_s: f32) {
         let sunk = fallen.target.root_position.y - fallen.pose.positions[0].y > SINK_M.0;
@@ -390,7 +390,7 @@ fn choose(lies: &GlobalPose) -> (Route, f32) {
     if up.y > SITTING {
         (Route::supine(), yaw_of_direction(front))
     } else if front.y > FACE_UP {
-        // The feet are ahead of one who sits up.
+        // The feet are ahead of a body that sits up.
         (Route::supine(), yaw_of_direction(-up))
     } else {
         (Route::prone(if left.y >= 0.0 { Side::Left } else { Side::Right }), yaw_of_direction(up))

@@ -22,7 +22,7 @@
 //! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
 //! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground,
 //! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never those
-//! of their own. Who knows what a frame will ask of the drives tells them with an [`Expectation`].
+//! of their own. A caller that knows what a frame will ask of the drives passes an [`Expectation`].
 //!
 //! A [`FallDetector`] says when a body is down, and a [`Recovery`] leads it while it lies and gets up.
 //!

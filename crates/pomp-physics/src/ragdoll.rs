@@ -72,7 +72,7 @@ impl Ragdoll {
         config: &DynamicConfig,
         bodies: &[Body],
     ) -> Result<Self, PhysicsError> {
-        // One alone meets nobody.
+        // One alone meets no other.
         let others = if members > 1 { BODIES } else { Group::NONE };
         let groups = InteractionGroups::new(BODIES, GROUND_GROUP | BOXES | others, InteractionTestMode::And);
         let rest = skeleton.forward_kinematics(&Pose::rest(skeleton));

@@ -231,7 +231,7 @@ fn substep(
     Ok(())
 }
 
-/// Restores the poses `before`, that of the one who diverged at rest, on the ground and out of it. What made it diverge, its velocities
+/// Restores the poses `before`, that of the one that diverged at rest, on the ground and out of it. What made it diverge, its velocities
 /// and all contacts, is not restored.
 fn recover(
     world: &mut World,

@@ -24,7 +24,7 @@ pub(crate) const BODIES: Group = Group::GROUP_2;
 /// quaternions.
 const FRAMES_BETWEEN_RENORMALISATIONS: u64 = 240;
 
-/// How far from the edge of the ground one who has left it is put back, metres.
+/// How far from the edge of the ground a body that has left it is put back, metres.
 const FROM_EDGE_M: f32 = 1.0;
 
 /// A pose is moved out of the ground in at most this many moves, each along the normal where it is deepest.

@@ -1,4 +1,4 @@
-//! The edge of a hole that somebody stands in.
+//! The edge of a hole that a character stands in.
 
 use super::Fallen;
 use pomp_motion::glam::Vec3;
@@ -77,7 +77,7 @@ mod tests {
 
     const HEIGHT_M: f32 = 1.75;
 
-    /// Somebody who stands at the origin and looks along `yaw`.
+    /// A body that stands at the origin and looks along `yaw`.
     fn stands(terrain: &HeightMap, yaw: f32) -> (Skeleton, GlobalPose) {
         let skeleton = Skeleton::humanoid(HEIGHT_M);
         let frame = RootFrame { origin: Vec3::new(0.0, terrain.height(0.0, 0.0), 0.0), yaw };

@@ -4,7 +4,7 @@ use pomp_motion::glam::Vec3;
 use pomp_motion::rotation::{from_yaw, yaw_of_direction};
 use pomp_motion::{Clip, GlobalPose, Pose, RootFrame, Skeleton, humanoid};
 
-/// Somebody who got up from level ground: poses from lying to standing, in the frame of the last one.
+/// A recorded person who got up from level ground: poses from lying to standing, in the frame of the last one.
 #[derive(Clone, Debug)]
 pub struct RecordedWay {
     name: String,
@@ -60,7 +60,7 @@ impl RecordedWay {
         pairs.map(far).sum::<f32>() / lies.positions.len() as f32
     }
 
-    /// The pose at a time, for one who will stand in `stance`.
+    /// The pose at a time, for a body that will stand in `stance`.
     pub(super) fn pose(&self, time_s: f32, stance: &RootFrame) -> Pose {
         let last = self.poses.len() - 1;
         let at = (time_s / self.frame_s).clamp(0.0, last as f32);

@@ -206,7 +206,7 @@ fn what_has_come_below_the_surface_is_put_back_above_it_after_a_while_and_stays_
 
 #[test]
 fn a_blow_on_a_limb_beside_a_wall_throws_nobody_off() {
-    // Somebody lies in a trench; a limb of a kilogram that is struck with 250 N·s is behind its wall in a frame.
+    // A body lies in a trench; a limb of a kilogram that is struck with 250 N·s is behind its wall in a frame.
     let trench = ground(3.0, -3.0, 3.0, |x, _| if x.abs() < 0.2 { -0.5 } else { 0.0 });
     let mut module = module_with(&DynamicConfig::default(), &trench);
     let bodies = module.body_names().len();

@@ -33,7 +33,7 @@ fn step(modules: &mut [DynamicModule], poses: &[Pose], pushes: &[Vec<Push>]) -> 
     DynamicModule::step_together(&mut all, &steps).expect("finite targets")
 }
 
-/// In no gravity and without assist, one drifts against the chest of another, who stands.
+/// In no gravity and without assist, one drifts against the chest of another, which stands.
 #[test]
 fn two_who_meet_give_each_other_equal_and_opposite_impulses_and_keep_their_momentum() {
     let config = DynamicConfig { gravity_m_s2: 0.0, ..DynamicConfig::default() };
