@@ -1,5 +1,6 @@
 use crate::layers::LayersConfig;
 use crate::{GeneratorError, GroundMotion};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use serde::{Deserialize, Serialize};
@@ -82,32 +83,29 @@ impl Default for GeneratorConfig {
     }
 }
 
+impl Validate for GeneratorConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("noise_memory_s", self.noise_memory_s, 0.0..=10.0)?;
+        fields.within("position_bias", self.position_bias, 0.05..=20.0)?;
+        fields.within("direction_bias", self.direction_bias, 0.05..=20.0)?;
+        self.ground_motion.check(fields)?;
+        fields.holds(
+            self.ground_motion.rests() || self.dynamics == Dynamics::Simulated,
+            "ground_motion",
+            "given, with dynamics = \"kinematic_only\"",
+            "left out where nothing is simulated",
+        )?;
+        self.layers.check(&fields.section("layers"))?;
+        self.dynamic.check(&fields.section("dynamic"))
+    }
+}
+
 impl GeneratorConfig {
     /// Checks every range.
     ///
     /// # Errors
-    /// The first field outside its range.
+    /// [`GeneratorError::OutOfRange`] with the first field outside its range.
     pub fn validate(&self) -> Result<(), GeneratorError> {
-        let in_range = |field, value: f32, low: f32, high: f32, range| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
-            }
-        };
-        in_range("noise_memory_s", self.noise_memory_s, 0.0, 10.0, "0 to 10")?;
-        in_range("position_bias", self.position_bias, 0.05, 20.0, "0.05 to 20")?;
-        in_range("direction_bias", self.direction_bias, 0.05, 20.0, "0.05 to 20")?;
-        self.ground_motion.validate()?;
-        if !self.ground_motion.rests() && self.dynamics == Dynamics::KinematicOnly {
-            return Err(GeneratorError::BadConfig {
-                field: "ground_motion",
-                value: "given, with dynamics = \"kinematic_only\"".to_owned(),
-                range: "left out where nothing is simulated",
-            });
-        }
-        self.layers.validate()?;
-        self.dynamic.validate()?;
-        Ok(())
+        Ok(self.check(&Fields::root())?)
     }
 }

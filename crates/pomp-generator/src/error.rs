@@ -17,15 +17,8 @@ pub enum GeneratorError {
         reason: String,
     },
     /// A setting outside its range.
-    #[error("generator config: {field} = {value} is outside {range}")]
-    BadConfig {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        range: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// The model does not fit the skeleton, the simulator or this version.
     #[error("model: {reason}")]
     BadModel {

@@ -1,7 +1,8 @@
 //! Ground that moves under a character: a platform that is shifted, a deck that sways, a lift.
 
-use crate::{FRAME_RATE_HZ, GeneratorError};
 use glam::{DVec3, Vec3};
+use pomp_config::{Fields, OutOfRange};
+use pomp_motion::FRAME_RATE_HZ;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -85,30 +86,22 @@ impl GroundMove {
         }
     }
 
-    fn validate(&self) -> Result<(), GeneratorError> {
+    fn check(&self, fields: &Fields, index: usize) -> Result<(), OutOfRange> {
+        let own = fields.section(format!("ground_motion[{index}]"));
         let (Self::Shift { from_s, seconds, .. } | Self::Sway { from_s, seconds, .. }) = *self;
-        let in_range = |field, value: f32, low: f32, high: f32, range| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
-            }
-        };
-        in_range("ground_motion.from_s", from_s, 0.0, 1e5, "0 to 100 000")?;
-        in_range("ground_motion.seconds", seconds, 0.05, 1e5, "0.05 to 100 000")?;
+        own.within("from_s", from_s, 0.0..=1e5)?;
+        own.within("seconds", seconds, 0.05..=1e5)?;
         if let Self::Sway { frequency_hz, .. } = *self {
-            in_range("ground_motion.frequency_hz", frequency_hz, 0.01, 10.0, "0.01 to 10")?;
+            own.within("frequency_hz", frequency_hz, 0.01..=10.0)?;
         }
         let most = self.largest_acceleration();
         // One that is no number is not within either.
-        if most <= Self::MOST_M_S2 {
-            return Ok(());
-        }
-        Err(GeneratorError::BadConfig {
-            field: "ground_motion",
-            value: format!("{self:?}, which accelerates by up to {most:.1} m/s²"),
-            range: "at most 50 m/s²: give it more seconds, a lower frequency or less way",
-        })
+        fields.holds(
+            most <= Self::MOST_M_S2,
+            &format!("ground_motion[{index}]"),
+            format!("{self:?}, which accelerates by up to {most:.1} m/s²"),
+            "at most 50 m/s²: give it more seconds, a lower frequency or less way",
+        )
     }
 }
 
@@ -141,12 +134,12 @@ impl GroundMotion {
         self.moves.iter().map(|one| one.offset(time_s)).sum()
     }
 
-    /// Checks every move.
+    /// Checks every move; `fields` are those of the configuration that this is in.
     ///
     /// # Errors
-    /// [`GeneratorError::BadConfig`] with the first field out of range.
-    pub fn validate(&self) -> Result<(), GeneratorError> {
-        self.moves.iter().try_for_each(GroundMove::validate)
+    /// The first field outside its range.
+    pub(crate) fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.moves.iter().enumerate().try_for_each(|(index, one)| one.check(fields, index))
     }
 }
 
@@ -212,14 +205,11 @@ mod tests {
         let hard = GroundMove::Shift { from_s: 1.0, seconds: 0.2, by_m };
         let none = GroundMove::Shift { from_s: 1.0, seconds: 1.0, by_m: Vec3::NAN };
         for (one, named) in
-            [(brief, "ground_motion.seconds"), (hard, "ground_motion"), (none, "ground_motion")]
+            [(brief, "ground_motion[0].seconds"), (hard, "ground_motion[0]"), (none, "ground_motion[0]")]
         {
-            let refused = GroundMotion { moves: vec![one] }.validate();
-            assert!(
-                matches!(&refused, Err(GeneratorError::BadConfig { field, .. }) if *field == named),
-                "{one:?}: {refused:?}"
-            );
+            let refused = GroundMotion { moves: vec![one] }.check(&Fields::root()).unwrap_err();
+            assert_eq!(refused.field, named, "{one:?}: {refused}");
         }
-        GroundMotion { moves: vec![shift(), sway()] }.validate().unwrap();
+        GroundMotion { moves: vec![shift(), sway()] }.check(&Fields::root()).unwrap();
     }
 }

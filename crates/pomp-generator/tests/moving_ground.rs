@@ -73,7 +73,7 @@ fn rejects_moving_ground_without_physics_and_one_ground_that_moves_in_two_ways()
     let moving = GeneratorConfig { ground_motion: GroundMotion { moves: vec![shift] }, ..Default::default() };
     let unsimulated = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..moving.clone() };
     assert!(
-        matches!(unsimulated.validate(), Err(GeneratorError::BadConfig { field: "ground_motion", .. })),
+        matches!(unsimulated.validate(), Err(GeneratorError::OutOfRange(refused)) if refused.field == "ground_motion"),
         "there is nothing for the ground to move"
     );
     let setup = |settings: &GeneratorConfig, x| CharacterSetup {

@@ -78,6 +78,6 @@ fn rejects_statures_that_are_not_served() {
     for stature_m in [0.0, 1.4, 2.1, f32::NAN, -1.6] {
         let config = of_height(Some(stature_m));
         let error = config.validate().unwrap_err().to_string();
-        assert!(error.contains("layers.stature.height_m") && error.contains("1.5 to 2 m"), "{error}");
+        assert!(error.contains("layers.stature.height_m") && error.contains("1.5 to 2"), "{error}");
     }
 }

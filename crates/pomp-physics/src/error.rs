@@ -4,16 +4,6 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PhysicsError {
-    /// A setting outside its range.
-    #[error("physics config: {field} is {value}; it must be {rule}")]
-    BadConfig {
-        /// Dotted name of the setting.
-        field: &'static str,
-        /// The value found.
-        value: f64,
-        /// What is allowed.
-        rule: &'static str,
-    },
     /// A setting outside its range, told by its path.
     #[error("physics config: {0}")]
     OutOfRange(#[from] pomp_config::OutOfRange),

@@ -5,11 +5,10 @@
 //! postures ([`pomp_physics::Recovery`]) sets the targets in place of the kinematic module, and the drives are weak while it
 //! lies. Switched off, the module leads a fallen body as if it stood.
 
-use super::in_range;
-use crate::GeneratorError;
 use crate::character::Character;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::{Gait, Skeleton};
-use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, PhysicsError, Recovery};
+use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, Recovery};
 use serde::{Deserialize, Serialize};
 
 const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
@@ -45,18 +44,13 @@ impl Default for FallRecoveryConfig {
     }
 }
 
-impl FallRecoveryConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.fall_recovery.tilt_deg", self.tilt_deg, [10.0, 180.0], "10 to 180")?;
-        in_range("layers.fall_recovery.height", self.height, [0.0, 1.0], "0 to 1")?;
-        in_range("layers.fall_recovery.after_s", self.after_s, [0.0, 5.0], "0 to 5")?;
-        in_range("layers.fall_recovery.strength", self.strength, [0.001, 1.0], "0.001 to 1")?;
-        self.get_up.validate().map_err(|error| match error {
-            PhysicsError::BadConfig { field, value, rule } => {
-                GeneratorError::BadConfig { field, value: (value as f32).to_string(), range: rule }
-            }
-            other => other.into(),
-        })
+impl Validate for FallRecoveryConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("tilt_deg", self.tilt_deg, 10.0..=180.0)?;
+        fields.within("height", self.height, 0.0..=1.0)?;
+        fields.within("after_s", self.after_s, 0.0..=5.0)?;
+        fields.within("strength", self.strength, 0.001..=1.0)?;
+        self.get_up.check(&fields.section("get_up"))
     }
 }
 

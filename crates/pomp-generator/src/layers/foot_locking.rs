@@ -9,10 +9,9 @@
 //!
 //! The ground is the one that the module is shown; [`super::foot_placement`] takes the pose from there to the terrain itself.
 
-use super::in_range;
 use super::sole::{LEGS, Sole};
-use crate::GeneratorError;
 use glam::{Quat, Vec2, Vec3};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, RootFrame, Skeleton, humanoid};
@@ -50,9 +49,9 @@ impl Default for FootLockingConfig {
     }
 }
 
-impl FootLockingConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.foot_locking.swing_clearance_m", self.swing_clearance_m, [0.0, 0.2], "0 to 0.2")
+impl Validate for FootLockingConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("swing_clearance_m", self.swing_clearance_m, 0.0..=0.2)
     }
 }
 

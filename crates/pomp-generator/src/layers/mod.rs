@@ -49,16 +49,17 @@ pub use standing_posture::StandingPostureConfig;
 pub use stature::StatureConfig;
 pub use turn_limit::TurnLimitConfig;
 
+use crate::GeneratorConfig;
 use crate::character::Character;
 use crate::control::ControlPlan;
 use crate::kinematic_module::KinematicModule;
 use crate::loop_state::{LoopState, ground_position};
-use crate::{GeneratorConfig, GeneratorError};
 use fall_recovery::FallRecovery;
 use gait_recovery::GaitRecovery;
 use glam::Vec2;
 use path_rejoining::PathRejoining;
 use phase_stabiliser::PhaseStabiliser;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::RootFrame;
 use serde::{Deserialize, Serialize};
 use speed_adaptation::SpeedAdaptation;
@@ -148,20 +149,18 @@ impl LayersConfig {
             _ => return None,
         })
     }
+}
 
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// The first field outside its range.
-    pub fn validate(&self) -> Result<(), GeneratorError> {
-        self.foot_locking.validate()?;
-        self.standing_posture.validate()?;
-        self.pose_blending.validate()?;
-        self.root_following.validate()?;
-        self.phase_stabiliser.validate()?;
-        self.fall_recovery.validate()?;
-        self.turn_limit.validate()?;
-        self.stature.validate()
+impl Validate for LayersConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.foot_locking.check(&fields.section("foot_locking"))?;
+        self.standing_posture.check(&fields.section("standing_posture"))?;
+        self.pose_blending.check(&fields.section("pose_blending"))?;
+        self.root_following.check(&fields.section("root_following"))?;
+        self.phase_stabiliser.check(&fields.section("phase_stabiliser"))?;
+        self.fall_recovery.check(&fields.section("fall_recovery"))?;
+        self.turn_limit.check(&fields.section("turn_limit"))?;
+        self.stature.check(&fields.section("stature"))
     }
 }
 
@@ -231,19 +230,5 @@ impl Layers {
     /// `reset`: the kinematic module leads again, from standing in `frame`, at `speed_mps`.
     pub fn reset(&mut self, frame: &RootFrame, speed_mps: f32, character: &Character) {
         self.path_rejoining.reset(frame, speed_mps, character.terrain().bounds());
-    }
-}
-
-/// A setting of a layer within its range.
-fn in_range(
-    field: &'static str,
-    value: f32,
-    [low, high]: [f32; 2],
-    range: &'static str,
-) -> Result<(), GeneratorError> {
-    if (low..=high).contains(&value) {
-        Ok(())
-    } else {
-        Err(GeneratorError::BadConfig { field, value: value.to_string(), range })
     }
 }

@@ -9,8 +9,7 @@
 //!
 //! Switched off, the layer still measures how far codes are from the cycle, for [`super::gait_recovery`].
 
-use super::in_range;
-use crate::GeneratorError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::Gait;
 use pomp_motion::features::{BlockName, FeatureLayout, KEY_OFFSETS};
 use pomp_motion::rotation::wrap_angle;
@@ -64,9 +63,9 @@ impl Default for PhaseStabiliserConfig {
     }
 }
 
-impl PhaseStabiliserConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.phase_stabiliser.share", self.share, [0.0, 1.0], "0 to 1")
+impl Validate for PhaseStabiliserConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("share", self.share, 0.0..=1.0)
     }
 }
 

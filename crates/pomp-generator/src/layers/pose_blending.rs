@@ -4,9 +4,8 @@
 //! simulated pose alone, which is the paper's loop, the drives lose the distance between target and body by which they carry
 //! the weight. The price is that disturbances of the limbs are noticed less.
 
-use super::in_range;
-use crate::GeneratorError;
 use glam::Vec3;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Gait, Pose, RootFrame, Skeleton};
 use serde::{Deserialize, Serialize};
@@ -32,10 +31,10 @@ impl Default for PoseBlendingConfig {
     }
 }
 
-impl PoseBlendingConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.pose_blending.share", self.share, [0.0, 1.0], "0 to 1")?;
-        in_range("layers.pose_blending.share_jogging", self.share_jogging, [0.0, 1.0], "0 to 1")
+impl Validate for PoseBlendingConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("share", self.share, 0.0..=1.0)?;
+        fields.within("share_jogging", self.share_jogging, 0.0..=1.0)
     }
 }
 

@@ -3,11 +3,10 @@
 //! Acts at `after_simulation`. In the paper's loop the next target starts where the body is; here it keeps its own place and
 //! moves a share of the way to the body each frame, so that a body that lags behind its drives does not slow the walk.
 
-use super::in_range;
 use super::shown_surface::ShownSurface;
-use crate::GeneratorError;
 use crate::loop_state::ground_position;
 use glam::Vec3;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::RootFrame;
 use pomp_motion::rotation::wrap_angle;
 use serde::{Deserialize, Serialize};
@@ -30,11 +29,13 @@ impl Default for RootFollowingConfig {
     }
 }
 
-impl RootFollowingConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.root_following.share", self.share, [0.0, 1.0], "0 to 1")
+impl Validate for RootFollowingConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("share", self.share, 0.0..=1.0)
     }
+}
 
+impl RootFollowingConfig {
     /// Where the `target`'s root goes on from when the body's is at `body`.
     pub(crate) fn follow(&self, target: &RootFrame, body: &RootFrame, surface: &ShownSurface) -> RootFrame {
         let share = if self.enabled { self.share } else { 1.0 };

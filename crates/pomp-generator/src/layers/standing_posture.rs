@@ -5,9 +5,9 @@
 //! standing holds people who bend, reach and crouch a little, and a kinematic module that is fed its own poses wanders among
 //! all of it: within seconds the trunk may hang forward by 80°.
 
-use super::in_range;
-use crate::{ControlPlan, GeneratorError};
+use crate::ControlPlan;
 use glam::Vec2;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Pose, humanoid};
 use serde::{Deserialize, Serialize};
@@ -38,9 +38,9 @@ impl Default for StandingPostureConfig {
     }
 }
 
-impl StandingPostureConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.standing_posture.time_s", self.time_s, [0.02, 60.0], "0.02 to 60")
+impl Validate for StandingPostureConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("time_s", self.time_s, 0.02..=60.0)
     }
 }
 

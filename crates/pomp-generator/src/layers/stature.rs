@@ -13,10 +13,10 @@
 //! hurry: one of 1.5 m that is to walk at 1.2 m/s walks as the module's of 1.75 m does at 1.4 m/s, with a step rate some
 //! 4 % below what similarity asks for.
 
-use super::in_range;
 use crate::GeneratorError;
 use crate::start::Start;
 use glam::{Vec2, Vec3};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::{CharacterState, KEYS, OutputFrame, WindowKey};
 use pomp_motion::{RootFrame, Skeleton};
 use pomp_physics::body_height;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Heights that are served, metres.
-const SERVED_M: [f32; 2] = [1.5, 2.0];
+const SERVED_M: std::ops::RangeInclusive<f32> = 1.5..=2.0;
 
 /// Settings of the stature.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,14 +43,16 @@ impl Default for StatureConfig {
     }
 }
 
+impl Validate for StatureConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("height_m", self.height_m, SERVED_M)
+    }
+}
+
 impl StatureConfig {
     /// A character of `height_m`, or, without one, of the model's height.
     pub fn of_height(height_m: Option<f32>) -> Self {
         height_m.map_or_else(Self::default, |height_m| Self { enabled: true, height_m })
-    }
-
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.stature.height_m", self.height_m, SERVED_M, "1.5 to 2 m")
     }
 }
 

@@ -4,8 +4,7 @@
 //! beyond what most of the mocap shows, and trip the model: at 1.6 rad/s it falls twice as often where it starts, turns by 90°
 //! and stops.
 
-use super::in_range;
-use crate::GeneratorError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// Settings of the turn limit.
@@ -26,12 +25,14 @@ impl Default for TurnLimitConfig {
     }
 }
 
-impl TurnLimitConfig {
-    pub(super) fn validate(&self) -> Result<(), GeneratorError> {
-        in_range("layers.turn_limit.rate_rad_s", self.rate_rad_s, [0.1, 20.0], "0.1 to 20")?;
-        in_range("layers.turn_limit.speed_share", self.speed_share, [0.0, 1.0], "0 to 1")
+impl Validate for TurnLimitConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("rate_rad_s", self.rate_rad_s, 0.1..=20.0)?;
+        fields.within("speed_share", self.speed_share, 0.0..=1.0)
     }
+}
 
+impl TurnLimitConfig {
     /// The heading after `error` radians are asked for within `dt_s`: how far it turns.
     pub(crate) fn turn(&self, error: f32, dt_s: f32) -> f32 {
         if self.enabled { error.clamp(-self.rate_rad_s * dt_s, self.rate_rad_s * dt_s) } else { error }

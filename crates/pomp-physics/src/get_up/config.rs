@@ -1,4 +1,4 @@
-use crate::PhysicsError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use serde::{Deserialize, Serialize};
 
 /// What a character does after a fall.
@@ -36,24 +36,12 @@ impl Default for GetUpConfig {
     }
 }
 
-impl GetUpConfig {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// The first field outside its range.
-    pub fn validate(&self) -> Result<(), PhysicsError> {
-        let rows = [
-            ("get_up.rest_speed_m_s", self.rest_speed_m_s, 0.01, 10.0, "0.01 to 10"),
-            ("get_up.rest_s", self.rest_s, 0.0, 60.0, "0 to 60"),
-            ("get_up.longest_rest_s", self.longest_rest_s, 0.0, 600.0, "0 to 600"),
-            ("get_up.pace", self.pace, 0.2, 3.0, "0.2 to 3"),
-            ("get_up.hand_back_s", self.hand_back_s, 0.001, 5.0, "0.001 to 5"),
-        ];
-        for (field, value, low, high, rule) in rows {
-            if !(low..=high).contains(&value) {
-                return Err(PhysicsError::BadConfig { field, value: f64::from(value), rule });
-            }
-        }
-        Ok(())
+impl Validate for GetUpConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("rest_speed_m_s", self.rest_speed_m_s, 0.01..=10.0)?;
+        fields.within("rest_s", self.rest_s, 0.0..=60.0)?;
+        fields.within("longest_rest_s", self.longest_rest_s, 0.0..=600.0)?;
+        fields.within("pace", self.pace, 0.2..=3.0)?;
+        fields.within("hand_back_s", self.hand_back_s, 0.001..=5.0)
     }
 }
