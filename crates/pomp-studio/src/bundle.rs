@@ -75,7 +75,7 @@ pub fn standalone_html(recording: &Recording) -> Result<Vec<u8>, StudioError> {
     let page = Page::embedded()?;
     let mut zip = GzEncoder::new(Vec::new(), Compression::default());
     let system = |source| StudioError::System { action: "compressing the recording", source };
-    zip.write_all(&ClipPackage::of(recording)?.into_bytes()).map_err(system)?;
+    zip.write_all(&ClipPackage::of(recording)?.to_bytes()).map_err(system)?;
     let clip = STANDARD.encode(zip.finish().map_err(system)?);
     Ok(page.html.replacen(CLIP_BEGIN, &format!("{CLIP_BEGIN}{clip}"), 1).into_bytes())
 }

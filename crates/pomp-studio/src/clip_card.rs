@@ -3,7 +3,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pomp_motion::{Gait, Recording};
 use pomp_render::{CameraOptions, RenderOptions, render_frame};
-use serde_json::{Value, json};
+use serde::Serialize;
+use ts_rs::TS;
 
 /// Size of the picture, pixels.
 const WIDTH: u32 = 132;
@@ -13,8 +14,38 @@ const LEVEL_M: f32 = 0.03;
 /// A gait is named that a clip shows for at least this share.
 const LEAST_SHARE: f32 = 0.1;
 
-/// What the list of clips shows of one: length, gaits by share, ground, licence, and a picture of its middle.
-pub(crate) fn clip_card(recording: &Recording) -> Result<Value, StudioError> {
+/// What the list of clips shows of one.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+pub(crate) struct ClipCard {
+    /// Its length.
+    pub seconds: f32,
+    /// Names of its gaits, the most frequent first.
+    pub gaits: Vec<&'static str>,
+    /// `level`, `uneven` or `unknown`.
+    pub ground: &'static str,
+    /// Its licence; empty where none is known.
+    pub license: String,
+    /// Where it is from; empty where that is not known.
+    pub source: String,
+    /// A picture of its middle, as a data URL.
+    pub picture: String,
+}
+
+/// The answer to a request for a card.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+#[serde(untagged)]
+pub(crate) enum CardAnswer {
+    /// The card.
+    Card(ClipCard),
+    /// Why the clip cannot be read.
+    Error {
+        /// The reason.
+        error: String,
+    },
+}
+
+/// Makes the card of a clip.
+pub(crate) fn clip_card(recording: &Recording) -> Result<ClipCard, StudioError> {
     let frames = recording.frames();
     let mut shares = [0.0f32; Gait::COUNT];
     for weights in &recording.gait {
@@ -39,14 +70,14 @@ pub(crate) fn clip_card(recording: &Recording) -> Result<Value, StudioError> {
     let options =
         RenderOptions { camera, width: WIDTH, height: HEIGHT, overlay: false, ..RenderOptions::default() };
     let picture = render_frame(recording, frames / 2, &options)?.to_png()?;
-    Ok(json!({
-        "seconds": frames as f32 / recording.frame_rate_hz,
-        "gaits": gaits.iter().map(|(gait, _)| gait.name()).collect::<Vec<_>>(),
-        "ground": ground,
-        "license": recording.license,
-        "source": recording.source,
-        "picture": format!("data:image/png;base64,{}", STANDARD.encode(picture)),
-    }))
+    Ok(ClipCard {
+        seconds: frames as f32 / recording.frame_rate_hz,
+        gaits: gaits.iter().map(|(gait, _)| gait.name()).collect(),
+        ground,
+        license: recording.license.clone(),
+        source: recording.source.clone(),
+        picture: format!("data:image/png;base64,{}", STANDARD.encode(picture)),
+    })
 }
 
 #[cfg(test)]
@@ -71,9 +102,9 @@ mod tests {
         let mut recording = standing();
         recording.license = "CC0".to_owned();
         let card = clip_card(&recording).unwrap();
-        assert_eq!((card["seconds"].as_f64(), card["license"].as_str()), (Some(2.0), Some("CC0")));
-        assert_eq!(card["gaits"], json!(["walk", "stand"]), "a single frame names no gait");
-        let picture = card["picture"].as_str().unwrap().strip_prefix("data:image/png;base64,").unwrap();
+        assert_eq!((card.seconds, card.license.as_str()), (2.0, "CC0"));
+        assert_eq!(card.gaits, ["walk", "stand"], "a single frame names no gait");
+        let picture = card.picture.strip_prefix("data:image/png;base64,").unwrap();
         let bytes = STANDARD.decode(picture).unwrap();
         println!("a picture has {} bytes", bytes.len());
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() < 40_000);
@@ -81,7 +112,7 @@ mod tests {
             let mut heights = FrameTable::filled(41, 41, 0.0);
             heights[3][5] = height;
             recording.terrain = Some(TerrainGrid { heights, origin: [-2.0, -2.0], cell_m: 0.1 });
-            assert_eq!(clip_card(&recording).unwrap()["ground"], ground);
+            assert_eq!(clip_card(&recording).unwrap().ground, ground);
         }
     }
 }

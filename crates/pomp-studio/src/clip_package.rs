@@ -1,23 +1,84 @@
 use crate::StudioError;
 use crate::plate_curves::PlateCurves;
-use crate::skeleton_json::{joints_json, shapes_json};
+use crate::protocol::{Floats, Ground, JointInfo, Shape, joints, shapes, to_bytes};
 use glam::{Quat, Vec3};
 use pomp_motion::{FrameTable, Gait, Recording, TerrainGrid};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use ts_rs::TS;
 
-/// First bytes of a package.
-const MAGIC: &[u8; 8] = b"POMPCLIP";
-const VERSION: u32 = 1;
 /// Ground kept around the motion, metres.
 const MARGIN_M: f32 = 10.0;
 
-/// A recording as the page reads it: magic, version and length of the JSON (u32), JSON, then the arrays that it lists, f32,
-/// all little-endian.
-///
-/// The JSON's `arrays` maps names to `[first, count]` in floats. Ground far from the motion is left out.
-#[derive(Clone, Debug, PartialEq)]
+/// A recording as the page reads it, in MessagePack. Ground far from the motion is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
 pub struct ClipPackage {
-    bytes: Vec<u8>,
+    name: String,
+    frame_rate_hz: f32,
+    frames: usize,
+    joints: Vec<JointInfo>,
+    /// One per joint, or none.
+    shapes: Vec<Shape>,
+    gait_names: Vec<&'static str>,
+    source: String,
+    license: String,
+    has_contacts: bool,
+    /// The closed loop has made it.
+    generated: bool,
+    /// Names of the simulated bodies; empty without a simulation.
+    bodies: Vec<String>,
+    /// Masses of the simulated bodies.
+    body_mass_kg: Vec<f32>,
+    pushes: Vec<PackedPush>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    terrain: Option<Ground>,
+    arrays: ClipArrays,
+}
+
+/// A push of a rollout.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+struct PackedPush {
+    time_s: f32,
+    body: usize,
+    /// Impulse, N·s, world.
+    impulse_ns: [f32; 3],
+    /// Where it acted, world, metres.
+    point: [f32; 3],
+}
+
+/// Numbers frame by frame; what a recording does not hold is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, TS)]
+#[ts(optional_fields)]
+struct ClipArrays {
+    /// Joint positions, world, metres, 3 per joint.
+    positions: Floats,
+    /// Joint rotations, world, x y z w, 4 per joint.
+    quaternions: Floats,
+    /// Weights of the gaits.
+    gait: Floats,
+    /// 1 for contact: left heel and toe, right heel and toe.
+    foot_contact: Floats,
+    /// Contact impulses, N·s, world, 3 per body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contact_impulse: Option<Floats>,
+    /// Force of the root assist, N, world, 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assist_force: Option<Floats>,
+    /// Joint positions of the simulator's replay, where they differ from the motion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sim_positions: Option<Floats>,
+    /// Joint rotations of the simulator's replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sim_quaternions: Option<Floats>,
+    /// Phase code, 2 per channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<Floats>,
+    /// Command: x, z, heading, speed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    control: Option<Floats>,
+    /// Vertical force of each foot, body weights: plates left and right, predicted left and right; may end before the motion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plates: Option<Floats>,
 }
 
 impl ClipPackage {
@@ -35,103 +96,63 @@ impl ClipPackage {
         plates: Option<&PlateCurves>,
     ) -> Result<Self, StudioError> {
         recording.validate()?;
-        let mut arrays = Arrays::default();
-        arrays.vectors("positions", &recording.positions);
-        arrays.rotations("quaternions", &recording.quaternions);
-        arrays.numbers("gait", recording.gait.iter().flatten().copied());
-        let contacts = recording.foot_contact.iter().flatten().map(|contact| f32::from(u8::from(*contact)));
-        arrays.numbers("foot_contact", contacts);
-        let mut about = json!({
-            "name": recording.name,
-            "frame_rate_hz": recording.frame_rate_hz,
-            "frames": recording.frames(),
-            "joints": joints_json(&recording.skeleton),
-            "shapes": shapes_json(&recording.skeleton),
-            "gait_names": Gait::ALL.map(Gait::name),
-            "source": recording.source,
-            "license": recording.license,
-            "has_contacts": recording.foot_contact.iter().flatten().any(|contact| *contact),
-        });
-        if let Some(simulation) = &recording.simulation {
-            about["bodies"] = json!(simulation.body_names);
-            about["body_mass_kg"] = json!(simulation.body_mass_kg);
-            arrays.vectors("contact_impulse", &simulation.contact_impulse);
-            arrays.numbers("assist_force", simulation.assist_force.iter().flat_map(Vec3::to_array));
-            // A rollout is its simulation; a replay has a motion beside it.
-            if simulation.positions != recording.positions {
-                arrays.vectors("sim_positions", &simulation.positions);
-                arrays.rotations("sim_quaternions", &simulation.quaternions);
-            }
-        }
-        if let Some(phase) = &recording.phase {
-            about["phase_channels"] = json!(phase.columns() / 2);
-            arrays.numbers("phase", phase.values().iter().copied());
-        }
-        if let Some(generation) = &recording.generation {
-            arrays.vectors("target_positions", &generation.target_positions);
-            arrays.numbers("control", generation.control.iter().flatten().copied());
-            if let Some(times) = &generation.frame_time_us {
-                arrays.numbers("frame_time_us", times.iter().copied());
-            }
-            let pushes = generation.pushes.iter();
-            about["pushes"] = pushes
-                .map(|push| {
-                    json!({ "time_s": push.time_s, "body": push.body, "impulse_ns": push.impulse_ns, "point": push.point })
+        let contacts = recording.foot_contact.iter().flatten();
+        let simulation = recording.simulation.as_ref();
+        // A rollout is its simulation; a replay has a motion beside it.
+        let replay = simulation.filter(|simulation| simulation.positions != recording.positions);
+        let generation = recording.generation.as_ref();
+        let arrays = ClipArrays {
+            positions: vectors(&recording.positions),
+            quaternions: rotations(&recording.quaternions),
+            gait: recording.gait.iter().flatten().copied().collect(),
+            foot_contact: contacts.clone().map(|contact| f32::from(u8::from(*contact))).collect(),
+            contact_impulse: simulation.map(|simulation| vectors(&simulation.contact_impulse)),
+            assist_force: simulation.map(|simulation| Floats::of_vectors(&simulation.assist_force)),
+            sim_positions: replay.map(|simulation| vectors(&simulation.positions)),
+            sim_quaternions: replay.map(|simulation| rotations(&simulation.quaternions)),
+            phase: recording.phase.as_ref().map(|phase| Floats::of(phase.values())),
+            control: generation.map(|generation| generation.control.iter().flatten().copied().collect()),
+            plates: plates.map(|plates| plates.rows.iter().flatten().copied().collect()),
+        };
+        let pushes = generation.map_or(&[][..], |generation| &generation.pushes).iter();
+        Ok(Self {
+            name: recording.name.clone(),
+            frame_rate_hz: recording.frame_rate_hz,
+            frames: recording.frames(),
+            joints: joints(&recording.skeleton),
+            shapes: shapes(&recording.skeleton),
+            gait_names: Gait::ALL.map(Gait::name).to_vec(),
+            source: recording.source.clone(),
+            license: recording.license.clone(),
+            has_contacts: contacts.copied().any(|contact| contact),
+            generated: generation.is_some(),
+            bodies: simulation.map(|simulation| simulation.body_names.clone()).unwrap_or_default(),
+            body_mass_kg: simulation.map(|simulation| simulation.body_mass_kg.clone()).unwrap_or_default(),
+            pushes: pushes
+                .map(|push| PackedPush {
+                    time_s: push.time_s,
+                    body: push.body,
+                    impulse_ns: push.impulse_ns.to_array(),
+                    point: push.point.to_array(),
                 })
-                .collect();
-        }
-        if let Some(terrain) = &recording.terrain {
-            let near = cropped(terrain, recording);
-            about["terrain"] = json!({
-                "rows": near.heights.frames(),
-                "columns": near.heights.columns(),
-                "origin": near.origin,
-                "cell_m": near.cell_m,
-            });
-            arrays.numbers("terrain_height", near.heights.values().iter().copied());
-        }
-        if let Some(plates) = plates {
-            arrays.numbers("plates", plates.rows.iter().flatten().copied());
-        }
-        about["arrays"] = Value::Object(arrays.table);
-        let mut json = about.to_string().into_bytes();
-        // The arrays begin at a multiple of four bytes, where the page can look at them without copying.
-        json.resize(json.len().next_multiple_of(4), b' ');
-        let mut bytes = Vec::with_capacity(16 + json.len() + 4 * arrays.values.len());
-        bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((json.len() as u32).to_le_bytes());
-        bytes.extend(json);
-        bytes.extend(arrays.values.iter().flat_map(|value| value.to_le_bytes()));
-        Ok(Self { bytes })
+                .collect(),
+            terrain: recording.terrain.as_ref().map(|terrain| Ground::of(&cropped(terrain, recording))),
+            arrays,
+        })
     }
 
-    /// The package.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// The package as it is sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        to_bytes(self)
     }
 }
 
-#[derive(Default)]
-struct Arrays {
-    table: Map<String, Value>,
-    values: Vec<f32>,
+fn vectors(table: &FrameTable<Vec3>) -> Floats {
+    Floats::of_vectors(table.values())
 }
 
-impl Arrays {
-    fn numbers(&mut self, name: &str, values: impl Iterator<Item = f32>) {
-        let first = self.values.len();
-        self.values.extend(values);
-        self.table.insert(name.to_owned(), json!([first, self.values.len() - first]));
-    }
-
-    fn vectors(&mut self, name: &str, table: &FrameTable<Vec3>) {
-        self.numbers(name, table.values().iter().flat_map(Vec3::to_array));
-    }
-
-    fn rotations(&mut self, name: &str, table: &FrameTable<Quat>) {
-        self.numbers(name, table.values().iter().flat_map(Quat::to_array));
-    }
+fn rotations(table: &FrameTable<Quat>) -> Floats {
+    Floats::of_rotations(table.values())
 }
 
 /// The part of a grid that lies around a motion.
@@ -163,6 +184,7 @@ fn cropped(grid: &TerrainGrid, recording: &Recording) -> TerrainGrid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::FLOATS_EXTENSION;
     use pomp_motion::{Clip, Pose, Skeleton};
     use std::sync::Arc;
 
@@ -178,31 +200,25 @@ mod tests {
         Recording::of_clip(&Clip::new("walk", skeleton, 60.0, poses).unwrap())
     }
 
-    fn parsed(bytes: &[u8]) -> (Value, Vec<f32>) {
-        assert_eq!(&bytes[..8], MAGIC);
-        let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-        let json = serde_json::from_slice(&bytes[16..16 + length]).unwrap();
-        assert_eq!((16 + length) % 4, 0);
-        let floats = bytes[16 + length..].chunks_exact(4);
-        (json, floats.map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect())
-    }
-
     #[test]
-    fn arrays_lie_where_the_table_says() {
+    fn a_package_holds_every_number_of_the_recording_under_its_name() {
         let recording = walk();
-        let (about, floats) = parsed(&ClipPackage::of(&recording).unwrap().into_bytes());
-        let place = |name: &str| {
-            let place = &about["arrays"][name];
-            let first = place[0].as_u64().unwrap() as usize;
-            &floats[first..first + place[1].as_u64().unwrap() as usize]
-        };
-        let positions = place("positions");
+        let package = ClipPackage::of(&recording).unwrap();
+        let positions: Vec<f32> = package.arrays.positions.values().collect();
         assert_eq!(positions.len(), 30 * 22 * 3);
         let last = recording.positions[29][21];
         assert_eq!(positions[positions.len() - 3..], last.to_array());
-        assert_eq!(place("quaternions").len(), 30 * 22 * 4);
-        assert_eq!(place("gait")[..8], Gait::Stand.one_hot());
-        assert_eq!(about["shapes"].as_array().unwrap().len(), 22);
+        assert_eq!(package.arrays.quaternions.values().count(), 30 * 22 * 4);
+        let gait: Vec<f32> = package.arrays.gait.values().collect();
+        assert_eq!(gait[..8], Gait::Stand.one_hot());
+        assert_eq!(package.shapes.len(), 22);
+        let bytes = package.to_bytes();
+        let read = rmpv::decode::read_value(&mut bytes.as_slice()).unwrap();
+        let rmpv::Value::Ext(kind, data) = &read["arrays"]["positions"] else { panic!("{}", read["arrays"]) };
+        let written: Vec<u8> = positions.iter().flat_map(|value| value.to_le_bytes()).collect();
+        assert_eq!((*kind, data), (FLOATS_EXTENSION, &written));
+        assert_eq!(read["frames"].as_u64(), Some(30));
+        assert!(read["terrain"].is_nil() && read["arrays"]["plates"].is_nil(), "what is not there is absent");
     }
 
     #[test]
@@ -217,7 +233,7 @@ mod tests {
         let column = ((0.0 - near.origin[0]) / near.cell_m).round() as usize;
         assert!((near.heights[0][column] - 20.0).abs() < 0.11, "height at x = 0");
         recording.terrain = Some(grid);
-        let (about, _) = parsed(&ClipPackage::of(&recording).unwrap().into_bytes());
-        assert_eq!(about["terrain"]["columns"], near.heights.columns());
+        let packed = ClipPackage::of(&recording).unwrap().terrain.unwrap();
+        assert_eq!(packed, Ground::of(&near));
     }
 }

@@ -19,7 +19,6 @@ mod open_clip;
 mod plate_curves;
 pub mod protocol;
 mod server;
-mod skeleton_json;
 pub mod world;
 
 pub use bundle::standalone_html;
@@ -28,4 +27,4 @@ pub use config::StudioConfig;
 pub use error::StudioError;
 pub use library::{Library, LibraryEntry};
 pub use open_clip::open_clip;
-pub use server::{NamedModel, Started, Studio, serve};
+pub use server::{NamedModel, Started, Studio, serve, serve_until};

@@ -1,6 +1,7 @@
 use crate::StudioError;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+use ts_rs::TS;
 
 /// Clips that one library lists.
 const MOST_ENTRIES: usize = 5000;
@@ -76,18 +77,40 @@ impl Library {
     }
 
     /// The list as the page reads it.
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn list(&self) -> LibraryList {
         let entries = self.entries.iter().enumerate();
-        let entries: Vec<Value> = entries
-            .map(|(number, entry)| {
-                let kind = entry.path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-                json!({
-                    "number": number, "name": entry.name, "folder": entry.folder, "kind": kind, "bytes": entry.bytes,
-                })
-            })
-            .collect();
-        json!({ "entries": entries, "more": self.more })
+        let entries = entries.map(|(number, entry)| {
+            let kind = entry.path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+            let (name, folder) = (entry.name.clone(), entry.folder.clone());
+            ListedClip { number, name, folder, kind: kind.unwrap_or_default(), bytes: entry.bytes }
+        });
+        LibraryList { entries: entries.collect(), more: self.more }
     }
+}
+
+/// The clips that the page lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+pub(crate) struct LibraryList {
+    /// The clips.
+    pub entries: Vec<ListedClip>,
+    /// A folder holds more clips than are listed.
+    pub more: bool,
+}
+
+/// A clip of the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+pub(crate) struct ListedClip {
+    /// Its number in the server's addresses.
+    pub number: usize,
+    /// Name without ending.
+    pub name: String,
+    /// Folder, relative to what was given; empty for a single file.
+    pub folder: String,
+    /// Ending of its name, in lower case.
+    pub kind: String,
+    /// Size of the file.
+    #[ts(type = "number")]
+    pub bytes: u64,
 }
 
 fn is_clip(path: &Path) -> bool {

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::{Gait, Recording};
-use pomp_studio::protocol::{FrameHeader, PushRequest, ThrowRequest};
+use pomp_studio::protocol::{FrameMessage, PushRequest, ThrowRequest};
 use pomp_studio::world::{Bump, SceneRequest, World, WorldLimits, repeated, replay};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -35,12 +35,10 @@ fn run(world: &mut World, frames: usize) {
     }
 }
 
-/// The last frame without what the clock says.
-fn shown(world: &World) -> Vec<u8> {
-    let mut bytes = world.frame_message(FrameHeader::default()).unwrap();
-    bytes[16..20].fill(0);
-    bytes[1] = 0;
-    bytes
+/// The last frame without what the clock says, and whether it is a repetition.
+fn shown(world: &World) -> FrameMessage {
+    let frame = world.frame_message().unwrap();
+    FrameMessage { step_ms: 0.0, fallen: false, replaying: false, recovered: false, ..frame }
 }
 
 fn pelvis(world: &World) -> Vec3 {

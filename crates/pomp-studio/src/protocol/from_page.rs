@@ -1,31 +1,38 @@
 use crate::StudioError;
 use crate::world::{Bump, SceneRequest};
 use glam::{Vec2, Vec3};
-use pomp_generator::Steering;
 use pomp_motion::Gait;
+use rmp_serde::Deserializer;
+use rmp_serde::decode::Error;
 use serde::{Deserialize, Serialize};
+use std::io::Cursor;
+use ts_rs::TS;
 
 /// Largest message that a page may send, bytes: a scene with all its events.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
-
-const STEER: u8 = 1;
-const PUSH: u8 = 2;
-const COMMAND: u8 = 3;
-const THROW: u8 = 4;
-const BUMP: u8 = 5;
-
+/// How deep a message may be nested; a scene with its events has six levels.
+const DEEPEST: usize = 16;
+/// Numbers must be smaller than this, whatever they mean.
+const LARGEST_NUMBER: f32 = 1e6;
 /// Largest impulse that a page may ask for, N·s: a car at walking pace.
 const LARGEST_PUSH_NS: f32 = 2000.0;
+/// Farthest point of a body that may be pushed, metres from its joint.
+const FARTHEST_POINT_M: f32 = 1.0;
 
-/// Something the page asks for.
-#[derive(Clone, Debug, PartialEq)]
+/// Something that the page asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FromPage {
-    /// Where to go; `sequence` comes back in the first frame that knows of it.
+    /// Where to go.
     Steer {
-        /// Number of the message.
+        /// Number of the message; it comes back in the first frame that knows of it.
         sequence: u32,
-        /// What to do.
-        steering: Steering,
+        /// Direction, world x and z; its length is the share of full speed.
+        #[ts(as = "[f32; 2]")]
+        direction: Vec2,
+        /// Name of the gait.
+        #[ts(type = "string")]
+        gait: Gait,
     },
     /// Push a body.
     Push(PushRequest),
@@ -33,42 +40,11 @@ pub enum FromPage {
     Throw(ThrowRequest),
     /// Press a bump on the ground, or out of it.
     Bump(Bump),
-    /// Anything else.
-    Command(Command),
-}
-
-/// A push on a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PushRequest {
-    /// Index of the body.
-    pub body: usize,
-    /// Impulse, N·s, world.
-    pub impulse_ns: Vec3,
-    /// Where it acts, in the body's own frame, metres.
-    pub point_local: Vec3,
-}
-
-/// A cube to be thrown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThrowRequest {
-    /// Length of its sides, metres.
-    pub side_m: f32,
-    /// Mass, kg.
-    pub mass_kg: f32,
-    /// Where its centre begins, world, metres.
-    pub position: Vec3,
-    /// Its velocity, m/s.
-    pub velocity: Vec3,
-}
-
-/// A rare request, in JSON: `{"do": "pace", "factor": 0.5}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Command {
     /// Begin anew, with another scene if one is given.
     Reset {
         /// The scene; without it the present one.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
         scene: Option<SceneRequest>,
     },
     /// Stop the clock.
@@ -101,114 +77,120 @@ pub enum Command {
     Link {},
 }
 
+/// A push on a body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+pub struct PushRequest {
+    /// Index of the body.
+    pub body: usize,
+    /// Impulse, N·s, world; at most 2000.
+    #[ts(as = "[f32; 3]")]
+    pub impulse_ns: Vec3,
+    /// Where it acts, in the body's own frame, metres; at most 1 from its joint.
+    #[ts(as = "[f32; 3]")]
+    pub point_local: Vec3,
+}
+
+/// A cube to be thrown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
+pub struct ThrowRequest {
+    /// Length of its sides, metres.
+    pub side_m: f32,
+    /// Mass, kg.
+    pub mass_kg: f32,
+    /// Where its centre begins, world, metres.
+    #[ts(as = "[f32; 3]")]
+    pub position: Vec3,
+    /// Its velocity, m/s.
+    #[ts(as = "[f32; 3]")]
+    pub velocity: Vec3,
+}
+
 impl FromPage {
     /// Reads a message.
     ///
     /// # Errors
     /// [`StudioError::BadMessage`] for anything that is not exactly one message of the protocol, and for numbers that are not
-    /// finite or out of range.
+    /// finite or out of range. What only the world can judge (a body that does not exist, a scene) is not checked here.
     pub fn parse(bytes: &[u8]) -> Result<Self, StudioError> {
         let bad = |reason: String| StudioError::BadMessage { reason };
         if bytes.len() > MAX_MESSAGE_BYTES {
             return Err(bad(format!("{} bytes are more than {MAX_MESSAGE_BYTES}", bytes.len())));
         }
-        let Some((&kind, rest)) = bytes.split_first() else {
+        if bytes.is_empty() {
             return Err(bad("it is empty".to_owned()));
-        };
-        match kind {
-            STEER => {
-                let mut numbers = Numbers { rest, what: "steering" };
-                let sequence = numbers.u32()?;
-                let direction = Vec2::new(numbers.f32()?, numbers.f32()?);
-                let gait = usize::from(numbers.u8()?);
-                numbers.end()?;
-                let gait = *Gait::ALL.get(gait).ok_or_else(|| bad(format!("there is no gait {gait}")))?;
-                Ok(Self::Steer { sequence, steering: coarse(Steering { direction, gait }) })
+        }
+        let mut reader = Deserializer::new(Cursor::new(bytes));
+        reader.set_max_depth(DEEPEST);
+        let message = Self::deserialize(&mut reader).map_err(|error| bad(reason(&error)))?;
+        let left = bytes.len() as u64 - reader.position();
+        if left > 0 {
+            return Err(bad(format!("it is followed by {left} bytes too many")));
+        }
+        message.checked().map_err(bad)
+    }
+
+    /// The message as the page sends it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        super::to_bytes(self)
+    }
+
+    /// The message with its numbers checked; a direction is taken in hundredths, at most of length 1, which is what a link
+    /// can hold.
+    fn checked(self) -> Result<Self, String> {
+        match &self {
+            Self::Steer { sequence, direction, gait } => {
+                small("direction", &direction.to_array())?;
+                let direction = (direction.clamp_length_max(1.0) * 100.0).round() / 100.0;
+                return Ok(Self::Steer { sequence: *sequence, direction, gait: *gait });
             }
-            PUSH => {
-                let mut numbers = Numbers { rest, what: "push" };
-                let body = usize::from(numbers.u8()?);
-                let impulse_ns = numbers.vec3()?;
-                let point_local = numbers.vec3()?;
-                numbers.end()?;
-                if impulse_ns.length() > LARGEST_PUSH_NS {
-                    return Err(bad(format!("a push of more than {LARGEST_PUSH_NS} N·s")));
+            Self::Push(push) => {
+                small("impulse_ns", &push.impulse_ns.to_array())?;
+                small("point_local", &push.point_local.to_array())?;
+                if push.impulse_ns.length() > LARGEST_PUSH_NS {
+                    return Err(format!("a push is of {LARGEST_PUSH_NS} N·s at most"));
                 }
-                if point_local.length() > 1.0 {
-                    return Err(bad("a push that misses its body".to_owned()));
+                if push.point_local.length() > FARTHEST_POINT_M {
+                    return Err(format!("a push acts within {FARTHEST_POINT_M} m of the body's joint"));
                 }
-                Ok(Self::Push(PushRequest { body, impulse_ns, point_local }))
             }
-            THROW => {
-                let mut numbers = Numbers { rest, what: "box" };
-                let (side_m, mass_kg) = (numbers.f32()?, numbers.f32()?);
-                let (position, velocity) = (numbers.vec3()?, numbers.vec3()?);
-                numbers.end()?;
-                Ok(Self::Throw(ThrowRequest { side_m, mass_kg, position, velocity }))
+            Self::Throw(throw) => {
+                small("side_m, mass_kg", &[throw.side_m, throw.mass_kg])?;
+                small("position", &throw.position.to_array())?;
+                small("velocity", &throw.velocity.to_array())?;
             }
-            BUMP => {
-                let mut numbers = Numbers { rest, what: "bump" };
-                let (x, z) = (numbers.f32()?, numbers.f32()?);
-                let (radius_m, height_m) = (numbers.f32()?, numbers.f32()?);
-                numbers.end()?;
-                Ok(Self::Bump(Bump { x, z, radius_m, height_m }))
+            Self::Bump(bump) => {
+                small("x, z, radius_m, height_m", &[bump.x, bump.z, bump.radius_m, bump.height_m])?;
             }
-            COMMAND => serde_json::from_slice(rest)
-                .map(Self::Command)
-                .map_err(|error| bad(format!("it is no command: {error}"))),
-            other => Err(bad(format!("there is no kind {other}"))),
+            // The world knows the ranges of these.
+            Self::Reset { .. }
+            | Self::Pause {}
+            | Self::Resume {}
+            | Self::Step {}
+            | Self::Pace { .. }
+            | Self::Rewind { .. }
+            | Self::Assist { .. }
+            | Self::Denoise { .. }
+            | Self::Link {} => {}
         }
+        Ok(self)
     }
 }
 
-/// A direction in hundredths, at most of length 1: what a link can hold, and no finger feels the difference.
-fn coarse(steering: Steering) -> Steering {
-    let direction = (steering.direction.clamp_length_max(1.0) * 100.0).round() / 100.0;
-    Steering { direction, ..steering }
+fn small(field: &str, values: &[f32]) -> Result<(), String> {
+    match values.iter().find(|value| value.is_nan() || value.abs() >= LARGEST_NUMBER) {
+        None => Ok(()),
+        Some(value) => Err(format!("{field} has the number {value}")),
+    }
 }
 
-struct Numbers<'a> {
-    rest: &'a [u8],
-    what: &'static str,
-}
-
-impl Numbers<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], StudioError> {
-        let Some((head, rest)) = self.rest.split_first_chunk::<N>() else {
-            return Err(StudioError::BadMessage { reason: format!("the {} is cut off", self.what) });
-        };
-        self.rest = rest;
-        Ok(*head)
-    }
-
-    fn u8(&mut self) -> Result<u8, StudioError> {
-        Ok(self.take::<1>()?[0])
-    }
-
-    fn u32(&mut self) -> Result<u32, StudioError> {
-        Ok(u32::from_le_bytes(self.take()?))
-    }
-
-    fn f32(&mut self) -> Result<f32, StudioError> {
-        let value = f32::from_le_bytes(self.take()?);
-        if value.is_finite() && value.abs() < 1e6 {
-            Ok(value)
-        } else {
-            Err(StudioError::BadMessage { reason: format!("the {} has the number {value}", self.what) })
-        }
-    }
-
-    fn vec3(&mut self) -> Result<Vec3, StudioError> {
-        Ok(Vec3::new(self.f32()?, self.f32()?, self.f32()?))
-    }
-
-    fn end(&self) -> Result<(), StudioError> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            let reason = format!("the {} is followed by {} bytes too many", self.what, self.rest.len());
-            Err(StudioError::BadMessage { reason })
-        }
+/// What is wrong with a message, in words.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::InvalidMarkerRead(_) | Error::InvalidDataRead(_) => "it is cut off".to_owned(),
+        Error::DepthLimitExceeded => format!("it is nested deeper than {DEEPEST} levels"),
+        other => other.to_string(),
     }
 }
 
@@ -216,127 +198,181 @@ impl Numbers<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::{Value, json};
 
-    fn steer(sequence: u32, x: f32, z: f32, gait: u8) -> Vec<u8> {
-        let mut bytes = vec![STEER];
-        bytes.extend(sequence.to_le_bytes());
-        bytes.extend(x.to_le_bytes());
-        bytes.extend(z.to_le_bytes());
-        bytes.push(gait);
-        bytes
+    const SHOVE: PushRequest =
+        PushRequest { body: 11, impulse_ns: Vec3::new(80.0, 0.0, 0.0), point_local: Vec3::ZERO };
+    const THROW: ThrowRequest = ThrowRequest {
+        side_m: 0.3,
+        mass_kg: 5.0,
+        position: Vec3::new(1.0, 2.0, 3.0),
+        velocity: Vec3::new(0.0, 1.0, -9.0),
+    };
+    const BUMP: Bump = Bump { x: 4.0, z: -2.0, radius_m: 1.5, height_m: 0.1 };
+
+    fn steer(direction: Vec2) -> FromPage {
+        FromPage::Steer { sequence: 7, direction, gait: Gait::Walk }
     }
 
-    fn push(body: u8, impulse: [f32; 3], point: [f32; 3]) -> Vec<u8> {
-        let mut bytes = vec![PUSH, body];
-        bytes.extend(impulse.iter().chain(&point).flat_map(|v| v.to_le_bytes()));
-        bytes
+    /// One of each kind.
+    fn all() -> Vec<FromPage> {
+        let scene = json!({
+            "terrain": "flat", "seed": 3, "friction": 0.9, "mass_kg": 75, "assist": 1, "denoising_steps": 4,
+            "events": [{"steer": [3, 0.5, -1, "walk"]}, {"push": [9, 2, [1, 0, 0], [0, 0, 0]]}],
+        });
+        let scene = serde_json::from_value(scene).unwrap();
+        vec![
+            steer(Vec2::new(0.6, 0.8)),
+            FromPage::Push(SHOVE),
+            FromPage::Throw(THROW),
+            FromPage::Bump(BUMP),
+            FromPage::Reset { scene: None },
+            FromPage::Reset { scene: Some(scene) },
+            FromPage::Pause {},
+            FromPage::Resume {},
+            FromPage::Step {},
+            FromPage::Pace { factor: 0.25 },
+            FromPage::Rewind { seconds: 1.0 },
+            FromPage::Assist { scale: 0.5 },
+            FromPage::Denoise { steps: 4 },
+            FromPage::Link {},
+        ]
     }
 
-    fn command(json: &str) -> Vec<u8> {
-        [&[COMMAND], json.as_bytes()].concat()
+    /// A message as another program may write it.
+    fn written(value: &Value) -> Vec<u8> {
+        rmp_serde::to_vec_named(value).unwrap()
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        FromPage::parse(bytes).unwrap_err().to_string()
     }
 
     #[test]
-    fn messages_are_read_as_they_were_meant() {
-        let FromPage::Steer { sequence, steering } = FromPage::parse(&steer(7, 3.0, 4.0, 1)).unwrap() else {
+    fn every_message_is_read_as_it_was_meant_and_no_byte_less_or_more() {
+        for message in all() {
+            let bytes = message.to_bytes();
+            assert_eq!(FromPage::parse(&bytes).unwrap(), message);
+            for end in 1..bytes.len() {
+                assert!(refusal(&bytes[..end]).contains("cut off"), "{message:?}: {end} bytes");
+            }
+            assert!(refusal(&[bytes, vec![0]].concat()).contains("1 bytes too many"));
+        }
+    }
+
+    #[test]
+    fn the_names_of_the_fields_are_what_the_page_writes_and_whole_numbers_will_do() {
+        let push = json!({ "do": "push", "body": 11, "impulse_ns": [80, 0, 0], "point_local": [0, 0.0, 0] });
+        assert_eq!(FromPage::parse(&written(&push)).unwrap(), FromPage::Push(SHOVE));
+        let steering = json!({ "gait": "walk", "direction": [0.6, 0.8], "sequence": 7, "do": "steer" });
+        assert_eq!(FromPage::parse(&written(&steering)).unwrap(), steer(Vec2::new(0.6, 0.8)));
+    }
+
+    #[test]
+    fn a_direction_is_no_longer_than_one() {
+        let FromPage::Steer { direction, .. } =
+            FromPage::parse(&steer(Vec2::new(3.0, 4.0)).to_bytes()).unwrap()
+        else {
             panic!("it is steering");
         };
-        assert_eq!((sequence, steering.gait), (7, Gait::Walk));
-        assert!((steering.direction - Vec2::new(0.6, 0.8)).length() < 1e-6, "it is no longer than 1");
-        let expected = PushRequest { body: 11, impulse_ns: Vec3::X * 80.0, point_local: Vec3::ZERO };
-        assert_eq!(FromPage::parse(&push(11, [80.0, 0.0, 0.0], [0.0; 3])).unwrap(), FromPage::Push(expected));
-        for (json, expected) in [
-            (r#"{"do":"pause"}"#, Command::Pause {}),
-            (r#"{"do":"pace","factor":0.25}"#, Command::Pace { factor: 0.25 }),
-            (r#"{"do":"reset"}"#, Command::Reset { scene: None }),
+        assert!((direction - Vec2::new(0.6, 0.8)).length() < 1e-6);
+    }
+
+    #[test]
+    fn rejects_messages_that_are_empty_too_long_or_no_map() {
+        assert!(refusal(&[]).contains("empty"));
+        assert!(refusal(&vec![0x90; MAX_MESSAGE_BYTES + 1]).contains("bytes are more than"));
+        for bytes in [&b"{\"do\":\"pause\"}"[..], &[99], &[0xc0], &[0xc1], &[0xff]] {
+            assert!(FromPage::parse(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn rejects_numbers_that_are_not_finite_or_beyond_reason_by_the_name_of_the_field() {
+        for bad in [f32::NAN, f32::INFINITY, -1e7] {
+            assert!(refusal(&steer(Vec2::new(bad, 0.0)).to_bytes()).contains("direction"));
+            let push = PushRequest { impulse_ns: Vec3::new(0.0, bad, 0.0), ..SHOVE };
+            assert!(refusal(&FromPage::Push(push).to_bytes()).contains("impulse_ns"));
+            let throw = ThrowRequest { velocity: Vec3::new(0.0, 0.0, bad), ..THROW };
+            assert!(refusal(&FromPage::Throw(throw).to_bytes()).contains("velocity"));
+            assert!(refusal(&FromPage::Bump(Bump { x: bad, ..BUMP }).to_bytes()).contains("x, z"));
+        }
+        let hard = PushRequest { impulse_ns: Vec3::X * 3000.0, ..SHOVE };
+        assert!(refusal(&FromPage::Push(hard).to_bytes()).contains("2000 N·s"));
+        let beside = PushRequest { point_local: Vec3::Y * 9.0, ..SHOVE };
+        assert!(refusal(&FromPage::Push(beside).to_bytes()).contains("within 1 m"));
+        // A 64-bit number that no 32-bit one holds.
+        let huge = json!({ "do": "bump", "x": 1e300, "z": 0, "radius_m": 1, "height_m": 0 });
+        assert!(refusal(&written(&huge)).contains("x, z"));
+    }
+
+    #[test]
+    fn rejects_unknown_words_and_says_which() {
+        for (message, word) in [
+            (json!({ "do": "explode" }), "explode"),
+            (json!({ "do": "pause", "now": true }), "now"),
+            (json!({ "do": "pace" }), "factor"),
+            (json!({ "do": "pace", "factor": "fast" }), "fast"),
+            (json!({ "do": "push", "body": 1, "impulse_ns": [0, 0], "point_local": [0, 0, 0] }), "length 2"),
+            (json!({ "do": "push", "body": -1, "impulse_ns": [0, 0, 0], "point_local": [0, 0, 0] }), "-1"),
+            (json!({ "do": "steer", "sequence": 1, "direction": [0, 1], "gait": "swim" }), "swim"),
+            (json!({ "do": "reset", "scene": { "terrain": "flat" } }), "seed"),
+            (json!({ "pause": {} }), "do"),
+            (json!([1, 2]), "1"),
         ] {
-            assert_eq!(FromPage::parse(&command(json)).unwrap(), FromPage::Command(expected));
+            let said = refusal(&written(&message));
+            assert!(said.contains(word), "{message}: {said}");
         }
     }
 
     #[test]
-    fn rejects_messages_that_are_cut_off_too_long_or_of_no_kind() {
-        let whole = steer(1, 0.0, 1.0, 1);
-        for end in 0..whole.len() {
-            assert!(FromPage::parse(&whole[..end]).is_err(), "{end} bytes");
+    fn rejects_text_that_is_no_utf8_nesting_without_end_and_lengths_that_lie() {
+        for text in [&b"\xff\xfe"[..], b"\xc3\x28", b"\xed\xa0\x80"] {
+            let bytes = [&[0x81, 0xa2][..], b"do", &[0xa0 | text.len() as u8], text].concat();
+            assert!(FromPage::parse(&bytes).is_err(), "{text:?}");
         }
-        let longer = [whole, vec![0]].concat();
-        assert!(FromPage::parse(&longer).unwrap_err().to_string().contains("too many"));
-        assert!(FromPage::parse(&[99]).unwrap_err().to_string().contains("99"));
-        assert!(FromPage::parse(&vec![COMMAND; MAX_MESSAGE_BYTES + 1]).is_err());
-    }
-
-    #[test]
-    fn boxes_and_bumps_are_read_as_they_were_meant_and_no_bit_less() {
-        let message = |kind: u8, numbers: &[f32]| {
-            let mut bytes = vec![kind];
-            bytes.extend(numbers.iter().flat_map(|v| v.to_le_bytes()));
-            bytes
-        };
-        let thrown = message(THROW, &[0.3, 5.0, 1.0, 2.0, 3.0, 0.0, 1.0, -9.0]);
-        let expected = ThrowRequest {
-            side_m: 0.3,
-            mass_kg: 5.0,
-            position: Vec3::new(1.0, 2.0, 3.0),
-            velocity: Vec3::new(0.0, 1.0, -9.0),
-        };
-        assert_eq!(FromPage::parse(&thrown).unwrap(), FromPage::Throw(expected));
-        let bump = message(BUMP, &[4.0, -2.0, 1.5, 0.1]);
-        let expected = Bump { x: 4.0, z: -2.0, radius_m: 1.5, height_m: 0.1 };
-        assert_eq!(FromPage::parse(&bump).unwrap(), FromPage::Bump(expected));
-        for whole in [thrown, bump] {
-            assert!(FromPage::parse(&whole[..whole.len() - 1]).unwrap_err().to_string().contains("cut off"));
-            assert!(
-                FromPage::parse(&[whole, vec![0]].concat()).unwrap_err().to_string().contains("too many")
-            );
+        let begun = [&[0x82, 0xa2][..], b"do", &[0xa5], b"reset", &[0xa5], b"scene"].concat();
+        let deep = [begun.clone(), vec![0x91; 500_000]].concat();
+        assert!(refusal(&deep).contains("nested"), "{}", refusal(&deep));
+        // Four thousand million elements, bytes, letters, pairs of which none follows.
+        for marker in [0xdd, 0xc6, 0xdb, 0xdf] {
+            let bytes = [begun.clone(), vec![marker, 0xff, 0xff, 0xff, 0xff]].concat();
+            assert!(FromPage::parse(&bytes).is_err(), "{marker:x}");
         }
-        assert!(FromPage::parse(&message(BUMP, &[f32::NAN, 0.0, 1.0, 0.1])).is_err());
-    }
-
-    #[test]
-    fn rejects_numbers_that_are_not_finite_or_beyond_reason() {
-        assert!(FromPage::parse(&steer(1, f32::NAN, 0.0, 1)).is_err());
-        assert!(FromPage::parse(&steer(1, 0.0, f32::INFINITY, 1)).is_err());
-        assert!(FromPage::parse(&steer(1, 0.0, 1.0, 8)).is_err());
-        assert!(FromPage::parse(&push(1, [3000.0, 0.0, 0.0], [0.0; 3])).is_err());
-        assert!(FromPage::parse(&push(1, [30.0, 0.0, 0.0], [0.0, 9.0, 0.0])).is_err());
-    }
-
-    #[test]
-    fn rejects_commands_with_unknown_words() {
-        for json in [r#"{"do":"explode"}"#, r#"{"do":"pause","now":true}"#, "[1,2]", "", "nul\u{0}l"] {
-            assert!(FromPage::parse(&command(json)).is_err(), "{json}");
-        }
-    }
-
-    #[test]
-    fn rejects_commands_that_are_no_utf8_or_nested_without_end() {
-        for bytes in [&b"\xff\xfe"[..], b"{\"do\":\"\xc3\x28\"}", b"{\"do\":\"\xed\xa0\x80\"}"] {
-            assert!(FromPage::parse(&[&[COMMAND], bytes].concat()).is_err(), "{bytes:?}");
-        }
-        let deep = format!(r#"{{"do":"reset","scene":{}"#, "[".repeat(500_000));
-        assert!(FromPage::parse(&command(&deep)).is_err());
     }
 
     proptest! {
         #[test]
         fn no_bytes_are_read_as_something_that_is_not_finite(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _read = FromPage::parse(&bytes);
+        }
+
+        #[test]
+        fn changed_messages_are_refused_or_finite(
+            which in 0usize..14, changes in prop::collection::vec((any::<u16>(), any::<u8>()), 1..4),
+        ) {
+            let mut bytes = all()[which].to_bytes();
+            for (at, byte) in changes {
+                let at = usize::from(at) % bytes.len();
+                bytes[at] = byte;
+            }
             match FromPage::parse(&bytes) {
-                Ok(FromPage::Steer { steering, .. }) => prop_assert!(steering.direction.length() <= 1.01),
+                Ok(FromPage::Steer { direction, .. }) => prop_assert!(direction.length() <= 1.01),
                 Ok(FromPage::Push(push)) => prop_assert!(push.impulse_ns.is_finite() && push.point_local.is_finite()),
                 Ok(FromPage::Throw(thrown)) => prop_assert!(thrown.position.is_finite() && thrown.velocity.is_finite()),
                 Ok(FromPage::Bump(bump)) => prop_assert!(bump.x.is_finite() && bump.height_m.is_finite()),
-                Ok(FromPage::Command(_)) | Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
         }
 
         #[test]
-        fn every_steering_comes_through(x in -1f32..1.0, z in -1f32..1.0, gait in 0u8..8, sequence: u32) {
-            let read = FromPage::parse(&steer(sequence, x, z, gait)).unwrap();
-            let FromPage::Steer { sequence: found, steering } = read else { panic!("it is steering") };
-            prop_assert_eq!(found, sequence);
+        fn every_steering_comes_through(x in -1f32..1.0, z in -1f32..1.0, gait in 0usize..8, sequence: u32) {
+            let sent = FromPage::Steer { sequence, direction: Vec2::new(x, z), gait: Gait::ALL[gait] };
+            let read = FromPage::parse(&sent.to_bytes()).unwrap();
+            let FromPage::Steer { sequence: found, direction, gait: asked } = read else { panic!("it is steering") };
+            prop_assert_eq!((found, asked), (sequence, Gait::ALL[gait]));
             let wanted = Vec2::new(x, z).clamp_length_max(1.0);
-            prop_assert!((steering.direction - wanted).length() < 0.01);
+            prop_assert!((direction - wanted).length() < 0.01);
         }
     }
 }

@@ -1,69 +1,251 @@
-use crate::world::Patch;
-use glam::{Quat, Vec2, Vec3};
+use super::{Floats, JointInfo, Shape};
+use crate::world::{Patch, SceneRequest};
+use glam::{Vec2, Vec3};
 use pomp_generator::{ControlPlan, StepOutput};
-use pomp_motion::TerrainGrid;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS, PAST_KEYS};
+use pomp_motion::{Gait, TerrainGrid};
 use pomp_physics::BoxState;
 use serde::Serialize;
+use ts_rs::TS;
 
-/// The scene has begun: JSON.
-pub const KIND_SCENE: u8 = 1;
-/// The ground.
-pub const KIND_TERRAIN: u8 = 2;
-/// One frame of the world.
-pub const KIND_FRAME: u8 = 3;
-/// Something that a person should read: JSON.
-pub const KIND_NOTICE: u8 = 4;
-/// Clock and settings, when they have changed: JSON.
-pub const KIND_STATE: u8 = 5;
-/// The scene with its events: JSON.
-pub const KIND_LINK: u8 = 6;
-/// A part of the ground that has changed.
-pub const KIND_PATCH: u8 = 7;
+/// Something that the server tells the page. Epochs count the scenes since the page connected.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ToPage {
+    /// A scene has begun.
+    Scene(Box<SceneInfo>),
+    /// The ground of a scene.
+    Terrain {
+        /// The scene.
+        epoch: u32,
+        /// The ground.
+        terrain: Ground,
+    },
+    /// A part of the ground has changed.
+    Patch(TerrainPatch),
+    /// One frame of the world.
+    Frame(Box<FrameMessage>),
+    /// A text for the user.
+    Notice(Notice),
+    /// Clock and settings.
+    State(WorldState),
+    /// The scene with its events, for a link.
+    Link {
+        /// The scene.
+        scene: SceneRequest,
+    },
+}
 
-/// Bytes before the numbers of a frame.
-pub const FRAME_HEADER_BYTES: usize = 24;
+impl ToPage {
+    /// The message as it is sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        super::to_bytes(self)
+    }
+
+    /// A text for the user.
+    pub fn notice(level: Level, text: impl Into<String>) -> Self {
+        Self::Notice(Notice { level, text: text.into() })
+    }
+}
 
 /// How much a notice matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Good to know.
     Info,
     /// Something asked for was not done.
     Warning,
-    /// It goes no further.
+    /// The world does not go on.
     Error,
 }
 
-/// Bits of a frame's header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameFlags {
-    /// The character lies where it fell.
-    pub fallen: bool,
-    /// The clock stands.
-    pub paused: bool,
-    /// The events of a link are being replayed.
-    pub replaying: bool,
-    /// The simulation diverged in this frame, and was set back by one frame.
-    pub recovered: bool,
+/// A text for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+pub struct Notice {
+    /// How much it matters.
+    pub level: Level,
+    /// The text.
+    pub text: String,
 }
 
-impl FrameFlags {
-    fn bits(self) -> u8 {
-        u8::from(self.fallen)
-            | u8::from(self.paused) << 1
-            | u8::from(self.replaying) << 2
-            | u8::from(self.recovered) << 3
+/// The model that moves the character.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+pub struct ModelInfo {
+    /// Name of its training configuration.
+    pub name: String,
+    /// Hash of its training data.
+    pub data_hash: String,
+}
+
+/// All that the page has to know before the first frame of a scene.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+pub struct SceneInfo {
+    /// Version of the program.
+    pub version: &'static str,
+    /// The scene.
+    pub epoch: u32,
+    /// Name of the world in the server's addresses.
+    pub world: String,
+    /// The model that moves the character.
+    pub model: ModelInfo,
+    /// Names of the models that may.
+    pub models: Vec<String>,
+    /// Frames per second.
+    pub frame_rate_hz: f32,
+    /// Joints of the character.
+    pub joints: Vec<JointInfo>,
+    /// Shapes of its bodies, one per joint.
+    pub shapes: Vec<Shape>,
+    /// Names of its bodies.
+    pub bodies: Vec<String>,
+    /// Masses of its bodies, kg.
+    pub body_mass_kg: Vec<f32>,
+    /// Weight of the character, N.
+    pub weight_n: f32,
+    /// Height of its root when it stands, metres.
+    pub standing_height_m: f32,
+    /// Names of the gait weights of a frame.
+    pub gait_names: Vec<&'static str>,
+    /// Gaits that the model can be asked for.
+    #[ts(as = "Vec<String>")]
+    pub gaits: Vec<Gait>,
+    /// Channels of the phase code.
+    pub phase_channels: usize,
+    /// Experts of the network.
+    pub experts: usize,
+    /// Points of the paths.
+    pub path_keys: usize,
+    /// Names of the terrain presets.
+    pub terrains: Vec<&'static str>,
+    /// Most steps of the sampler.
+    pub most_denoising_steps: usize,
+    /// How far one can go back, seconds.
+    pub rewind_s: f32,
+    /// Length of the recording, seconds.
+    pub recording_s: f32,
+    /// Largest upload, megabytes.
+    pub max_upload_mb: usize,
+    /// The scene as it was asked for.
+    pub scene: SceneRequest,
+}
+
+/// Clock and settings of a world.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+pub struct WorldState {
+    /// The scene.
+    pub epoch: u32,
+    /// The clock stands.
+    pub paused: bool,
+    /// An error ended the scene.
+    pub stopped: bool,
+    /// Share of real time.
+    pub pace: f32,
+    /// Share of the root assist.
+    pub assist: f32,
+    /// Steps of the sampler.
+    pub denoising_steps: usize,
+    /// The events of a link are being replayed.
+    pub replaying: bool,
+    /// Length of the recording so far, seconds.
+    pub recorded_s: f32,
+    /// How far one can go back now, seconds.
+    pub can_rewind_s: f32,
+    /// Frames that the page did not take in time.
+    #[ts(type = "number")]
+    pub dropped_frames: u64,
+}
+
+/// Heights on a grid.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+#[ts(rename = "TerrainGrid")]
+pub struct Ground {
+    /// Rows, along z.
+    pub rows: usize,
+    /// Columns, along x.
+    pub columns: usize,
+    /// x and z of the first height, metres.
+    pub origin: [f32; 2],
+    /// Distance between heights, metres.
+    pub cell_m: f32,
+    /// Heights row by row, metres.
+    pub heights: Floats,
+}
+
+impl Ground {
+    /// A whole grid.
+    pub fn of(grid: &TerrainGrid) -> Self {
+        Self {
+            rows: grid.heights.frames(),
+            columns: grid.heights.columns(),
+            origin: grid.origin,
+            cell_m: grid.cell_m,
+            heights: Floats::of(grid.heights.values()),
+        }
     }
 }
 
-/// What a frame says before its numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FrameHeader {
-    /// State of the world.
-    pub flags: FrameFlags,
-    /// Which scene since the page connected; frames of an older one may still be on their way.
+/// Changed heights.
+#[derive(Clone, Debug, PartialEq, Serialize, TS)]
+pub struct TerrainPatch {
+    /// The scene.
+    pub epoch: u32,
+    /// First row.
+    pub row: usize,
+    /// First column.
+    pub column: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// Heights row by row, metres.
+    pub heights: Floats,
+}
+
+impl TerrainPatch {
+    /// A part of a grid.
+    pub fn of(epoch: u32, grid: &TerrainGrid, patch: &Patch) -> Self {
+        let rows = patch.rows.clone();
+        Self {
+            epoch,
+            row: patch.rows.start,
+            column: patch.columns.start,
+            rows: patch.rows.len(),
+            columns: patch.columns.len(),
+            heights: rows.flat_map(|row| grid.heights[row][patch.columns.clone()].iter().copied()).collect(),
+        }
+    }
+}
+
+/// A box that was thrown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, TS)]
+pub struct ThrownBox {
+    /// Its number: boxes are counted as they are thrown.
+    pub number: u32,
+    /// Lengths of its sides, metres.
+    pub size_m: [f32; 3],
+    /// Its centre, world, metres.
+    pub position: [f32; 3],
+    /// Its rotation, x y z w.
+    pub rotation: [f32; 4],
+}
+
+impl ThrownBox {
+    /// A box of the simulation.
+    pub fn of(thrown: &BoxState) -> Self {
+        Self {
+            number: thrown.number,
+            size_m: thrown.size_m.to_array(),
+            position: thrown.position.to_array(),
+            rotation: thrown.rotation.to_array(),
+        }
+    }
+}
+
+/// One frame of a world; J joints, B bodies, C channels of the phase code, E experts, K points of a path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, TS)]
+pub struct FrameMessage {
+    /// The scene.
     pub epoch: u32,
     /// Frames since the scene began.
     pub frame: u32,
@@ -71,101 +253,74 @@ pub struct FrameHeader {
     pub input_sequence: u32,
     /// Wall time that the frame took, milliseconds.
     pub step_ms: f32,
+    /// Commanded speed, m/s.
+    pub speed_mps: f32,
+    /// The character lies where it fell, or gets up.
+    pub fallen: bool,
+    /// The clock stands.
+    pub paused: bool,
+    /// The events of a link are being replayed.
+    pub replaying: bool,
+    /// The simulation diverged in this frame, and was set back by one frame.
+    pub recovered: bool,
+    /// Joint positions, world, metres, 3 J.
+    pub positions: Floats,
+    /// Joint rotations, world, x y z w, 4 J.
+    pub rotations: Floats,
+    /// Joint positions of the target, 3 J.
+    pub target_positions: Floats,
+    /// Joint rotations of the target, 4 J.
+    pub target_rotations: Floats,
+    /// Contact impulses, N·s, world, 3 B.
+    pub impulses: Floats,
+    /// Force of the root assist, N, world, 3.
+    pub assist_force: Floats,
+    /// Centre of mass, world, metres, 3.
+    pub center_of_mass: Floats,
+    /// Weights of the gaits.
+    pub gait: Floats,
+    /// Phase code, 2 C.
+    pub phase: Floats,
+    /// Shares of the experts, E.
+    pub gates: Floats,
+    /// Predicted path: x, z, heading, 3 K.
+    pub predicted_path: Floats,
+    /// Wanted path: x, z, 2 K.
+    pub wanted_path: Floats,
+    /// Boxes that lie or fly about.
+    pub boxes: Vec<ThrownBox>,
 }
 
-/// A frame: header, then f32: joint positions 3J, rotations 4J (xyzw), target positions 3J, target rotations 4J, contact
-/// impulses 3B (N·s), assist force 3 (N), assist torque 3 (N·m), centre of mass 3, gait weights 8, phase code 2C, α of the
-/// experts E, predicted path 3 × keys (x, z, heading), wanted path 2 × keys (x, z); then for each box, whose count is in the
-/// header: number, sides 3, centre 3, rotation 4 (xyzw).
-pub fn frame_message(
-    header: &FrameHeader,
-    step: &StepOutput,
-    plan: &ControlPlan,
-    center_of_mass: Vec3,
-    gates: &[f32],
-    predicted_path: &[(Vec2, f32); FUTURE_KEYS],
-    boxes: &[BoxState],
-) -> Vec<u8> {
-    let simulated = &step.simulated;
-    let mut out = Vec::with_capacity(4096);
-    out.extend([KIND_FRAME, header.flags.bits(), boxes.len() as u8, 0]);
-    out.extend(header.epoch.to_le_bytes());
-    out.extend(header.frame.to_le_bytes());
-    out.extend(header.input_sequence.to_le_bytes());
-    out.extend(header.step_ms.to_le_bytes());
-    out.extend(step.control.speed_mps.to_le_bytes());
-    vectors(&mut out, &simulated.pose.positions);
-    rotations(&mut out, &simulated.pose.rotations);
-    vectors(&mut out, &step.target.positions);
-    rotations(&mut out, &step.target.rotations);
-    vectors(&mut out, &simulated.contact_impulse);
-    vectors(&mut out, &[simulated.assist_force, simulated.assist_torque, center_of_mass]);
-    numbers(&mut out, &step.gait);
-    numbers(&mut out, &step.phase_code);
-    numbers(&mut out, gates);
-    for (at, yaw) in predicted_path {
-        numbers(&mut out, &[at.x, at.y, *yaw]);
+impl FrameMessage {
+    /// The part of a frame that one step of the loop gives; the rest is as by default.
+    pub fn of_step(
+        step: &StepOutput,
+        plan: &ControlPlan,
+        center_of_mass: Vec3,
+        gates: &[f32],
+        predicted_path: &[(Vec2, f32); FUTURE_KEYS],
+        boxes: &[BoxState],
+    ) -> Self {
+        let simulated = &step.simulated;
+        let wanted = |key: usize| plan.at(KEY_OFFSETS[PAST_KEYS + key] as f32).position.to_array();
+        Self {
+            speed_mps: step.control.speed_mps,
+            fallen: step.fallen,
+            recovered: simulated.recovered.is_some(),
+            positions: Floats::of_vectors(&simulated.pose.positions),
+            rotations: Floats::of_rotations(&simulated.pose.rotations),
+            target_positions: Floats::of_vectors(&step.target.positions),
+            target_rotations: Floats::of_rotations(&step.target.rotations),
+            impulses: Floats::of_vectors(&simulated.contact_impulse),
+            assist_force: Floats::of(&simulated.assist_force.to_array()),
+            center_of_mass: Floats::of(&center_of_mass.to_array()),
+            gait: Floats::of(&step.gait),
+            phase: Floats::of(&step.phase_code),
+            gates: Floats::of(gates),
+            predicted_path: predicted_path.iter().flat_map(|(at, yaw)| [at.x, at.y, *yaw]).collect(),
+            wanted_path: (0..FUTURE_KEYS).flat_map(wanted).collect(),
+            boxes: boxes.iter().map(ThrownBox::of).collect(),
+            ..Self::default()
+        }
     }
-    for key in 0..FUTURE_KEYS {
-        let wanted = plan.at(KEY_OFFSETS[PAST_KEYS + key] as f32).position;
-        numbers(&mut out, &[wanted.x, wanted.y]);
-    }
-    for thrown in boxes {
-        numbers(&mut out, &[thrown.number as f32]);
-        vectors(&mut out, &[thrown.size_m, thrown.position]);
-        rotations(&mut out, &[thrown.rotation]);
-    }
-    out
-}
-
-/// The ground: kind, three bytes of padding, rows and columns (u32), x and z of the first height, cell (f32), then the
-/// heights row by row (f32).
-pub fn terrain_message(epoch: u32, grid: &TerrainGrid) -> Vec<u8> {
-    let mut out = Vec::with_capacity(28 + 4 * grid.heights.values().len());
-    out.extend([KIND_TERRAIN, 0, 0, 0]);
-    out.extend(epoch.to_le_bytes());
-    out.extend((grid.heights.frames() as u32).to_le_bytes());
-    out.extend((grid.heights.columns() as u32).to_le_bytes());
-    numbers(&mut out, &[grid.origin[0], grid.origin[1], grid.cell_m]);
-    numbers(&mut out, grid.heights.values());
-    out
-}
-
-/// Changed ground: kind, three bytes of padding, epoch, first row, first column, rows and columns (u32), then the heights row
-/// by row (f32).
-pub fn patch_message(epoch: u32, grid: &TerrainGrid, patch: &Patch) -> Vec<u8> {
-    let mut out = Vec::with_capacity(24 + 4 * patch.rows.len() * patch.columns.len());
-    out.extend([KIND_PATCH, 0, 0, 0]);
-    out.extend(epoch.to_le_bytes());
-    for count in [patch.rows.start, patch.columns.start, patch.rows.len(), patch.columns.len()] {
-        out.extend((count as u32).to_le_bytes());
-    }
-    for row in patch.rows.clone() {
-        numbers(&mut out, &grid.heights[row][patch.columns.clone()]);
-    }
-    out
-}
-
-/// A message of a kind with JSON.
-pub fn json_message(kind: u8, value: &serde_json::Value) -> Vec<u8> {
-    let mut out = vec![kind];
-    out.extend(value.to_string().into_bytes());
-    out
-}
-
-/// Something for a person to read.
-pub fn notice_message(level: Level, text: &str) -> Vec<u8> {
-    json_message(KIND_NOTICE, &serde_json::json!({ "level": level, "text": text }))
-}
-
-fn numbers(out: &mut Vec<u8>, values: &[f32]) {
-    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-}
-
-fn vectors(out: &mut Vec<u8>, values: &[Vec3]) {
-    out.extend(values.iter().flat_map(Vec3::to_array).flat_map(f32::to_le_bytes));
-}
-
-fn rotations(out: &mut Vec<u8>, values: &[Quat]) {
-    out.extend(values.iter().flat_map(Quat::to_array).flat_map(f32::to_le_bytes));
 }

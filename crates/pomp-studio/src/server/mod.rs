@@ -1,40 +1,46 @@
-//! The web server: one page, one socket per page, and the files that come and go.
+//! The web server: one page, one WebSocket per page, and the files that come and go.
 //!
-//! A handful of visitors on one machine need no more than a thread for each connection, and with one a slow or silent visitor
-//! holds up nobody else.
+//! axum and hyper serve HTTP/1.1 on [`NETWORK_THREADS`] threads. What takes time has threads of its own: every world one, and
+//! reading, drawing and packing a clip one for each request, so that a slow request holds up no other.
 
 mod cards;
+mod connections;
 mod guard;
-mod http;
 mod outbox;
+mod paced;
 mod page_socket;
+mod ranges;
+mod refusal;
 mod routes;
-mod timed;
-mod websocket;
 mod world_thread;
 
 use crate::{Library, StudioConfig, StudioError, bundle};
 use cards::Cards;
 use guard::Guard;
+use paced::Pace;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::PreprocessConfig;
 use std::collections::HashMap;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 use world_thread::WorldHandle;
 
+/// Threads that carry bytes to and from the network.
+const NETWORK_THREADS: usize = 2;
 /// Connections beyond those of the worlds that are served at once; more are hung up on.
 const OTHER_CONNECTIONS: usize = 64;
 /// Uploads and library clips that are read at once; each takes a core and several times its size.
 const READERS: usize = 2;
 /// Cards of the library that are made at once.
 const CARD_MAKERS: usize = 1;
-/// Pause after a connection that could not be taken, so that a lack of something does not become a busy loop.
-const AFTER_REFUSAL: Duration = Duration::from_millis(50);
+/// How long answers that have begun, and goodbyes to pages, may take when the server stops.
+const LONGEST_STOP: Duration = Duration::from_secs(3);
 
 /// A model with the name that the page knows it by.
 pub struct NamedModel {
@@ -85,9 +91,12 @@ struct Shared {
     page: bundle::Page,
     /// Worlds by the name that their page knows.
     worlds: Mutex<HashMap<String, WorldHandle>>,
-    readers: Arc<AtomicUsize>,
-    card_makers: Arc<AtomicUsize>,
+    readers: Arc<Semaphore>,
+    card_makers: Arc<Semaphore>,
     cards: Cards,
+    pace: Pace,
+    /// Tells connections and pages that the server stops; each holds a receiver until it has ended.
+    stopping: watch::Sender<()>,
 }
 
 impl Shared {
@@ -103,7 +112,7 @@ impl Shared {
     }
 }
 
-/// Listens as `config` says, calls `started` once a page can be opened, and serves until the process ends.
+/// Listens as `config` says, calls `started` once a page can be opened, and serves until Ctrl-C or, on Unix, SIGTERM.
 ///
 /// # Errors
 /// No model, settings out of range, a port that is taken, a damaged page.
@@ -112,14 +121,33 @@ pub fn serve(
     config: &StudioConfig,
     started: impl FnOnce(&Started),
 ) -> Result<(), StudioError> {
+    serve_until(studio, config, started, interrupted())
+}
+
+/// As [`serve`], until `stop`. Answers that have begun and open pages then have three seconds to end.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_until(
+    studio: Studio,
+    config: &StudioConfig,
+    started: impl FnOnce(&Started),
+    stop: impl Future<Output = ()>,
+) -> Result<(), StudioError> {
     config.validate()?;
     if studio.models.is_empty() {
         return Err(StudioError::NoModel);
     }
     let page = bundle::Page::embedded()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(NETWORK_THREADS)
+        .thread_name("network")
+        .enable_all()
+        .build()
+        .map_err(|source| StudioError::System { action: "starting the network threads", source })?;
     let wanted = SocketAddr::new(config.address, config.port);
     let bind = |source| StudioError::Bind { address: wanted.to_string(), source };
-    let listener = TcpListener::bind(wanted).map_err(bind)?;
+    let listener = runtime.block_on(TcpListener::bind(wanted)).map_err(bind)?;
     let address = listener.local_addr().map_err(bind)?;
     let guard = Guard::new(address)?;
     let url = guard.url();
@@ -135,52 +163,51 @@ pub fn serve(
         guard,
         page,
         worlds: Mutex::new(HashMap::new()),
-        readers: Arc::new(AtomicUsize::new(0)),
-        card_makers: Arc::new(AtomicUsize::new(0)),
+        readers: Arc::new(Semaphore::new(READERS)),
+        card_makers: Arc::new(Semaphore::new(CARD_MAKERS)),
         cards: Cards::default(),
+        pace: Pace::default(),
+        stopping: watch::Sender::new(()),
     });
     started(&Started { address, url });
-    let open = Arc::new(AtomicUsize::new(0));
-    for connection in listener.incoming() {
-        match connection {
-            Ok(stream) => attend(&shared, stream, &open),
-            // One visitor's failure, or a shortage that passes.
-            Err(_) => std::thread::sleep(AFTER_REFUSAL),
-        }
-    }
+    let most = config.max_worlds + OTHER_CONNECTIONS;
+    let routes = routes::routes(Arc::clone(&shared));
+    runtime.block_on(async {
+        connections::accept(listener, routes, most, shared.pace, &shared.stopping, stop).await;
+        shared.stopping.send_replace(());
+        // What has not ended by then is cut off.
+        let _late = timeout(LONGEST_STOP, shared.stopping.closed()).await;
+    });
+    runtime.shutdown_background();
     Ok(())
 }
 
-/// Gives a connection its thread.
-fn attend(shared: &Arc<Shared>, stream: TcpStream, open: &Arc<AtomicUsize>) {
-    let Some(place) = Place::take(open, shared.config.max_worlds + OTHER_CONNECTIONS) else { return };
-    let shared = Arc::clone(shared);
-    let spawned = std::thread::Builder::new().name("visitor".to_owned()).spawn(move || {
-        let _place = place;
-        routes::answer(&shared, stream);
-    });
-    if spawned.is_err() {
-        std::thread::sleep(AFTER_REFUSAL);
+/// Ends with the first Ctrl-C or SIGTERM. Where the system takes no handler for them they end the process at once.
+async fn interrupted() {
+    #[cfg(unix)]
+    let terminated = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut signals) => {
+                signals.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending();
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
     }
 }
 
-/// One of a limited number of places, given back when dropped.
-struct Place(Arc<AtomicUsize>);
-
-impl Place {
-    fn take(taken: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
-        let place = Self(Arc::clone(taken));
-        (taken.fetch_add(1, Ordering::SeqCst) < most).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// A name that nobody guesses: 128 random bits.
+/// A name that cannot be guessed: 128 random bits.
 fn random_name() -> Result<String, StudioError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| StudioError::System {

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::Notify;
 
 /// Frames that wait for a slow page; beyond these the oldest is dropped.
 const WAITING_FRAMES: usize = 4;
@@ -11,19 +12,12 @@ const WAITING_MESSAGES: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: Mutex<Waiting>,
-    news: Condvar,
-}
-
-/// Something to send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outgoing {
-    Message(Vec<u8>),
-    Pong(Vec<u8>),
+    news: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
-    messages: VecDeque<Outgoing>,
+    messages: VecDeque<Vec<u8>>,
     frames: VecDeque<Vec<u8>>,
     dropped: u64,
     closed: bool,
@@ -32,18 +26,9 @@ struct Waiting {
 impl Outbox {
     /// A message that must arrive.
     pub fn message(&self, bytes: Vec<u8>) {
-        self.put(Outgoing::Message(bytes));
-    }
-
-    /// The answer to a ping.
-    pub fn pong(&self, bytes: Vec<u8>) {
-        self.put(Outgoing::Pong(bytes));
-    }
-
-    fn put(&self, outgoing: Outgoing) {
         self.with(|waiting| {
             if waiting.messages.len() < WAITING_MESSAGES {
-                waiting.messages.push_back(outgoing);
+                waiting.messages.push_back(bytes);
             } else {
                 waiting.closed = true;
             }
@@ -71,20 +56,18 @@ impl Outbox {
         self.lock().dropped
     }
 
-    /// Waits for the next thing to send, messages before frames; `None` when it is closed and empty.
-    pub fn next(&self) -> Option<Outgoing> {
-        let mut waiting = self.lock();
+    /// Waits for the next thing to send, messages before frames; `None` when it is closed and empty. Nothing is lost when the
+    /// wait is given up.
+    pub async fn next(&self) -> Option<Vec<u8>> {
         loop {
-            if let Some(message) = waiting.messages.pop_front() {
-                return Some(message);
+            {
+                let mut waiting = self.lock();
+                let next = waiting.messages.pop_front().or_else(|| waiting.frames.pop_front());
+                if next.is_some() || waiting.closed {
+                    return next;
+                }
             }
-            if let Some(frame) = waiting.frames.pop_front() {
-                return Some(Outgoing::Message(frame));
-            }
-            if waiting.closed {
-                return None;
-            }
-            waiting = self.news.wait(waiting).expect("nothing panics while it holds this lock");
+            self.news.notified().await;
         }
     }
 
@@ -111,9 +94,32 @@ impl Drop for CloseAtEnd {
 mod tests {
     use super::*;
 
-    fn drain(outbox: &Outbox) -> Vec<Outgoing> {
+    /// All that waits, and the end.
+    fn drain(outbox: &Outbox) -> Vec<Vec<u8>> {
         outbox.close();
-        std::iter::from_fn(|| outbox.next()).collect()
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        std::iter::from_fn(|| runtime.block_on(outbox.next())).collect()
+    }
+
+    #[test]
+    fn a_message_wakes_the_one_that_waits_for_it_from_any_thread() {
+        let outbox = Arc::new(Outbox::default());
+        let world = Arc::clone(&outbox);
+        let told = std::thread::spawn(move || {
+            for number in 0..200 {
+                world.message(vec![number]);
+                // Every now and then the other side has to wait.
+                std::thread::sleep(std::time::Duration::from_micros(50 * u64::from(number % 3)));
+                while !world.lock().messages.is_empty() {
+                    std::thread::yield_now();
+                }
+            }
+            world.close();
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let heard: Vec<Vec<u8>> = std::iter::from_fn(|| runtime.block_on(outbox.next())).collect();
+        told.join().unwrap();
+        assert_eq!(heard, (0..200).map(|number| vec![number]).collect::<Vec<_>>());
     }
 
     #[test]
@@ -125,7 +131,7 @@ mod tests {
         outbox.message(vec![200]);
         outbox.message(vec![201]);
         assert_eq!(outbox.dropped(), 96);
-        let expected = [200, 201, 96, 97, 98, 99].map(|byte| Outgoing::Message(vec![byte]));
+        let expected = [200, 201, 96, 97, 98, 99].map(|byte| vec![byte]);
         assert_eq!(drain(&outbox), expected);
     }
 

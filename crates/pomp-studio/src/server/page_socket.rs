@@ -1,72 +1,75 @@
-use super::http::Refusal;
-use super::outbox::{CloseAtEnd, Outbox, Outgoing};
-use super::websocket::{Reader, Received, accept_key, write_binary, write_close, write_pong};
+use super::outbox::Outbox;
+use super::paced::Upgraded;
+use super::refusal::Refusal;
 use super::world_thread::{self, WorldHandle};
-use super::{Shared, http, random_name};
-use crate::protocol::{FromPage, Level, MAX_MESSAGE_BYTES, notice_message};
-use std::io::{self, Cursor, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use super::{Shared, random_name};
+use crate::protocol::{FromPage, Level, MAX_MESSAGE_BYTES, ToPage};
+use axum::body::Bytes;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// How long a page may take for one message before it counts as gone.
 const SLOWEST: Duration = Duration::from_secs(10);
+/// How often a page is pinged, and how long it may be silent before it counts as gone: a browser answers by itself.
+const PING_EVERY: Duration = Duration::from_secs(5);
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+/// How long a page may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(1);
 /// Messages in a row that make no sense, after which a page is sent away.
 const MOST_MISTAKES: usize = 50;
 
-/// Turns a connection into a socket, gives its page a world, and carries messages until either ends.
-pub(super) fn attend(shared: &Arc<Shared>, mut request: http::Request, stream: TcpStream) {
-    let key = match agreed_key(&request) {
-        Ok(key) => key,
-        Err(refusal) => return http::hang_up(&stream, &refusal.into()),
+/// Turns a connection into a WebSocket, gives its page a world, and carries messages until either ends.
+pub(super) async fn attend(
+    State(shared): State<Arc<Shared>>,
+    Extension(upgraded): Extension<Upgraded>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(
+            WebSocketUpgradeRejection::InvalidConnectionHeader(_)
+            | WebSocketUpgradeRejection::InvalidUpgradeHeader(_),
+        ) => {
+            let reason = "this path speaks WebSocket alone";
+            return Refusal::new(StatusCode::UPGRADE_REQUIRED, reason).into_response();
+        }
+        Err(rejection) => return rejection.into_response(),
     };
-    // The connection is gone already when this fails.
-    let _gone = converse(shared, &key, request.begun(), stream);
+    upgraded.set();
+    // The server waits for pages that it has still to say goodbye to.
+    let stopping = shared.stopping.subscribe();
+    upgrade
+        .max_message_size(MAX_MESSAGE_BYTES)
+        .max_frame_size(MAX_MESSAGE_BYTES)
+        .on_upgrade(move |socket| converse(shared, socket, stopping))
 }
 
-/// Checks a handshake (RFC 6455 §4.2.1).
-fn agreed_key(request: &http::Request) -> Result<String, Refusal> {
-    if !request.lists("connection", "upgrade") || !request.lists("upgrade", "websocket") {
-        return Err(Refusal::new(426, "this path speaks WebSocket alone"));
-    }
-    if request.header("sec-websocket-version") != Some("13") {
-        return Err(Refusal::new(400, "only version 13 of the WebSocket protocol is spoken here"));
-    }
-    request
-        .header("sec-websocket-key")
-        .map(accept_key)
-        .ok_or_else(|| Refusal::new(400, "the WebSocket handshake has no key"))
-}
-
-fn converse(shared: &Arc<Shared>, key: &str, begun: Vec<u8>, mut stream: TcpStream) -> io::Result<()> {
-    let head = format!(
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {key}\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes())?;
-    stream.set_write_timeout(Some(SLOWEST))?;
-    // A page may have nothing to say for as long as it likes.
-    stream.set_read_timeout(None)?;
-    stream.set_nodelay(true)?;
+async fn converse(shared: Arc<Shared>, mut socket: WebSocket, mut stopping: watch::Receiver<()>) {
     let outbox = Arc::new(Outbox::default());
-    let (name, world) = match open_world(shared, &outbox) {
+    let (name, world) = match open_world(&shared, &outbox) {
         Ok(opened) => opened,
         Err(text) => {
-            write_binary(&mut stream, &notice_message(Level::Error, &text))?;
-            write_close(&mut stream)?;
-            return stream.shutdown(Shutdown::Write);
+            let notice = ToPage::notice(Level::Error, text).to_bytes();
+            if deliver(&mut socket, Message::Binary(notice.into())).await {
+                say_goodbye(socket, close_code::NORMAL).await;
+            }
+            return;
         }
     };
-    let _leaving = Leave { shared, name: &name };
-    let listener = stream.try_clone()?;
-    let ears = Arc::clone(&outbox);
-    std::thread::Builder::new().name("page".to_owned()).spawn(move || {
-        let _closing = CloseAtEnd(Arc::clone(&ears));
-        listen(&world, &ears, Cursor::new(begun).chain(listener));
-    })?;
-    let delivered = deliver(&outbox, &mut stream);
-    // Wakes the listener, whose world goes with it.
-    stream.shutdown(Shutdown::Both)?;
-    delivered
+    let _leaving = Leave { shared: &shared, name: &name };
+    let mut page = Page { socket, outbox, world, mistakes: 0, heard: Instant::now() };
+    let code = tokio::select! {
+        () = page.talk() => close_code::NORMAL,
+        _ = stopping.changed() => close_code::AWAY,
+    };
+    say_goodbye(page.socket, code).await;
 }
 
 /// Takes a world off the list when its page has gone.
@@ -97,43 +100,81 @@ fn open_world(shared: &Arc<Shared>, outbox: &Arc<Outbox>) -> Result<(String, Wor
     Ok((name, world))
 }
 
-fn deliver(outbox: &Outbox, stream: &mut TcpStream) -> io::Result<()> {
-    while let Some(outgoing) = outbox.next() {
-        match outgoing {
-            Outgoing::Message(bytes) => write_binary(stream, &bytes)?,
-            Outgoing::Pong(bytes) => write_pong(stream, &bytes)?,
-        }
-    }
-    write_close(stream)
+/// A page and its world.
+struct Page {
+    socket: WebSocket,
+    outbox: Arc<Outbox>,
+    world: WorldHandle,
+    /// Messages in a row that made no sense.
+    mistakes: usize,
+    /// When the page was last heard of.
+    heard: Instant,
 }
 
-fn listen(world: &WorldHandle, outbox: &Outbox, stream: impl Read) {
-    let mut reader = Reader::new(io::BufReader::new(stream), MAX_MESSAGE_BYTES);
-    let mut mistakes = 0;
-    while let Ok(received) = reader.next() {
-        let read = match received {
-            Received::Binary(bytes) => FromPage::parse(&bytes).map_err(|error| error.to_string()),
-            Received::Text => Err("message of the page: it is text, not bytes".to_owned()),
-            Received::Ping(bytes) => {
-                outbox.pong(bytes);
-                continue;
+impl Page {
+    /// Carries messages until the world has ended, or the page has gone, is silent, too slow or talks nonsense.
+    async fn talk(&mut self) {
+        let mut pings = interval(PING_EVERY);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let sent = tokio::select! {
+                next = self.outbox.next() => match next {
+                    Some(bytes) => deliver(&mut self.socket, Message::Binary(bytes.into())).await,
+                    None => false,
+                },
+                received = self.socket.recv() => {
+                    self.heard = Instant::now();
+                    match received {
+                        Some(Ok(message)) => self.hear(message),
+                        Some(Err(_)) | None => false,
+                    }
+                }
+                _ = pings.tick() => {
+                    self.heard.elapsed() < LONGEST_SILENCE
+                        && deliver(&mut self.socket, Message::Ping(Bytes::new())).await
+                }
+            };
+            if !sent {
+                return;
             }
-            Received::Close => return,
+        }
+    }
+
+    /// Takes a message of the page; `false` when the page must go.
+    fn hear(&mut self, message: Message) -> bool {
+        let read = match message {
+            Message::Binary(bytes) => FromPage::parse(&bytes).map_err(|error| error.to_string()),
+            Message::Text(_) => Err("message of the page: it is text, not bytes".to_owned()),
+            // Pings are answered by the library.
+            Message::Ping(_) | Message::Pong(_) => return true,
+            Message::Close(_) => return false,
         };
         match read {
             Ok(message) => {
-                mistakes = 0;
-                if !world.tell(message) {
-                    return;
-                }
+                self.mistakes = 0;
+                self.world.tell(message)
             }
             Err(reason) => {
-                mistakes += 1;
-                outbox.message(notice_message(Level::Warning, &reason));
-                if mistakes > MOST_MISTAKES {
-                    return;
-                }
+                self.mistakes += 1;
+                self.outbox.message(ToPage::notice(Level::Warning, reason).to_bytes());
+                self.mistakes <= MOST_MISTAKES
             }
         }
     }
+}
+
+/// Sends a message; `false` when the page has gone or takes too long.
+async fn deliver(socket: &mut WebSocket, message: Message) -> bool {
+    matches!(timeout(SLOWEST, socket.send(message)).await, Ok(Ok(())))
+}
+
+/// Ends a connection as the protocol wants it: both sides say that they close it.
+async fn say_goodbye(mut socket: WebSocket, code: u16) {
+    let close = Message::Close(Some(CloseFrame { code, reason: "".into() }));
+    let _gone = timeout(GOODBYE, async {
+        if socket.send(close).await.is_ok() {
+            while let Some(Ok(_)) = socket.recv().await {}
+        }
+    })
+    .await;
 }

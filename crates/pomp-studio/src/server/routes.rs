@@ -1,123 +1,259 @@
-use super::http::{Refusal, Request, Response, for_bytes, for_head, hang_up};
+use super::ranges::answer_range;
+use super::refusal::Refusal;
 use super::world_thread::WorldHandle;
-use super::{CARD_MAKERS, Place, READERS, Shared, page_socket};
-use crate::clip_card::clip_card;
+use super::{Shared, page_socket};
+use crate::clip_card::{CardAnswer, clip_card};
 use crate::open_clip::open_upload;
 use crate::plate_curves::PlateCurves;
 use crate::world::{SceneRequest, repeated};
 use crate::{ClipPackage, LibraryEntry, StudioError, open_clip, standalone_html};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LOCATION, REFERRER_POLICY, SET_COOKIE, TRANSFER_ENCODING,
+    VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http_body_util::BodyExt;
 use pomp_formats::bvh::bvh_text;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{BvhWriteOptions, write_recording};
 use pomp_motion::Recording;
 use pomp_preprocess::{PreprocessError, ProvenanceIndex};
 use pomp_render::{RenderOptions, render_gif};
-use std::net::TcpStream;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+use tower_http::compression::predicate::{NotForContentType, SizeAbove};
+use tower_http::compression::{CompressionLayer, Predicate};
 
 /// Longest animation of a world, seconds.
 const LONGEST_GIF_S: f32 = 20.0;
+/// Answers of fewer bytes are not compressed.
+const LEAST_COMPRESSED: u64 = 512;
 
-impl From<StudioError> for Refusal {
-    fn from(error: StudioError) -> Self {
-        Self::new(422, error.to_string())
-    }
+type Answer = Result<Response, Refusal>;
+
+/// All paths of the server, behind its guard.
+pub(super) fn routes(shared: Arc<Shared>) -> Router {
+    // These stay the same while the program runs. The files of a live world are others with every frame, so that a part of one
+    // would not fit to the rest of another.
+    let lasting = Router::new()
+        .route("/", get(page))
+        .route("/library/{number}", get(library_clip))
+        .route_layer(from_fn(answer_range));
+    let worlds = Router::new()
+        .route("/clip", get(world_clip))
+        .route("/motion.gif", get(animation))
+        .route("/with", get(with_other_model))
+        .route("/{file}", get(recording));
+    // Pictures and archives are compressed already.
+    let worth_it = SizeAbove::new(LEAST_COMPRESSED)
+        .and(NotForContentType::IMAGES)
+        .and(NotForContentType::const_new("application/zip"));
+    lasting
+        .route("/library", get(library))
+        .route("/library/{number}/card", get(library_card))
+        .route("/clip", post(upload))
+        .nest("/worlds/{world}", worlds)
+        .layer(CompressionLayer::new().compress_when(worth_it))
+        .route("/socket", get(page_socket::attend))
+        .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "there is no such page here") })
+        .method_not_allowed_fallback(|| async {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "that cannot be done with this page")
+        })
+        // The upload's own limit is configured.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(Arc::clone(&shared), admit))
+        .layer(map_response(protected))
+        .with_state(shared)
 }
 
-/// Reads one request and answers it.
-pub(super) fn answer(shared: &Arc<Shared>, stream: TcpStream) {
-    // Visitors who have gone or say nothing need no answer.
-    let Ok(Some(request)) = Request::read(&mut for_head(&stream)) else { return };
-    let mut request = match request {
-        Ok(request) => request,
-        Err(refusal) => return hang_up(&stream, &refusal.into()),
-    };
-    if request.path == "/"
-        && let Some(cookie) = shared.guard.cookie_for(request.query.as_deref())
+/// Lets a request in, or says why not.
+async fn admit(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    if head.uri.path() == "/"
+        && let Some(cookie) = shared.guard.cookie_for(head.uri.query())
     {
         // The token leaves the address bar, and with it the browser's history and any link that is passed on.
-        let away = Response { status: 303, ..Response::new("text/plain", "") };
-        return hang_up(&stream, &away.with("Location", "/").with("Set-Cookie", cookie));
+        return (StatusCode::SEE_OTHER, [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)]).into_response();
     }
-    if let Err(refusal) = shared.guard.admit(&request) {
-        return hang_up(&stream, &refusal.into());
-    }
-    if (request.method.as_str(), request.path.as_str()) == ("GET", "/socket") {
-        return page_socket::attend(shared, request, stream);
-    }
-    // A fault of the program at one visitor's file is that visitor's bad luck, not the server's end.
-    let response = catch_unwind(AssertUnwindSafe(|| respond(shared, &mut request, &stream)))
-        .unwrap_or_else(|_| Err(Refusal::new(500, "the program has failed at this; please report it")));
-    hang_up(&stream, &response.unwrap_or_else(Response::from));
-}
-
-fn respond(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<Response, Refusal> {
-    let path = request.path.clone();
-    let parts: Vec<&str> = path.split('/').skip(1).collect();
-    match (request.method.as_str(), parts.as_slice()) {
-        ("GET", [""]) => Ok(page(shared, request)),
-        ("GET", ["library"]) => Ok(Response::new("application/json", shared.library.to_json().to_string())),
-        ("GET", ["library", number]) => library_clip(shared, number),
-        ("GET", ["library", number, "card"]) => library_card(shared, number),
-        ("GET", ["worlds", name, "clip"]) => packed(&world(shared, name)?.recording()?),
-        ("GET", ["worlds", name, "motion.gif"]) => animation(shared, request, name),
-        ("GET", ["worlds", name, "with"]) => with_other_model(shared, request, name),
-        ("GET", ["worlds", name, file]) => recording(shared, name, file),
-        ("POST", ["clip"]) => upload(shared, request, stream),
-        (
-            _,
-            [""]
-            | ["library" | "clip" | "socket"]
-            | ["library", _]
-            | ["library", _, "card"]
-            | ["worlds", _, _],
-        ) => Err(Refusal::new(405, "that cannot be done with this page")),
-        _ => Err(Refusal::new(404, "there is no such page here")),
+    match shared.guard.admit(&head) {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
-fn page(shared: &Shared, request: &Request) -> Response {
-    let zipped = request.lists("accept-encoding", "gzip");
-    let body = if zipped { shared.page.zipped().to_vec() } else { shared.page.html().as_bytes().to_vec() };
-    let response = Response::new("text/html; charset=utf-8", body)
-        .with("Cache-Control", "no-cache")
-        .with("Content-Security-Policy", shared.page.security_policy());
-    if zipped { response.with("Content-Encoding", "gzip") } else { response }
+/// What every answer says.
+async fn protected(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // The tag is of the bytes as they are: a range of them would not fit to a compressed answer.
+    if headers.contains_key(CONTENT_ENCODING) {
+        headers.remove(ETAG);
+    }
+    response
+}
+
+/// Runs what takes time on a thread of its own. A fault of the program at one request's file ends that request alone.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let fault = "the program has failed at this; please report it";
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, fault)))
+}
+
+async fn page(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+    // Compressed once, when the page was built.
+    let zipped = lists(&headers, "gzip");
+    let mut response = match zipped {
+        true => ([(CONTENT_ENCODING, "gzip")], shared.page.zipped()).into_response(),
+        false => shared.page.html().to_owned().into_response(),
+    };
+    let policy = HeaderValue::from_str(shared.page.security_policy());
+    let own = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (VARY, HeaderValue::from_static("accept-encoding")),
+        (CONTENT_SECURITY_POLICY, policy.expect("the policy is plain text")),
+    ];
+    response.headers_mut().extend(own);
+    response
+}
+
+/// Whether the client takes an encoding.
+fn lists(headers: &HeaderMap, encoding: &str) -> bool {
+    let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .any(|part| part.split(';').next().is_some_and(|part| part.trim().eq_ignore_ascii_case(encoding)))
 }
 
 /// A turn at reading a clip, which takes time and memory.
-fn turn(shared: &Shared) -> Result<Place, Refusal> {
-    Place::take(&shared.readers, READERS)
-        .ok_or_else(|| Refusal::new(503, "other clips are being read; try again in a moment"))
+fn turn(shared: &Shared) -> Result<OwnedSemaphorePermit, Refusal> {
+    let busy = "other clips are being read; try again in a moment";
+    Arc::clone(&shared.readers)
+        .try_acquire_owned()
+        .map_err(|_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, busy))
 }
 
-fn packed(recording: &Recording) -> Result<Response, Refusal> {
-    Ok(Response::new("application/octet-stream", ClipPackage::of(recording)?.into_bytes()))
+/// Bytes of a kind.
+fn bytes(kind: &'static str, bytes: impl Into<Body>) -> Response {
+    ([(CONTENT_TYPE, kind)], bytes.into()).into_response()
 }
 
-fn upload(shared: &Shared, request: &mut Request, stream: &TcpStream) -> Result<Response, Refusal> {
-    let name = request.field("name").ok_or_else(|| Refusal::new(400, "the upload names no file"))?;
-    let _turn = turn(shared)?;
+/// Bytes that are saved as a file.
+fn file(kind: &'static str, name: &str, contents: Vec<u8>) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    ([(CONTENT_DISPOSITION, disposition)], bytes(kind, contents)).into_response()
+}
+
+fn packed(package: &ClipPackage) -> Response {
+    let package = package.to_bytes();
+    let tag: String = Sha256::digest(&package).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    ([(ETAG, format!("\"{tag}\""))], bytes("application/octet-stream", package)).into_response()
+}
+
+#[derive(Deserialize)]
+struct UploadQuery {
+    name: String,
+}
+
+async fn upload(
+    State(shared): State<Arc<Shared>>,
+    query: Result<Query<UploadQuery>, QueryRejection>,
+    request: Request,
+) -> Answer {
+    let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the upload names no file");
+    let Query(UploadQuery { name }) = query.map_err(nameless)?;
+    let turn = turn(&shared)?;
+    let body = body_of(&shared, &name, request).await?;
+    apart(move || {
+        let _turn = turn;
+        let recording = open_upload(&name, &body, &shared.preprocess, &shared.rigs)?;
+        Ok(packed(&ClipPackage::of(&recording)?))
+    })
+    .await
+}
+
+/// The body of an upload, which may be so large and take so long and no more.
+async fn body_of(shared: &Shared, name: &str, request: Request) -> Result<Vec<u8>, Refusal> {
     let most = shared.config.max_upload_bytes();
-    let body = request
-        .body(&mut for_bytes(stream, most), most)
-        .map_err(|error| Refusal::new(400, format!("{name} did not arrive whole: {error}")))??;
-    packed(&open_upload(&name, &body, &shared.preprocess, &shared.rigs)?)
+    let (head, mut body) = request.into_parts();
+    if !head.headers.contains_key(CONTENT_LENGTH) && !head.headers.contains_key(TRANSFER_ENCODING) {
+        return Err(Refusal::new(StatusCode::LENGTH_REQUIRED, "the request does not state its length"));
+    }
+    let too_large = || {
+        let reason = format!("the file is larger than {} MB, which is all that is taken", most >> 20);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+    };
+    let stated =
+        head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if stated.is_some_and(|length| length > most as u64) {
+        return Err(too_large());
+    }
+    let broken = |reason: String| {
+        Refusal::new(StatusCode::BAD_REQUEST, format!("{name} did not arrive whole: {reason}"))
+    };
+    let pace = shared.pace;
+    let arriving = async {
+        let mut bytes = Vec::new();
+        let late = |_| broken("nothing more came".to_owned());
+        while let Some(frame) = timeout(pace.pause, body.frame()).await.map_err(late)? {
+            let frame = frame.map_err(|error| broken(error.to_string()))?;
+            let data = frame.into_data().unwrap_or_default();
+            if bytes.len() + data.len() > most {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(bytes)
+    };
+    let late = |_| broken("it took too long".to_owned());
+    timeout(pace.for_bytes(most as u64), arriving).await.map_err(late)?
 }
 
-fn library_clip(shared: &Shared, number: &str) -> Result<Response, Refusal> {
-    let (_, entry) = library_entry(shared, number)?;
-    let _turn = turn(shared)?;
-    let recording = opened(shared, entry)?;
-    let plates = PlateCurves::beside(&entry.path, &shared.preprocess, &shared.rigs)?;
-    let package = ClipPackage::with_plates(&recording, plates.as_ref())?;
-    Ok(Response::new("application/octet-stream", package.into_bytes()))
+async fn library(State(shared): State<Arc<Shared>>) -> Response {
+    json(&shared.library.list())
+}
+
+fn json(value: &impl serde::Serialize) -> Response {
+    let text = serde_json::to_string(value).expect("an answer is plain data");
+    bytes("application/json", text)
+}
+
+async fn library_clip(State(shared): State<Arc<Shared>>, Path(number): Path<String>) -> Answer {
+    library_entry(&shared, &number)?;
+    let turn = turn(&shared)?;
+    apart(move || {
+        let _turn = turn;
+        let (_, entry) = library_entry(&shared, &number)?;
+        let recording = opened(&shared, entry)?;
+        let plates = PlateCurves::beside(&entry.path, &shared.preprocess, &shared.rigs)?;
+        Ok(packed(&ClipPackage::with_plates(&recording, plates.as_ref())?))
+    })
+    .await
 }
 
 fn library_entry<'a>(shared: &'a Shared, number: &str) -> Result<(usize, &'a LibraryEntry), Refusal> {
     let found = number.parse::<usize>().ok().and_then(|n| Some((n, shared.library.entries().get(n)?)));
-    found.ok_or_else(|| Refusal::new(404, "there is no such clip in the library"))
+    found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such clip in the library"))
 }
 
 /// A clip of the library; where the file itself names no source or licence, the manifest of its folder may.
@@ -138,73 +274,114 @@ fn opened(shared: &Shared, entry: &LibraryEntry) -> Result<Recording, StudioErro
 }
 
 /// What the list shows of a clip; made once.
-fn library_card(shared: &Shared, number: &str) -> Result<Response, Refusal> {
-    let (number, entry) = library_entry(shared, number)?;
-    let known = shared.cards.get(number);
-    let card = match known {
-        Some(card) => card,
-        None => {
-            let busy = || Refusal::new(503, "another card is being made; try again in a moment");
-            let _turn = Place::take(&shared.card_makers, CARD_MAKERS).ok_or_else(busy)?;
-            let card = match opened(shared, entry).and_then(|recording| clip_card(&recording)) {
-                Ok(card) => card,
-                // Said on the card: a list must not stop at a clip that cannot be read.
-                Err(error) => serde_json::json!({ "error": error.to_string() }),
-            };
-            shared.cards.put(number, card.to_string())
-        }
-    };
-    Ok(Response::new("application/json", card.as_str()))
+async fn library_card(State(shared): State<Arc<Shared>>, Path(number): Path<String>) -> Answer {
+    let (number, _) = library_entry(&shared, &number)?;
+    if let Some(card) = shared.cards.get(number) {
+        return Ok(bytes("application/json", card.as_str().to_owned()));
+    }
+    let busy = "another card is being made; try again in a moment";
+    let turn = Arc::clone(&shared.card_makers)
+        .try_acquire_owned()
+        .map_err(|_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, busy))?;
+    apart(move || {
+        let _turn = turn;
+        let entry = &shared.library.entries()[number];
+        let card = match opened(&shared, entry).and_then(|recording| clip_card(&recording)) {
+            Ok(card) => CardAnswer::Card(card),
+            // Said on the card: a list must not stop at a clip that cannot be read.
+            Err(error) => CardAnswer::Error { error: error.to_string() },
+        };
+        let text = serde_json::to_string(&card).expect("a card is plain data");
+        Ok(bytes("application/json", shared.cards.put(number, text).as_str().to_owned()))
+    })
+    .await
 }
 
 fn world(shared: &Shared, name: &str) -> Result<WorldHandle, Refusal> {
     let world = shared.worlds.lock().expect("nothing panics while it holds this lock").get(name).cloned();
     world.ok_or_else(|| {
-        Refusal::new(404, "that world has ended; its page is closed or has lost its connection")
+        Refusal::new(
+            StatusCode::NOT_FOUND,
+            "that world has ended; its page is closed or has lost its connection",
+        )
     })
 }
 
+async fn world_clip(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Answer {
+    let world = world(&shared, &name)?;
+    apart(move || Ok(packed(&ClipPackage::of(&world.recording()?)?))).await
+}
+
+#[derive(Deserialize)]
+struct AnimationQuery {
+    seconds: Option<String>,
+}
+
 /// The last seconds of a world, drawn by the server.
-fn animation(shared: &Shared, request: &Request, name: &str) -> Result<Response, Refusal> {
-    let seconds = request.field("seconds").and_then(|text| text.parse::<f32>().ok()).unwrap_or(10.0);
+async fn animation(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Query(query): Query<AnimationQuery>,
+) -> Answer {
+    let seconds = query.seconds.and_then(|text| text.parse::<f32>().ok()).unwrap_or(10.0);
     if !(0.2..=LONGEST_GIF_S).contains(&seconds) {
-        return Err(Refusal::new(400, format!("an animation lasts 0.2 to {LONGEST_GIF_S} seconds")));
+        let reason = format!("an animation lasts 0.2 to {LONGEST_GIF_S} seconds");
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, reason));
     }
-    let recording = world(shared, name)?.recording()?;
-    let _turn = turn(shared)?;
-    let frames = recording.frames();
-    let first = frames.saturating_sub((seconds * recording.frame_rate_hz).round() as usize);
-    let options = RenderOptions { frames: Some(first..frames), fps: 20.0, ..RenderOptions::default() };
-    let mut bytes = Vec::new();
-    render_gif(&recording, &options, &mut bytes).map_err(StudioError::from)?;
-    let response = Response::new("image/gif", bytes);
-    Ok(response.with("Content-Disposition", "attachment; filename=\"motion.gif\""))
+    let world = world(&shared, &name)?;
+    apart(move || {
+        let recording = world.recording()?;
+        let _turn = turn(&shared)?;
+        let frames = recording.frames();
+        let first = frames.saturating_sub((seconds * recording.frame_rate_hz).round() as usize);
+        let options = RenderOptions { frames: Some(first..frames), fps: 20.0, ..RenderOptions::default() };
+        let mut drawn = Vec::new();
+        render_gif(&recording, &options, &mut drawn).map_err(StudioError::from)?;
+        Ok(file("image/gif", "motion.gif", drawn))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+struct ModelQuery {
+    model: String,
 }
 
 /// The scene of a world with all that was done in it, moved by another model.
-fn with_other_model(shared: &Shared, request: &Request, name: &str) -> Result<Response, Refusal> {
-    let model = request.field("model").ok_or_else(|| Refusal::new(400, "the request names no model"))?;
+async fn with_other_model(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    query: Result<Query<ModelQuery>, QueryRejection>,
+) -> Answer {
+    let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the request names no model");
+    let Query(ModelQuery { model }) = query.map_err(nameless)?;
     let other = shared.model(Some(&model))?;
-    let (scene, frames) = world(shared, name)?.scene()?;
-    let scene = SceneRequest { model: Some(model), ..scene };
-    let _turn = turn(shared)?;
-    packed(&repeated(other, &shared.generator, scene, frames)?)
+    let world = world(&shared, &name)?;
+    apart(move || {
+        let (scene, frames) = world.scene()?;
+        let scene = SceneRequest { model: Some(model), ..scene };
+        let _turn = turn(&shared)?;
+        Ok(packed(&ClipPackage::of(&repeated(other, &shared.generator, scene, frames)?)?))
+    })
+    .await
 }
 
-fn recording(shared: &Shared, name: &str, file: &str) -> Result<Response, Refusal> {
-    let world = world(shared, name)?;
-    let kind = match file {
+async fn recording(
+    State(shared): State<Arc<Shared>>,
+    Path((world_name, name)): Path<(String, String)>,
+) -> Answer {
+    let world = world(&shared, &world_name)?;
+    let kind = match name.as_str() {
         "motion.bvh" => "text/plain; charset=utf-8",
         "motion.glb" => "model/gltf-binary",
         "rollout.npz" => "application/zip",
         "rollout.html" => "text/html; charset=utf-8",
         _ => {
             let reason = "a recording is given as motion.bvh, motion.glb, rollout.npz or rollout.html";
-            return Err(Refusal::new(404, reason));
+            return Err(Refusal::new(StatusCode::NOT_FOUND, reason));
         }
     };
-    let bytes = written(&world.recording()?, file)?;
-    Ok(Response::new(kind, bytes).with("Content-Disposition", format!("attachment; filename=\"{file}\"")))
+    apart(move || Ok(file(kind, &name, written(&world.recording()?, &name)?))).await
 }
 
 fn written(recording: &Recording, file: &str) -> Result<Vec<u8>, StudioError> {

@@ -2,15 +2,12 @@ use super::Shared;
 use super::outbox::{CloseAtEnd, Outbox};
 use crate::StudioError;
 use crate::protocol::{
-    Command, FrameFlags, FrameHeader, FromPage, KIND_LINK, KIND_SCENE, KIND_STATE, Level, json_message,
-    notice_message, patch_message, terrain_message,
+    FromPage, Ground, Level, ModelInfo, SceneInfo, TerrainPatch, ToPage, WorldState, joints, shapes,
 };
-use crate::skeleton_json::{joints_json, shapes_json};
 use crate::world::{SceneRequest, World, WorldLimits, offered_gaits};
-use pomp_generator::FRAME_RATE_HZ;
+use pomp_generator::{FRAME_RATE_HZ, Steering};
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::{Gait, Recording};
-use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
@@ -92,7 +89,7 @@ impl Drop for Obituary {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let text = "The simulation has stopped by a fault of the program. Reload the page to begin anew.";
-            self.0.message(notice_message(Level::Error, text));
+            self.0.message(ToPage::notice(Level::Error, text).to_bytes());
         }
     }
 }
@@ -105,7 +102,8 @@ fn run(shared: &Shared, name: &str, outbox: &Outbox, requests: &Receiver<Request
     let world = match first {
         Ok(world) => world,
         Err(error) => {
-            outbox.message(notice_message(Level::Error, &format!("The world cannot begin: {error}")));
+            let text = format!("The world cannot begin: {error}");
+            outbox.message(ToPage::notice(Level::Error, text).to_bytes());
             return;
         }
     };
@@ -185,12 +183,12 @@ impl Clock<'_> {
         if let Err(error) = self.world.step() {
             self.stopped = true;
             let text = format!("The simulation has stopped: {error}. Reset to go on.");
-            self.outbox.message(notice_message(Level::Error, &text));
+            self.notice(Level::Error, text);
             self.tell_state();
             return;
         }
         for text in self.world.take_refusals() {
-            self.outbox.message(notice_message(Level::Warning, &format!("Not thrown: {text}.")));
+            self.notice(Level::Warning, format!("Not thrown: {text}."));
         }
         self.tell_ground();
         self.show();
@@ -200,33 +198,37 @@ impl Clock<'_> {
     }
 
     fn show(&self) {
-        let flags = FrameFlags { paused: self.paused, ..FrameFlags::default() };
-        let header =
-            FrameHeader { flags, epoch: self.epoch, input_sequence: self.sequence, ..FrameHeader::default() };
-        if let Some(bytes) = self.world.frame_message(header) {
-            self.outbox.frame(bytes);
+        if let Some(mut frame) = self.world.frame_message() {
+            (frame.epoch, frame.input_sequence, frame.paused) = (self.epoch, self.sequence, self.paused);
+            self.outbox.frame(ToPage::Frame(Box::new(frame)).to_bytes());
         }
+    }
+
+    fn tell(&self, message: &ToPage) {
+        self.outbox.message(message.to_bytes());
+    }
+
+    fn notice(&self, level: Level, text: impl Into<String>) {
+        self.tell(&ToPage::notice(level, text));
     }
 
     fn hear(&mut self, message: FromPage) {
-        let done = match message {
-            FromPage::Steer { sequence, steering } => {
-                self.sequence = sequence;
-                self.world.steer(steering)
-            }
-            FromPage::Push(push) => self.world.push(push),
-            FromPage::Throw(throw) => self.world.throw(throw),
-            FromPage::Bump(bump) => self.world.bump(bump),
-            FromPage::Command(command) => self.obey(command),
-        };
-        if let Err(error) = done {
-            self.outbox.message(notice_message(Level::Warning, &format!("Not done: {error}.")));
+        if let Err(error) = self.obey(message) {
+            self.notice(Level::Warning, format!("Not done: {error}."));
         }
     }
 
-    fn obey(&mut self, command: Command) -> Result<(), StudioError> {
-        match command {
-            Command::Reset { scene } => {
+    fn obey(&mut self, message: FromPage) -> Result<(), StudioError> {
+        match message {
+            // The next frame shows what these do.
+            FromPage::Steer { sequence, direction, gait } => {
+                self.sequence = sequence;
+                return self.world.steer(Steering { direction, gait });
+            }
+            FromPage::Push(push) => return self.world.push(push),
+            FromPage::Throw(throw) => return self.world.throw(throw),
+            FromPage::Bump(bump) => return self.world.bump(bump),
+            FromPage::Reset { scene } => {
                 self.world = match scene {
                     None => self.world.begin_again()?,
                     Some(scene) => {
@@ -240,18 +242,18 @@ impl Clock<'_> {
                 self.next = Instant::now();
                 self.begin_scene();
             }
-            Command::Pause {} => self.paused = true,
-            Command::Resume {} => {
+            FromPage::Pause {} => self.paused = true,
+            FromPage::Resume {} => {
                 self.paused = false;
                 self.next = Instant::now();
             }
-            Command::Step {} => {
+            FromPage::Step {} => {
                 self.paused = true;
                 if !self.stopped {
                     self.step();
                 }
             }
-            Command::Pace { factor } => {
+            FromPage::Pace { factor } => {
                 if !(0.05..=1.0).contains(&factor) {
                     let (value, range) = (factor.to_string(), "0.05 to 1".to_owned());
                     return Err(StudioError::BadScene { field: "pace", value, range });
@@ -259,20 +261,20 @@ impl Clock<'_> {
                 self.pace = factor;
                 self.next = Instant::now();
             }
-            Command::Rewind { seconds } => {
+            FromPage::Rewind { seconds } => {
                 self.paused = true;
                 self.world.rewind(seconds)?;
                 self.stopped = false;
                 self.tell_ground();
                 self.show();
             }
-            Command::Assist { scale } => self.world.set_assist(scale)?,
-            Command::Denoise { steps } => self.world.set_denoising_steps(steps)?,
-            Command::Link {} => match self.world.scene_with_events() {
-                Some(scene) => self.outbox.message(json_message(KIND_LINK, &json!({ "scene": scene }))),
+            FromPage::Assist { scale } => self.world.set_assist(scale)?,
+            FromPage::Denoise { steps } => self.world.set_denoising_steps(steps)?,
+            FromPage::Link {} => match self.world.scene_with_events() {
+                Some(scene) => self.tell(&ToPage::Link { scene }),
                 None => {
                     let text = "Too much has happened in this scene for a link: reset, and keep it shorter.";
-                    self.outbox.message(notice_message(Level::Warning, text));
+                    self.notice(Level::Warning, text);
                 }
             },
         }
@@ -284,65 +286,66 @@ impl Clock<'_> {
     fn tell_ground(&mut self) {
         if let Some(patch) = self.world.take_changed_ground() {
             let grid = self.world.generator().terrain().grid();
-            self.outbox.message(patch_message(self.epoch, grid, &patch));
+            self.tell(&ToPage::Patch(TerrainPatch::of(self.epoch, grid, &patch)));
         }
     }
 
     fn begin_scene(&mut self) {
-        self.outbox.message(json_message(KIND_SCENE, &self.scene()));
-        self.outbox.message(terrain_message(self.epoch, self.world.generator().terrain().grid()));
+        self.tell(&ToPage::Scene(Box::new(self.scene())));
+        let terrain = Ground::of(self.world.generator().terrain().grid());
+        self.tell(&ToPage::Terrain { epoch: self.epoch, terrain });
         self.tell_state();
     }
 
     fn tell_state(&mut self) {
         self.told = Instant::now();
-        let state = json!({
-            "epoch": self.epoch,
-            "paused": self.paused,
-            "stopped": self.stopped,
-            "pace": self.pace,
-            "assist": self.world.assist(),
-            "denoising_steps": self.world.denoising_steps(),
-            "replaying": self.world.is_replaying(),
-            "recorded_s": self.world.recorded_s(),
-            "can_rewind_s": self.world.can_rewind_s(),
-            "dropped_frames": self.outbox.dropped(),
-        });
-        self.outbox.message(json_message(KIND_STATE, &state));
+        self.tell(&ToPage::State(WorldState {
+            epoch: self.epoch,
+            paused: self.paused,
+            stopped: self.stopped,
+            pace: self.pace,
+            assist: self.world.assist(),
+            denoising_steps: self.world.denoising_steps(),
+            replaying: self.world.is_replaying(),
+            recorded_s: self.world.recorded_s(),
+            can_rewind_s: self.world.can_rewind_s(),
+            dropped_frames: self.outbox.dropped(),
+        }));
     }
 
-    /// All that the page has to know before the first frame.
-    fn scene(&self) -> Value {
+    fn scene(&self) -> SceneInfo {
         let (world, config) = (&self.world, &self.shared.config);
         let (generator, description) = (world.generator(), &world.model().description);
         let skeleton = generator.skeleton();
         let kinematic = description.kinematic.as_ref();
         let mass_kg: f32 = generator.body_masses().iter().sum();
-        json!({
-            "protocol": 1,
-            "version": env!("CARGO_PKG_VERSION"),
-            "epoch": self.epoch,
-            "world": self.name,
-            "model": { "name": description.config_name, "data_hash": description.data_hash },
-            "models": self.shared.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
-            "frame_rate_hz": FRAME_RATE_HZ,
-            "joints": joints_json(skeleton),
-            "shapes": shapes_json(skeleton),
-            "bodies": generator.body_names(),
-            "body_mass_kg": generator.body_masses(),
-            "weight_n": mass_kg * self.shared.generator.dynamic.gravity_m_s2,
-            "standing_height_m": generator.standing_height_m(),
-            "gait_names": Gait::ALL.map(Gait::name),
-            "gaits": offered_gaits(world.model()),
-            "phase_channels": description.layout.channels(),
-            "experts": generator.expert_gates().len(),
-            "path_keys": FUTURE_KEYS,
-            "terrains": pomp_terrain::PRESET_NAMES,
-            "most_denoising_steps": kinematic.map_or(1, |kinematic| kinematic.config.diffusion_steps),
-            "rewind_s": config.rewind_s,
-            "recording_s": config.recording_s,
-            "max_upload_mb": config.max_upload_mb,
-            "scene": world.scene(),
-        })
+        SceneInfo {
+            version: env!("CARGO_PKG_VERSION"),
+            epoch: self.epoch,
+            world: self.name.to_owned(),
+            model: ModelInfo {
+                name: description.config_name.clone(),
+                data_hash: description.data_hash.clone(),
+            },
+            models: self.shared.models.iter().map(|(name, _)| name.clone()).collect(),
+            frame_rate_hz: FRAME_RATE_HZ,
+            joints: joints(skeleton),
+            shapes: shapes(skeleton),
+            bodies: generator.body_names().to_vec(),
+            body_mass_kg: generator.body_masses().to_vec(),
+            weight_n: mass_kg * self.shared.generator.dynamic.gravity_m_s2,
+            standing_height_m: generator.standing_height_m(),
+            gait_names: Gait::ALL.map(Gait::name).to_vec(),
+            gaits: offered_gaits(world.model()),
+            phase_channels: description.layout.channels(),
+            experts: generator.expert_gates().len(),
+            path_keys: FUTURE_KEYS,
+            terrains: pomp_terrain::PRESET_NAMES.to_vec(),
+            most_denoising_steps: kinematic.map_or(1, |kinematic| kinematic.config.diffusion_steps),
+            rewind_s: config.rewind_s,
+            recording_s: config.recording_s,
+            max_upload_mb: config.max_upload_mb,
+            scene: world.scene().clone(),
+        }
     }
 }

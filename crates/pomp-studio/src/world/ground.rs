@@ -2,9 +2,11 @@ use super::scene::in_range;
 use crate::StudioError;
 use pomp_motion::TerrainGrid;
 use pomp_terrain::HeightMap;
+use serde::{Deserialize, Serialize};
 use std::f32::consts::PI;
 use std::ops::Range;
 use std::sync::Arc;
+use ts_rs::TS;
 
 /// How far a hand may raise or lower the ground from what it was, metres.
 const MOST_RAISED_M: f32 = 1.0;
@@ -13,7 +15,8 @@ const MOST_RAISED_M: f32 = 1.0;
 const LARGEST_M: f32 = 0.05;
 
 /// A bump that is pressed on the ground, or out of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(deny_unknown_fields)]
 pub struct Bump {
     /// Middle, world, metres.
     pub x: f32,

@@ -8,6 +8,7 @@ use pomp_motion::features::BlockName;
 use pomp_physics::ThrownBox;
 use pomp_terrain::{HeightMap, PRESET_NAMES, Shape};
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 /// Events that one scene may have.
 const MOST_EVENTS: usize = 20_000;
@@ -27,15 +28,17 @@ const SIZE_M: f32 = 72.0;
 const STAIRS_SIZE_M: f32 = 44.0;
 
 /// A world to begin: what a link reproduces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(deny_unknown_fields)]
 pub struct SceneRequest {
     /// Name of the model that moves the character; without one the first of the program's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub model: Option<String>,
     /// Name of a terrain preset.
     pub terrain: String,
     /// Seed of terrain and noise, up to 2³² − 1.
+    #[ts(type = "number")]
     pub seed: u64,
     /// Friction of the ground, 0.02 to 2.
     pub friction: f32,
@@ -47,15 +50,16 @@ pub struct SceneRequest {
     pub denoising_steps: usize,
     /// What happens in it, in the order of frames.
     #[serde(default)]
+    #[ts(optional, as = "Option<Vec<Event>>")]
     pub events: Vec<Event>,
 }
 
 /// Something that a person did, with the frame in which it began to act.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// Frame, direction (world x and z), gait.
-    Steer(u32, f32, f32, Gait),
+    Steer(u32, f32, f32, #[ts(type = "string")] Gait),
     /// Frame, body, impulse (N·s, world), point (body's frame, metres).
     Push(u32, usize, [f32; 3], [f32; 3]),
     /// Frame, share of the root assist.

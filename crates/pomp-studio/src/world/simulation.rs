@@ -3,7 +3,7 @@ use super::scene::{check_assist, check_gait, check_steps, cube, starting_gaits};
 use super::scene_recipe::recipe_of;
 use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
 use crate::StudioError;
-use crate::protocol::{FrameHeader, PushRequest, ThrowRequest, frame_message};
+use crate::protocol::{FrameMessage, PushRequest, ThrowRequest};
 use glam::{Vec2, Vec3};
 use pomp_generator::{
     FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorSnapshot, LiveControl, SteeredStep, Steering,
@@ -525,16 +525,18 @@ impl World {
         })
     }
 
-    /// The last frame as a message; `header` says what the world does not know. `None` before the first frame.
-    pub fn frame_message(&self, header: FrameHeader) -> Option<Vec<u8>> {
+    /// The last frame as the page is told of it, apart from what only its clock knows (epoch, sequence, pause). `None` before
+    /// the first frame.
+    pub fn frame_message(&self) -> Option<FrameMessage> {
         let shown = self.last.as_ref()?;
-        let mut header = FrameHeader { frame: self.frame(), step_ms: shown.step_ms, ..header };
-        header.flags.fallen = shown.step.output.fallen;
-        header.flags.replaying = self.is_replaying();
-        header.flags.recovered = shown.step.output.simulated.recovered.is_some();
         let SteeredStep { output, plan } = &shown.step;
-        let boxes = &shown.boxes;
-        Some(frame_message(&header, output, plan, shown.center_of_mass, &shown.gates, &shown.path, boxes))
+        let (gates, path) = (&shown.gates, &shown.path);
+        Some(FrameMessage {
+            frame: self.frame(),
+            step_ms: shown.step_ms,
+            replaying: self.is_replaying(),
+            ..FrameMessage::of_step(output, plan, shown.center_of_mass, gates, path, &shown.boxes)
+        })
     }
 }
 

@@ -3,16 +3,22 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 mod client;
+mod http;
+mod sockets;
 
-use client::{PATIENCE, Page, ask, get, handshake, json, post};
+use client::{PATIENCE, Page, get, post, read, refused};
+use glam::{Vec2, Vec3};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
+use pomp_motion::Gait;
 use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::PreprocessConfig;
-use pomp_studio::protocol::{KIND_FRAME, KIND_NOTICE, KIND_SCENE, KIND_TERRAIN};
-use pomp_studio::{Library, NamedModel, Started, Studio, StudioConfig, serve};
+use pomp_studio::protocol::{FromPage, PushRequest, ThrowRequest};
+use pomp_studio::world::{Bump, SceneRequest};
+use pomp_studio::{Library, NamedModel, Started, Studio, StudioConfig, serve_until};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc;
@@ -22,13 +28,13 @@ fn started(config: StudioConfig) -> Started {
     started_with(config, Library::default())
 }
 
-fn started_with(config: StudioConfig, library: Library) -> Started {
+fn studio(library: Library) -> Studio {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
     let load = |name: &str| NamedModel {
         name: name.to_owned(),
         model: Model::load(&folder, &Default::default()).unwrap(),
     };
-    let studio = Studio {
+    Studio {
         models: vec![load("compact"), load("other")],
         generator: GeneratorConfig::default(),
         preprocess: PreprocessConfig::default(),
@@ -36,108 +42,32 @@ fn started_with(config: StudioConfig, library: Library) -> Started {
         library,
         terrain: "flat".to_owned(),
         seed: 1,
-    };
+    }
+}
+
+fn started_with(config: StudioConfig, library: Library) -> Started {
+    started_until(config, library, std::future::pending()).0
+}
+
+/// A server that stops with `stop`, and what it said when it ended.
+fn started_until(
+    config: StudioConfig,
+    library: Library,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> (Started, mpsc::Receiver<Result<(), String>>) {
+    let studio = studio(library);
     let (tell, told) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
     std::thread::spawn(move || {
-        serve(studio, &config, |started| tell.send(started.clone()).unwrap()).unwrap();
+        let served = serve_until(studio, &config, |started| tell.send(started.clone()).unwrap(), stop);
+        // Most tests end before their server.
+        let _gone = end.send(served.map_err(|error| error.to_string()));
     });
-    told.recv_timeout(PATIENCE).unwrap()
+    (told.recv_timeout(PATIENCE).unwrap(), ended)
 }
 
-fn float(bytes: &[u8], at: usize) -> f32 {
-    f32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
-}
-
-fn integer(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
-}
-
-#[test]
-fn the_page_comes_with_a_policy_and_only_to_those_who_know_the_server_by_its_name() {
-    let Started { address, url } = started(StudioConfig::default());
-    assert_eq!(url, format!("http://{address}/"));
-    let (status, text) = get(address, "/", &format!("Host: {address}\r\n"));
-    assert_eq!(status, 200);
-    assert!(text.contains("Content-Security-Policy: default-src 'none'"));
-    assert!(text.contains("POMP studio"));
-    let (_, zipped) = get(address, "/", &format!("Host: {address}\r\nAccept-Encoding: gzip, br\r\n"));
-    assert!(zipped.contains("Content-Encoding: gzip") && zipped.len() < text.len());
-    assert_eq!(get(address, "/", "Host: evil.example\r\n").0, 403);
-    let foreign = format!("Host: {address}\r\nOrigin: http://evil.example\r\n");
-    for path in ["/", "/socket", "/library"] {
-        assert_eq!(get(address, path, &foreign).0, 403, "{path}");
-    }
-    assert_eq!(ask(address, &handshake(address, "Origin: http://evil.example\r\n"), &[]).0, 403);
-    let host = format!("Host: {address}\r\n");
-    assert_eq!(get(address, "/socket", &host).0, 426);
-    assert_eq!(get(address, "/clip", &host).0, 405);
-    for path in ["/nowhere", "/../../etc/passwd", "//", "/library/1/2", "/library/0", "/library/x"] {
-        assert_eq!(get(address, path, &host).0, 404, "{path}");
-    }
-}
-
-#[test]
-fn beyond_loopback_the_token_is_asked_for_and_leaves_the_address_bar() {
-    let config = StudioConfig { address: [0, 0, 0, 0].into(), ..StudioConfig::default() };
-    let Started { address, url } = started(config);
-    let address = SocketAddr::from(([127, 0, 0, 1], address.port()));
-    let host = format!("Host: {address}\r\n");
-    for path in ["/", "/library", "/?token=0123"] {
-        assert_eq!(get(address, path, &host).0, 401, "{path}");
-    }
-    assert_eq!(ask(address, &handshake(address, ""), &[]).0, 401);
-    let token = url.split_once("token=").unwrap().1;
-    let (status, text) = get(address, &format!("/?token={token}"), &host);
-    assert_eq!(status, 303);
-    let cookie = text.lines().find_map(|line| line.strip_prefix("Set-Cookie: ")).unwrap();
-    let pair = cookie.split(';').next().unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
-    assert_eq!(get(address, "/", &format!("{host}Cookie: {pair}\r\n")).0, 200);
-}
-
-#[test]
-fn a_page_gets_its_world_and_steers_it_and_takes_the_motion_away() {
-    let Started { address, .. } = started(StudioConfig::default());
-    let mut page = Page::open(address);
-    let scene = json(&page.next_of(KIND_SCENE));
-    assert_eq!(scene["joints"].as_array().unwrap().len(), 22);
-    assert!(page.next_of(KIND_TERRAIN).len() > 1000);
-    let mut steer = vec![1];
-    steer.extend(9u32.to_le_bytes());
-    steer.extend(0f32.to_le_bytes());
-    steer.extend(1f32.to_le_bytes());
-    steer.push(1);
-    assert!(page.send(&steer));
-    let pelvis_z = |frame: &[u8]| float(frame, 24 + 8);
-    let first = page.next_of(KIND_FRAME);
-    let last = loop {
-        let frame = page.next_of(KIND_FRAME);
-        if integer(&frame, 8) > 150 {
-            break frame;
-        }
-    };
-    assert_eq!(integer(&last, 12), 9, "the frame knows of the steering");
-    let walked = pelvis_z(&last) - pelvis_z(&first);
-    assert!(walked > 0.5, "it walked {walked} m");
-    let world = scene["world"].as_str().unwrap();
-    let host = format!("Host: {address}\r\n");
-    let files = [
-        ("motion.bvh", "HIERARCHY"),
-        ("motion.glb", "glTF"),
-        ("rollout.npz", "PK"),
-        ("rollout.html", "<!doctype"),
-    ];
-    for (file, begins) in files {
-        let (status, text) = get(address, &format!("/worlds/{world}/{file}"), &host);
-        assert_eq!(status, 200, "{file}: {text}");
-        assert!(text.split_once("\r\n\r\n").unwrap().1.starts_with(begins), "{file}");
-    }
-    assert_eq!(get(address, "/worlds/0123/motion.bvh", &host).0, 404);
-    assert_eq!(get(address, &format!("/worlds/{world}/passwd"), &host).0, 404);
-}
-
-#[test]
-fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
+/// A library of one clip that can be read and one that cannot; the folder must stay.
+fn library() -> (tempfile::TempDir, Library) {
     let folder = tempfile::tempdir().unwrap();
     let clips = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clips");
     let clip = std::fs::read_dir(clips).unwrap().map(|item| item.unwrap().path());
@@ -148,12 +78,105 @@ fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
         .unwrap();
     let mut library = Library::default();
     library.add(folder.path()).unwrap();
+    (folder, library)
+}
+
+#[test]
+fn the_page_comes_with_a_policy_and_only_to_those_who_know_the_server_by_its_name() {
+    let Started { address, url } = started(StudioConfig::default());
+    assert_eq!(url, format!("http://{address}/"));
+    let page = get(address, "/", &format!("Host: {address}\r\n"));
+    assert_eq!(page.status, 200);
+    assert!(page.header("Content-Security-Policy").starts_with("default-src 'none'"));
+    assert_eq!(page.header("X-Content-Type-Options"), "nosniff");
+    assert_eq!(page.header("Referrer-Policy"), "no-referrer");
+    assert_eq!(page.header("Cross-Origin-Resource-Policy"), "same-origin");
+    assert!(page.text().contains("POMP studio"));
+    assert_eq!(get(address, "/", "Host: evil.example\r\n").status, 403);
+    let foreign = format!("Host: {address}\r\nOrigin: http://evil.example\r\n");
+    for path in ["/", "/socket", "/library"] {
+        assert_eq!(get(address, path, &foreign).status, 403, "{path}");
+    }
+    assert_eq!(refused(address, "Origin: http://evil.example\r\n").status, 403);
+    let host = format!("Host: {address}\r\n");
+    assert_eq!(get(address, "/socket", &host).status, 426);
+    assert_eq!(get(address, "/clip", &host).status, 405);
+    for path in ["/nowhere", "/../../etc/passwd", "//", "/library/1/2", "/library/0", "/library/x"] {
+        assert_eq!(get(address, path, &host).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn beyond_loopback_the_token_is_asked_for_and_leaves_the_address_bar() {
+    let config = StudioConfig { address: [0, 0, 0, 0].into(), ..StudioConfig::default() };
+    let Started { address, url } = started(config);
+    let address = SocketAddr::from(([127, 0, 0, 1], address.port()));
+    let host = format!("Host: {address}\r\n");
+    for path in ["/", "/library", "/?token=0123"] {
+        assert_eq!(get(address, path, &host).status, 401, "{path}");
+    }
+    assert_eq!(refused(address, "").status, 401);
+    let token = url.split_once("token=").unwrap().1;
+    let sent_on = get(address, &format!("/?token={token}"), &host);
+    assert_eq!((sent_on.status, sent_on.header("Location")), (303, "/"));
+    let cookie = sent_on.header("Set-Cookie");
+    let pair = cookie.split(';').next().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
+    assert_eq!(get(address, "/", &format!("{host}Cookie: {pair}\r\n")).status, 200);
+}
+
+#[test]
+fn a_page_gets_its_world_and_steers_it_and_takes_the_motion_away() {
+    let Started { address, .. } = started(StudioConfig::default());
+    let mut page = Page::open(address);
+    let scene = page.next_of("scene");
+    assert_eq!(scene["joints"].as_array().unwrap().len(), 22);
+    let ground = &page.next_of("terrain")["terrain"];
+    let cells = ground["rows"].as_u64().unwrap() * ground["columns"].as_u64().unwrap();
+    assert_eq!(ground["heights"].as_array().unwrap().len() as u64, cells);
+    assert!(page.tell(&FromPage::Steer { sequence: 9, direction: Vec2::Y, gait: Gait::Walk }));
+    let pelvis_z = |frame: &Value| frame["positions"][2].as_f64().unwrap();
+    let first = page.next_of("frame");
+    let last = loop {
+        let frame = page.next_of("frame");
+        if frame["frame"].as_u64().unwrap() > 150 {
+            break frame;
+        }
+    };
+    assert_eq!(last["input_sequence"], 9, "the frame knows of the steering");
+    let walked = pelvis_z(&last) - pelvis_z(&first);
+    assert!(walked > 0.5, "it walked {walked} m");
+    for (row, width) in
+        [("positions", 3 * 22), ("rotations", 4 * 22), ("target_rotations", 4 * 22), ("gait", 8)]
+    {
+        assert_eq!(last[row].as_array().unwrap().len(), width, "{row}");
+    }
+    let world = scene["world"].as_str().unwrap();
+    let host = format!("Host: {address}\r\n");
+    let files = [
+        ("motion.bvh", "HIERARCHY"),
+        ("motion.glb", "glTF"),
+        ("rollout.npz", "PK"),
+        ("rollout.html", "<!doctype"),
+    ];
+    for (file, begins) in files {
+        let taken = get(address, &format!("/worlds/{world}/{file}"), &host);
+        assert_eq!(taken.status, 200, "{file}: {}", taken.text());
+        assert!(taken.body.starts_with(begins.as_bytes()), "{file}");
+        assert_eq!(taken.header("Content-Disposition"), format!("attachment; filename=\"{file}\""));
+    }
+    assert_eq!(get(address, "/worlds/0123/motion.bvh", &host).status, 404);
+    assert_eq!(get(address, &format!("/worlds/{world}/passwd"), &host).status, 404);
+}
+
+#[test]
+fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
+    let (_folder, library) = library();
     let Started { address, .. } = started_with(StudioConfig::default(), library);
     let host = format!("Host: {address}\r\n");
     let card = |number: &str| {
-        let (status, text) = get(address, &format!("/library/{number}/card"), &host);
-        let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body).to_owned();
-        (status, serde_json::from_str::<serde_json::Value>(&body).unwrap_or_default())
+        let answer = get(address, &format!("/library/{number}/card"), &host);
+        (answer.status, serde_json::from_slice::<Value>(&answer.body).unwrap_or_default())
     };
     let (status, first) = card("0");
     println!("{} s, {}, {} ground", first["seconds"], first["gaits"], first["ground"]);
@@ -166,40 +189,55 @@ fn the_library_shows_cards_and_what_cannot_be_read_is_said_on_its_card() {
     assert_eq!(status, 200);
     assert!(broken["error"].as_str().unwrap().contains("b.bvh"), "{broken}");
     assert_eq!((card("2").0, card("x").0, card("-1").0), (404, 404, 404));
+    let list: Value = serde_json::from_slice(&get(address, "/library", &host).body).unwrap();
+    assert_eq!((&list["entries"][1]["name"], &list["entries"][1]["kind"]), (&"b".into(), &"bvh".into()));
 }
 
 #[test]
 fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
     let Started { address, .. } = started(StudioConfig::default());
     let mut page = Page::open(address);
-    let scene = json(&page.next_of(KIND_SCENE));
+    let scene = page.next_of("scene");
     assert_eq!(scene["models"], serde_json::json!(["compact", "other"]));
-    let mut push = vec![2, 11];
-    push.extend([60f32, 0.0, 0.0, 0.0, 0.0, 0.0].iter().flat_map(|v| v.to_le_bytes()));
-    assert!(page.send(&push));
-    while integer(&page.next_of(KIND_FRAME), 8) < 50 {}
-    assert!(page.command(r#"{"do":"pause"}"#));
+    let push = PushRequest { body: 11, impulse_ns: Vec3::X * 60.0, point_local: Vec3::ZERO };
+    assert!(page.tell(&FromPage::Push(push)));
+    while page.next_of("frame")["frame"].as_u64().unwrap() < 50 {}
+    assert!(page.tell(&FromPage::Pause {}));
     std::thread::sleep(Duration::from_millis(300));
     let world = scene["world"].as_str().unwrap();
     let host = format!("Host: {address}\r\n");
     let ask = |what: &str| get(address, &format!("/worlds/{world}/{what}"), &host);
-    let body = |text: &str| text.split_once("\r\n\r\n").unwrap().1.to_owned();
-    let (status, gif) = ask("motion.gif?seconds=0.5");
-    assert_eq!(status, 200);
-    assert!(body(&gif).starts_with("GIF89a"));
+    let gif = ask("motion.gif?seconds=0.5");
+    assert_eq!(gif.status, 200);
+    assert!(gif.body.starts_with(b"GIF89a"));
     for seconds in ["0", "-1", "NaN", "1e9"] {
-        assert_eq!(ask(&format!("motion.gif?seconds={seconds}")).0, 400, "{seconds}");
+        assert_eq!(ask(&format!("motion.gif?seconds={seconds}")).status, 400, "{seconds}");
     }
-    let (status, own) = ask("clip");
-    let (again, repeated) = ask("with?model=other");
-    assert_eq!((status, again), (200, 200));
-    assert!(body(&own).starts_with("POMPCLIP") && body(&repeated).starts_with("POMPCLIP"));
-    let (status, text) = ask("with?model=../../etc");
-    assert_eq!(status, 422);
-    assert!(text.contains("compact, other"), "{text}");
-    assert_eq!(ask("with").0, 400);
-    assert!(page.command(r#"{"do":"reset","scene":{"model":"other","terrain":"flat","seed":0,"friction":0.9,"mass_kg":75,"assist":1,"denoising_steps":4}}"#));
-    assert_eq!(json(&page.next_of(KIND_SCENE))["scene"]["model"], "other");
+    let (own, repeated) = (ask("clip"), ask("with?model=other"));
+    assert_eq!((own.status, repeated.status), (200, 200));
+    let (own, repeated) = (read(&own.body), read(&repeated.body));
+    assert_eq!(own["pushes"].as_array().unwrap().len(), 1);
+    assert_eq!(own["arrays"]["positions"], repeated["arrays"]["positions"], "it is the same model");
+    let unknown = ask("with?model=../../etc");
+    assert_eq!(unknown.status, 422);
+    assert!(unknown.text().contains("compact, other"), "{}", unknown.text());
+    assert_eq!(ask("with").status, 400);
+    let other = SceneRequest { model: Some("other".to_owned()), ..flat() };
+    assert!(page.tell(&FromPage::Reset { scene: Some(other) }));
+    assert_eq!(page.next_of("scene")["scene"]["model"], "other");
+}
+
+fn flat() -> SceneRequest {
+    SceneRequest {
+        model: None,
+        terrain: "flat".to_owned(),
+        seed: 0,
+        friction: 0.9,
+        mass_kg: 75.0,
+        assist: 1.0,
+        denoising_steps: 4,
+        events: Vec::new(),
+    }
 }
 
 #[test]
@@ -207,19 +245,19 @@ fn a_page_that_reads_nothing_does_not_hold_up_another_and_the_limit_is_told() {
     let Started { address, .. } = started(StudioConfig { max_worlds: 2, ..StudioConfig::default() });
     let silent = Page::open(address);
     let mut page = Page::open(address);
-    page.next_of(KIND_SCENE);
-    let notice = json(&Page::open(address).next_of(KIND_NOTICE));
+    page.next_of("scene");
+    let notice = Page::open(address).next_of("notice");
     assert!(notice["text"].as_str().unwrap().contains("max_worlds"), "{notice}");
     let began = Instant::now();
     for _ in 0..120 {
-        page.next_of(KIND_FRAME);
+        page.next_of("frame");
     }
     println!("120 frames beside a silent page took {:.1} s", began.elapsed().as_secs_f32());
     drop(silent);
     // Its world ends, and makes room for another.
     let freed = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        Page::open(address).next().is_some_and(|message| message[0] == KIND_SCENE)
+        Page::open(address).next().is_some_and(|message| message["kind"] == "scene")
     });
     assert!(freed, "a page that has gone leaves its place");
 }
@@ -227,14 +265,14 @@ fn a_page_that_reads_nothing_does_not_hold_up_another_and_the_limit_is_told() {
 #[test]
 fn rejects_uploads_that_are_broken_too_large_or_nameless_with_a_reason() {
     let Started { address, .. } = started(StudioConfig { max_upload_mb: 1, ..StudioConfig::default() });
-    let (status, text) = post(address, "/clip?name=walk%20one.bvh", b"HIERARCHY nonsense");
-    assert_eq!(status, 422);
-    assert!(text.contains("walk one.bvh"), "{text}");
-    assert_eq!(post(address, "/clip", b"x").0, 400);
-    assert_eq!(post(address, "/clip?name=a.exe", b"MZ").0, 422);
-    let (status, text) = post(address, "/clip?name=a.npz", &vec![0; (1 << 20) + 1]);
-    assert_eq!(status, 413);
-    assert!(text.contains("1 MB"), "{text}");
+    let broken = post(address, "/clip?name=walk%20one.bvh", b"HIERARCHY nonsense");
+    assert_eq!(broken.status, 422);
+    assert!(broken.text().contains("walk one.bvh"), "{}", broken.text());
+    assert_eq!(post(address, "/clip", b"x").status, 400);
+    assert_eq!(post(address, "/clip?name=a.exe", b"MZ").status, 422);
+    let large = post(address, "/clip?name=a.npz", &vec![0; (1 << 20) + 1]);
+    assert_eq!(large.status, 413);
+    assert!(large.text().contains("1 MB"), "{}", large.text());
 }
 
 #[test]
@@ -242,28 +280,35 @@ fn no_message_brings_the_server_down() {
     let Started { address, .. } = started(StudioConfig { max_worlds: 64, ..StudioConfig::default() });
     let bytes = prop::collection::vec(any::<u8>(), 0..80);
     let commands = prop::sample::select(vec![
-        r#"{"do":"rewind","seconds":1e38}"#,
-        r#"{"do":"pace","factor":0}"#,
-        r#"{"do":"pace","factor":1e-30}"#,
-        r#"{"do":"assist","scale":-1}"#,
-        r#"{"do":"denoise","steps":18446744073709551615}"#,
-        r#"{"do":"reset","scene":{"terrain":"flat","seed":0,"friction":0,"mass_kg":1,"assist":1,"denoising_steps":4}}"#,
-        r#"{"do":"step"}"#,
-        r#"{"do":"rewind","seconds":0.5}"#,
-        r#"{"do":"link"}"#,
-    ])
-    .prop_map(|text| [&[3], text.as_bytes()].concat());
-    let pushes = prop::collection::vec(any::<u8>(), 25).prop_map(|tail| [vec![2], tail].concat());
-    let near = prop::collection::vec(-3f32..3.0, 8);
-    let throws = near.prop_map(|mut numbers| {
-        (numbers[0], numbers[1]) = (0.3, 5.0);
-        [vec![4], numbers.iter().flat_map(|v| v.to_le_bytes()).collect()].concat()
+        FromPage::Rewind { seconds: 1e38 },
+        FromPage::Pace { factor: 0.0 },
+        FromPage::Pace { factor: 1e-30 },
+        FromPage::Assist { scale: -1.0 },
+        FromPage::Denoise { steps: usize::MAX },
+        FromPage::Reset { scene: Some(SceneRequest { friction: 0.0, mass_kg: 1.0, ..flat() }) },
+        FromPage::Step {},
+        FromPage::Rewind { seconds: 0.5 },
+        FromPage::Link {},
+    ]);
+    let pushes = (any::<usize>(), prop::array::uniform3(any::<f32>()), prop::array::uniform3(any::<f32>()));
+    let pushes = pushes.prop_map(|(body, impulse, point)| {
+        let (impulse_ns, point_local) = (Vec3::from(impulse), Vec3::from(point));
+        FromPage::Push(PushRequest { body: body % 40, impulse_ns, point_local })
     });
-    let bumps = prop::collection::vec(-1f32..1.0, 2).prop_map(|place| {
-        let numbers = [place[0], place[1], 1.0, 0.05 * place[0]];
-        [vec![5], numbers.iter().flat_map(|v| v.to_le_bytes()).collect()].concat()
+    let near = || prop::array::uniform3(-3f32..3.0);
+    let throws = (near(), near()).prop_map(|(position, velocity)| {
+        let (position, velocity) = (Vec3::from(position), Vec3::from(velocity));
+        FromPage::Throw(ThrowRequest { side_m: 0.3, mass_kg: 5.0, position, velocity })
     });
-    let any_message = prop_oneof![bytes, commands, pushes, throws, bumps];
+    let bumps = (-1f32..1.0, -1f32..1.0)
+        .prop_map(|(x, z)| FromPage::Bump(Bump { x, z, radius_m: 1.0, height_m: 0.05 * x }));
+    let meant = prop_oneof![commands, pushes, throws, bumps].prop_map(|message| message.to_bytes());
+    let changed = (meant.clone(), any::<u16>(), any::<u8>()).prop_map(|(mut bytes, at, byte)| {
+        let at = usize::from(at) % bytes.len();
+        bytes[at] = byte;
+        bytes
+    });
+    let any_message = prop_oneof![bytes, meant, changed];
     let messages = prop::collection::vec((any_message, any::<bool>()), 1..30);
     let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
     let run = TestRunner::new(config).run(&messages, |messages| {
@@ -279,10 +324,10 @@ fn no_message_brings_the_server_down() {
     });
     run.unwrap();
     let mut page = Page::open(address);
-    page.next_of(KIND_SCENE);
-    assert!(page.command(r#"{"do":"resume"}"#));
-    page.next_of(KIND_FRAME);
+    page.next_of("scene");
+    assert!(page.tell(&FromPage::Resume {}));
+    page.next_of("frame");
     assert!(page.send_frame(0x81, b"hello"));
-    let notice = json(&page.next_of(KIND_NOTICE));
+    let notice = page.next_of("notice");
     assert!(notice["text"].as_str().unwrap().contains("text, not bytes"), "{notice}");
 }

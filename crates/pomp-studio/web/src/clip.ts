@@ -1,28 +1,16 @@
 // A clip, recording or rollout as the server packs it; docs/studio.md describes the package.
-import type { Frame, JointInfo, Shape, TerrainGrid, Vec3 } from "./protocol";
+import {
+  type ClipArrays,
+  type ClipPackage,
+  type Frame,
+  type Shape,
+  type TerrainGrid,
+  unpack,
+  type Vec3,
+} from "./protocol";
 import type { Person } from "./view/world_view";
 
-const MAGIC = "POMPCLIP";
-const VERSION = 1;
 const GRAVITY = 9.81;
-
-interface About {
-  name: string;
-  frame_rate_hz: number;
-  frames: number;
-  joints: JointInfo[];
-  shapes: Shape[];
-  gait_names: string[];
-  source: string;
-  license: string;
-  has_contacts: boolean;
-  bodies?: string[];
-  body_mass_kg?: number[];
-  phase_channels?: number;
-  pushes?: { time_s: number; body: number; impulse_ns: Vec3; point: Vec3 }[];
-  terrain?: { rows: number; columns: number; origin: [number, number]; cell_m: number };
-  arrays: Record<string, [number, number]>;
-}
 
 /** About the middle of a body's shape, in its joint's frame. */
 function middle(shape: Shape | undefined): Vec3 {
@@ -33,22 +21,12 @@ function middle(shape: Shape | undefined): Vec3 {
 }
 
 export class Clip {
-  readonly about: About;
+  readonly about: ClipPackage;
   readonly person: Person;
-  private readonly floats: Float32Array;
 
   constructor(bytes: ArrayBuffer) {
-    const view = new DataView(bytes);
-    const magic = new TextDecoder().decode(new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
-    if (magic !== MAGIC || view.getUint32(8, true) !== VERSION) {
-      throw new Error(
-        "The clip is not in the form that this page reads; the page and the program are of different versions.",
-      );
-    }
-    const length = view.getUint32(12, true);
-    this.about = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 16, length))) as About;
-    this.floats = new Float32Array(bytes, 16 + length);
-    const { joints, shapes, bodies = [], body_mass_kg: masses = [], frame_rate_hz: rate } = this.about;
+    this.about = unpack(bytes) as ClipPackage;
+    const { joints, shapes, bodies, body_mass_kg: masses, frame_rate_hz: rate } = this.about;
     const mass = masses.reduce((sum, value) => sum + value, 0);
     this.person = { joints, shapes, bodies, weight: Math.max(mass * GRAVITY, 1), rate };
   }
@@ -61,16 +39,15 @@ export class Clip {
     return (this.frames - 1) / this.about.frame_rate_hz;
   }
 
-  private row(name: string, frame: number): Float32Array | undefined {
-    const place = this.about.arrays[name];
-    if (!place) return undefined;
-    const width = place[1] / this.frames;
-    const first = place[0] + frame * width;
-    return this.floats.subarray(first, first + width);
+  private row(name: keyof ClipArrays, frame: number): Float32Array | undefined {
+    const array = this.about.arrays[name];
+    if (!array) return undefined;
+    const width = array.length / this.frames;
+    return array.subarray(frame * width, (frame + 1) * width);
   }
 
-  has(name: string): boolean {
-    return name in this.about.arrays;
+  has(name: keyof ClipArrays): boolean {
+    return this.about.arrays[name] !== undefined;
   }
 
   /** A frame. Where a clip was replayed by the simulator, that is what is shown, and the clip is its target. */
@@ -79,19 +56,19 @@ export class Clip {
     const [motion, turns] = [this.row("positions", i)!, this.row("quaternions", i)!];
     const [simulated, simulatedTurns] = [this.row("sim_positions", i), this.row("sim_quaternions", i)];
     const frame: Frame = { frame: i, positions: simulated ?? motion, rotations: simulatedTurns ?? turns };
-    if (simulated) Object.assign(frame, { targetPositions: motion, targetRotations: turns });
+    if (simulated) Object.assign(frame, { target_positions: motion, target_rotations: turns });
     const impulses = this.row("contact_impulse", i);
     const assistForce = this.row("assist_force", i);
     const gait = this.row("gait", i);
     const phase = this.row("phase", i);
     if (impulses) {
       frame.impulses = impulses;
-      frame.centerOfMass = this.centerOfMass(frame);
+      frame.center_of_mass = this.centerOfMass(frame);
     }
-    if (assistForce) frame.assistForce = assistForce;
+    if (assistForce) frame.assist_force = assistForce;
     if (gait) frame.gait = gait;
     const plates = this.about.arrays.plates;
-    if (plates && 4 * i + 4 <= plates[1]) frame.plates = this.floats.subarray(plates[0] + 4 * i, plates[0] + 4 * i + 4);
+    if (plates && 4 * i + 4 <= plates.length) frame.plates = plates.subarray(4 * i, 4 * i + 4);
     if (phase) frame.phase = phase;
     this.addPaths(frame, i);
     return frame;
@@ -108,13 +85,13 @@ export class Clip {
       path.set([root[0]!, root[2]!, 0], 3 * k);
       if (told) wanted.set(this.row("control", ahead(k))!.subarray(0, 2), 2 * k);
     }
-    frame.predictedPath = path;
-    if (told) frame.wantedPath = wanted;
+    frame.predicted_path = path;
+    if (told) frame.wanted_path = wanted;
   }
 
   /** Masses at the middles of their bodies' shapes. */
   private centerOfMass(frame: Frame): Float32Array {
-    const { bodies = [], body_mass_kg: masses = [], joints, shapes } = this.about;
+    const { bodies, body_mass_kg: masses, joints, shapes } = this.about;
     const sum = new Float32Array(3);
     let mass = 0;
     bodies.forEach((name, b) => {
@@ -139,7 +116,7 @@ export class Clip {
     const impulses = this.row("contact_impulse", i);
     if (impulses) {
       const load: [number, number] = [0, 0];
-      (this.about.bodies ?? []).forEach((name, b) => {
+      this.about.bodies.forEach((name, b) => {
         if (!/Foot$|Toe$/.test(name)) return;
         const side = name.startsWith("Left") ? 0 : 1;
         load[side] += (impulses[3 * b + 1]! * this.about.frame_rate_hz) / this.person.weight;
@@ -157,19 +134,14 @@ export class Clip {
   }
 
   terrain(): TerrainGrid {
-    const grid = this.about.terrain;
-    const place = this.about.arrays.terrain_height;
-    if (!grid || !place) {
-      const [cell, cells] = [1, 200];
-      return {
-        rows: cells + 1,
-        columns: cells + 1,
-        origin: [-cells / 2, -cells / 2],
-        cell,
-        heights: new Float32Array((cells + 1) ** 2),
-      };
-    }
-    const heights = this.floats.subarray(place[0], place[0] + place[1]);
-    return { rows: grid.rows, columns: grid.columns, origin: grid.origin, cell: grid.cell_m, heights };
+    if (this.about.terrain) return this.about.terrain;
+    const cells = 200;
+    return {
+      rows: cells + 1,
+      columns: cells + 1,
+      origin: [-cells / 2, -cells / 2],
+      cell_m: 1,
+      heights: new Float32Array((cells + 1) ** 2),
+    };
   }
 }

@@ -1,9 +1,10 @@
 // Clips, recordings and rollouts: opened, played, and laid side by side.
 import { Clip } from "./clip";
-import { Library, type LibraryEntry } from "./library";
+import { Library } from "./library";
 import type { Palette } from "./palette";
 import type { Plots } from "./panels/plots";
 import { advance, frameAt, stepped } from "./playback";
+import type { LibraryList } from "./protocol";
 import { Timeline } from "./timeline";
 import { element, sayError, typing } from "./ui";
 import { Figure } from "./view/figure";
@@ -119,10 +120,11 @@ export class Clips {
   async offer(): Promise<boolean> {
     const answer = await fetch("/library");
     if (!answer.ok) throw new Error(await answer.text());
-    const { entries, more } = (await answer.json()) as { entries: LibraryEntry[]; more: boolean };
-    this.library.take(entries, more);
-    if (entries[0]) await this.load(entries[0].name, fetch(`/library/${entries[0].number}`));
-    return entries.length > 0;
+    const list = (await answer.json()) as LibraryList;
+    this.library.take(list);
+    const [first] = list.entries;
+    if (first) await this.load(first.name, fetch(`/library/${first.number}`));
+    return first !== undefined;
   }
 
   setColors(palette: Palette): void {
@@ -172,7 +174,7 @@ export class Clips {
       const name = document.createElement("b");
       name.textContent = `${this.b ? `${label}: ` : ""}${about.name}`;
       const facts = document.createElement("small");
-      const kind = clip.has("target_positions")
+      const kind = clip.about.generated
         ? "rollout"
         : clip.has("contact_impulse")
           ? "recording with contact impulses"

@@ -1,8 +1,8 @@
 // The socket to the server: comes back after a loss, and says so.
-import { type Command, commandMessage, type FromServer, parse, type SceneInfo } from "./protocol";
+import { type FromPage, fromServer, type ToPage, toServer } from "./protocol";
 
 export interface Listener {
-  received(message: FromServer): void;
+  received(message: ToPage): void;
   opened(): void;
   /** The connection is gone; it is tried again in `seconds`, or not at all. */
   lost(seconds: number | undefined): void;
@@ -15,7 +15,6 @@ export class Connection {
   private socket: WebSocket | undefined;
   private attempts = 0;
   private retry: number | undefined;
-  scene: SceneInfo | undefined;
 
   constructor(private readonly listener: Listener) {}
 
@@ -30,17 +29,15 @@ export class Connection {
     socket.onopen = () => this.listener.opened();
     socket.onmessage = (event) => {
       if (socket !== this.socket) return;
-      const message = parse(event.data as ArrayBuffer, this.scene);
-      if (message?.kind === "scene") {
+      const message = fromServer(event.data as ArrayBuffer);
+      if (message.kind === "scene") {
         heard = true;
         this.attempts = 0;
-        this.scene = message.scene;
       }
-      if (message) this.listener.received(message);
+      this.listener.received(message);
     };
     socket.onclose = () => {
       if (socket !== this.socket) return;
-      this.scene = undefined;
       // A server that answers but begins no world has said why; asking again at once would not help.
       const wait = heard || this.attempts > 0 ? WAITS[this.attempts++] : undefined;
       this.listener.lost(wait);
@@ -54,11 +51,7 @@ export class Connection {
     this.open();
   }
 
-  send(message: ArrayBuffer | Uint8Array<ArrayBuffer>): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(message);
-  }
-
-  command(command: Command): void {
-    this.send(commandMessage(command));
+  send(message: FromPage): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(toServer(message));
   }
 }

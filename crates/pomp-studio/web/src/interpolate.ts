@@ -29,8 +29,8 @@ export function between(a: Frame, b: Frame, t: number): Frame {
     positions: mix(a.positions, b.positions, t),
     rotations: mixRotations(a.rotations, b.rotations, t),
   };
-  if (a.targetPositions && b.targetPositions) mixed.targetPositions = mix(a.targetPositions, b.targetPositions, t);
-  if (a.targetRotations && b.targetRotations)
-    mixed.targetRotations = mixRotations(a.targetRotations, b.targetRotations, t);
+  if (a.target_positions && b.target_positions) mixed.target_positions = mix(a.target_positions, b.target_positions, t);
+  if (a.target_rotations && b.target_rotations)
+    mixed.target_rotations = mixRotations(a.target_rotations, b.target_rotations, t);
   return mixed;
 }

@@ -1,26 +1,6 @@
 // The list of clips that the program was started with: pictures and facts come one by one, as the server makes them.
+import type { CardAnswer, ClipCard, LibraryList, ListedClip } from "./protocol";
 import { element } from "./ui";
-
-export interface LibraryEntry {
-  number: number;
-  name: string;
-  folder: string;
-  kind: string;
-  bytes: number;
-}
-
-/** What is known of a clip once the server has read it. */
-type Card = { error: string } | Facts;
-
-interface Facts {
-  error?: undefined;
-  seconds: number;
-  gaits: string[];
-  ground: string;
-  license: string;
-  source: string;
-  picture: string;
-}
 
 /** Entries that the list shows at once. */
 const SHOWN = 200;
@@ -29,9 +9,9 @@ const AGAIN_MS = 1500;
 const UNKNOWN = "licence unknown";
 
 export class Library {
-  private entries: LibraryEntry[] = [];
+  private entries: ListedClip[] = [];
   private more = false;
-  private readonly cards = new Map<number, Card>();
+  private readonly cards = new Map<number, CardAnswer>();
   private readonly items = new Map<number, HTMLElement>();
   private active = false;
   private asking = false;
@@ -42,12 +22,12 @@ export class Library {
     license: element<HTMLSelectElement>("filter-license"),
   };
 
-  constructor(private readonly open: (entry: LibraryEntry) => void) {
+  constructor(private readonly open: (entry: ListedClip) => void) {
     this.filter.oninput = () => this.list();
     for (const field of Object.values(this.chosen)) field.onchange = () => this.list();
   }
 
-  take(entries: LibraryEntry[], more: boolean): void {
+  take({ entries, more }: LibraryList): void {
     this.entries = entries;
     this.more = more;
     this.filter.hidden = entries.length < 8;
@@ -67,7 +47,7 @@ export class Library {
     if (this.asking) return;
     this.asking = true;
     while (this.active && !document.body.classList.contains("alone")) {
-      const unknown = (entry: LibraryEntry): boolean => !this.cards.has(entry.number);
+      const unknown = (entry: ListedClip): boolean => !this.cards.has(entry.number);
       const next =
         this.entries.find((entry) => unknown(entry) && this.items.has(entry.number)) ?? this.entries.find(unknown);
       if (!next) break;
@@ -78,7 +58,7 @@ export class Library {
           continue;
         }
         // One clip that brings the program to its knees must not end the list.
-        this.learn(next, answer.ok ? ((await answer.json()) as Card) : { error: await answer.text() });
+        this.learn(next, answer.ok ? ((await answer.json()) as CardAnswer) : { error: await answer.text() });
       } catch {
         break; // The lost connection is said elsewhere.
       }
@@ -86,7 +66,7 @@ export class Library {
     this.asking = false;
   }
 
-  private learn(entry: LibraryEntry, card: Card): void {
+  private learn(entry: ListedClip, card: CardAnswer): void {
     this.cards.set(entry.number, card);
     const before = Object.values(this.chosen)
       .map((field) => field.length)
@@ -115,7 +95,7 @@ export class Library {
 
   /** The choices are what the clips that are known have. */
   private offerChoices(): void {
-    const known = [...this.cards.values()].filter((card): card is Facts => card.error === undefined);
+    const known = [...this.cards.values()].filter((card): card is ClipCard => !("error" in card));
     const choices: [HTMLSelectElement, string, string[]][] = [
       [this.chosen.gait, "gait", known.flatMap((card) => card.gaits)],
       [this.chosen.ground, "ground", known.map((card) => card.ground)],
@@ -131,12 +111,12 @@ export class Library {
     }
   }
 
-  private fits(entry: LibraryEntry, words: string[]): boolean {
+  private fits(entry: ListedClip, words: string[]): boolean {
     const text = `${entry.folder}/${entry.name}.${entry.kind}`.toLowerCase();
     if (!words.every((word) => text.includes(word))) return false;
     if (!this.filtering()) return true;
     const card = this.cards.get(entry.number);
-    if (!card || card.error !== undefined) return false;
+    if (!card || "error" in card) return false;
     const { gait, ground, license } = this.chosen;
     return (
       (gait.value === "" || card.gaits.includes(gait.value)) &&
@@ -172,7 +152,7 @@ export class Library {
     this.tellKnown();
   }
 
-  private fill(item: HTMLElement, entry: LibraryEntry): void {
+  private fill(item: HTMLElement, entry: ListedClip): void {
     const card = this.cards.get(entry.number);
     const button = document.createElement("button");
     const text = document.createElement("span");
@@ -184,7 +164,7 @@ export class Library {
       small.textContent = words;
       text.append(small);
     };
-    if (card?.error !== undefined) {
+    if (card && "error" in card) {
       line(card.error);
     } else if (card) {
       const picture = document.createElement("img");
@@ -198,7 +178,7 @@ export class Library {
     } else {
       line(`${entry.folder} ${entry.kind}`);
     }
-    button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB${card && card.error === undefined && card.source ? `\n${card.source}` : ""}`;
+    button.title = `${entry.folder ? `${entry.folder}/` : ""}${entry.name}.${entry.kind}, ${(entry.bytes / 1024).toFixed(0)} KiB${card && !("error" in card) && card.source ? `\n${card.source}` : ""}`;
     button.append(text);
     button.onclick = () => this.open(entry);
     item.replaceChildren(button);

@@ -7,16 +7,7 @@ import { Steering } from "./input/steering";
 import { between } from "./interpolate";
 import { sceneOfAddress } from "./link";
 import type { Plots } from "./panels/plots";
-import {
-  bumpMessage,
-  type FromServer,
-  type LiveFrame,
-  pushMessage,
-  type SceneInfo,
-  steerMessage,
-  type Vec3,
-  type WorldState,
-} from "./protocol";
+import type { FrameMessage, SceneInfo, ToPage, Vec3, WorldState } from "./protocol";
 import { SceneForm } from "./scene_form";
 import { element, say, sayError, typing } from "./ui";
 import { inWorld } from "./view/direction";
@@ -37,8 +28,8 @@ export class Live {
   private readonly form: SceneForm;
   private scene: SceneInfo | undefined;
   private state: WorldState | undefined;
-  private last: LiveFrame | undefined;
-  private previous: LiveFrame | undefined;
+  private last: FrameMessage | undefined;
+  private previous: FrameMessage | undefined;
   private arrived = 0;
   private fresh = false;
   private sequence = 0;
@@ -65,11 +56,12 @@ export class Live {
       lost: (seconds) => this.lost(seconds),
     });
     this.form = new SceneForm(this.connection, view, compare);
-    this.brush = new Brush(view, (x, z, radius, height) => this.connection.send(bumpMessage(x, z, radius, height)));
+    this.brush = new Brush(view, (x, z, radius, height) =>
+      this.connection.send({ do: "bump", x, z, radius_m: radius, height_m: height }),
+    );
     this.pointer = new Pointer(view, canvas, this.brush, {
       canPush: () => this.active && this.last !== undefined,
-      aiming: (on) =>
-        this.connection.command({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
+      aiming: (on) => this.connection.send({ do: "pace", factor: on ? Math.min(AIMING_PACE, this.pace) : this.pace }),
       push: (joint, impulse, point) => this.push(joint, impulse, point),
       poke: (joint, point) => this.push(joint, this.form.impulse("away"), point),
       turned: () => (this.turnedAt = performance.now()),
@@ -90,10 +82,10 @@ export class Live {
   sleep(asleep: boolean): void {
     if (asleep && this.state && !this.state.paused) {
       this.sleeping = true;
-      this.connection.command({ do: "pause" });
+      this.connection.send({ do: "pause" });
     } else if (!asleep && this.sleeping && this.active) {
       this.sleeping = false;
-      this.connection.command({ do: "resume" });
+      this.connection.send({ do: "resume" });
     }
   }
 
@@ -114,23 +106,23 @@ export class Live {
       element(id).onclick = act;
     };
     command("pause", () => this.togglePause());
-    command("step", () => this.connection.command({ do: "step" }));
+    command("step", () => this.connection.send({ do: "step" }));
     command("throw", () => this.form.throwBox(this.last));
-    command("reset", () => this.connection.command({ do: "reset" }));
-    command("rewind-1", () => this.connection.command({ do: "rewind", seconds: 1 }));
-    command("rewind-10", () => this.connection.command({ do: "rewind", seconds: 10 }));
+    command("reset", () => this.connection.send({ do: "reset" }));
+    command("rewind-1", () => this.connection.send({ do: "rewind", seconds: 1 }));
+    command("rewind-10", () => this.connection.send({ do: "rewind", seconds: 10 }));
     const pace = element<HTMLSelectElement>("pace");
     pace.onchange = () => {
       this.pace = Number(pace.value);
-      this.connection.command({ do: "pace", factor: this.pace });
+      this.connection.send({ do: "pace", factor: this.pace });
     };
     addEventListener("keydown", (event) => {
       if (!this.active || typing(event) || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       const onButton = event.target instanceof HTMLButtonElement;
       if (event.code === "Enter" && !onButton) this.togglePause();
-      else if (event.code === "Period") this.connection.command({ do: "step" });
-      else if (event.code === "KeyR") this.connection.command({ do: "reset" });
-      else if (event.code === "KeyZ") this.connection.command({ do: "rewind", seconds: 1 });
+      else if (event.code === "Period") this.connection.send({ do: "step" });
+      else if (event.code === "KeyR") this.connection.send({ do: "reset" });
+      else if (event.code === "KeyZ") this.connection.send({ do: "rewind", seconds: 1 });
       else if (event.code === "KeyP") this.form.push("away");
       else if (event.code === "KeyB") this.form.throwBox(this.last);
     });
@@ -148,18 +140,18 @@ export class Live {
   }
 
   private togglePause(): void {
-    this.connection.command({ do: this.state?.paused ? "resume" : "pause" });
+    this.connection.send({ do: this.state?.paused ? "resume" : "pause" });
   }
 
   private push(joint: number, impulse: Vec3, point: Vec3): void {
     const body = this.scene?.bodies.indexOf(this.scene.joints[joint]!.name) ?? -1;
-    if (body >= 0) this.connection.send(pushMessage(body, impulse, point));
+    if (body >= 0) this.connection.send({ do: "push", body, impulse_ns: impulse, point_local: point });
   }
 
-  private received(message: FromServer): void {
+  private received(message: ToPage): void {
     switch (message.kind) {
       case "scene":
-        this.begin(message.scene);
+        this.begin(message);
         break;
       case "terrain":
         this.form.terrain = message.terrain;
@@ -170,23 +162,23 @@ export class Live {
         break;
       case "patch":
         if (message.epoch !== this.scene?.epoch) break;
-        if (this.active) this.view.patchTerrain(message.patch);
-        else this.form.patch(message.patch);
+        if (this.active) this.view.patchTerrain(message);
+        else this.form.patch(message);
         break;
       case "frame":
-        this.take(message.frame);
+        this.take(message);
         break;
       case "notice":
-        if (message.notice.level === "error") element("status").textContent = "";
-        say(message.notice);
+        if (message.level === "error") element("status").textContent = "";
+        say(message);
         break;
       case "state":
-        this.state = message.state;
+        this.state = message;
         if (!this.active) this.sleep(true);
-        this.form.setState(message.state);
-        element("pause").textContent = message.state.paused ? "Go on" : "Pause";
-        element<HTMLButtonElement>("rewind-1").disabled = message.state.can_rewind_s < 0.1;
-        element<HTMLButtonElement>("rewind-10").disabled = message.state.can_rewind_s < 0.1;
+        this.form.setState(message);
+        element("pause").textContent = message.paused ? "Go on" : "Pause";
+        element<HTMLButtonElement>("rewind-1").disabled = message.can_rewind_s < 0.1;
+        element<HTMLButtonElement>("rewind-10").disabled = message.can_rewind_s < 0.1;
         break;
       case "link":
         void this.form.copyLink(message.scene);
@@ -221,26 +213,26 @@ export class Live {
     try {
       const scene = await sceneOfAddress();
       if (!scene) return;
-      this.connection.command({ do: "reset", scene });
+      this.connection.send({ do: "reset", scene });
       say({ level: "info", text: "Replaying the linked scene. Steer or push to take over." });
     } catch (error) {
       sayError(error);
     }
   }
 
-  private take(frame: LiveFrame): void {
+  private take(frame: FrameMessage): void {
     if (frame.epoch !== this.scene?.epoch) return;
     const last = this.last;
     if (last && frame.frame < last.frame) this.plots.drop(last.frame - frame.frame);
-    else if (this.active && last?.frame !== frame.frame) this.plots.push(frame, frame.stepMs);
+    else if (this.active && last?.frame !== frame.frame) this.plots.push(frame, frame.step_ms);
     this.previous = last;
     this.last = frame;
     this.fresh = true;
     this.arrived = performance.now();
-    const sentAt = this.sentAt.get(frame.inputSequence);
+    const sentAt = this.sentAt.get(frame.input_sequence);
     if (sentAt !== undefined) {
       this.latency = this.arrived - sentAt;
-      for (const sequence of this.sentAt.keys()) if (sequence <= frame.inputSequence) this.sentAt.delete(sequence);
+      for (const sequence of this.sentAt.keys()) if (sequence <= frame.input_sequence) this.sentAt.delete(sequence);
     }
     if (frame.fallen && !this.fell) {
       say({ level: "info", text: "It has fallen, and gets up by itself where it can. Z goes back, R begins anew." });
@@ -282,7 +274,7 @@ export class Live {
   }
 
   /** In slow motion frames come more rarely than pictures; what lies between them is drawn. */
-  private shownFrame(): LiveFrame | undefined {
+  private shownFrame(): FrameMessage | undefined {
     const [a, b] = [this.previous, this.last];
     const pace = this.state?.pace ?? 1;
     if (!a || !b || pace >= 1 || b.frame !== a.frame + 1 || this.state?.paused) return b;
@@ -293,7 +285,7 @@ export class Live {
   /** The view comes round behind a character that walks ahead. */
   private turnAfter(ahead: number, seconds: number): void {
     if (!this.last || ahead < 0.2 || performance.now() - this.turnedAt < VIEW_RESTS_MS) return;
-    const path = this.last.wantedPath!;
+    const path = this.last.wanted_path!;
     const [dx, dz] = [path[path.length - 2]! - path[0]!, path[path.length - 1]! - path[1]!];
     if (Math.hypot(dx, dz) < 0.3) return;
     const error = Math.atan2(dx, dz) - this.view.stage.yaw;
@@ -310,7 +302,7 @@ export class Live {
     this.sequence++;
     // While the clock stands no frame answers, and the wait says nothing.
     if (!this.state?.paused) this.sentAt.set(this.sequence, performance.now());
-    this.connection.send(steerMessage(this.sequence, x, z, this.scene.gait_names.indexOf(gait)));
+    this.connection.send({ do: "steer", sequence: this.sequence, direction: [x, z], gait });
     if (right !== 0 || ahead !== 0) element("hint").classList.add("gone");
   }
 
@@ -333,7 +325,7 @@ export class Live {
             ? "replaying"
             : "";
     const clock = `${seconds.toFixed(1)} s`;
-    const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
+    const text = `${mode ? `${mode} · ` : ""}${clock} · ${frame.speed_mps.toFixed(1)} m/s · at ${x.toFixed(1)}, ${z.toFixed(1)} m`;
     if (status.textContent !== text) status.textContent = text;
     Object.assign(status.dataset, {
       x: x.toFixed(3),

@@ -2,17 +2,7 @@
 import { Clip } from "./clip";
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
-import {
-  type LiveFrame,
-  pushMessage,
-  type SceneInfo,
-  type SceneRequest,
-  type TerrainGrid,
-  type TerrainPatch,
-  throwMessage,
-  type Vec3,
-  type WorldState,
-} from "./protocol";
+import type { FrameMessage, SceneInfo, SceneRequest, TerrainGrid, TerrainPatch, Vec3, WorldState } from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
 import { inWorld, throwVelocity } from "./view/direction";
 import { applyPatch } from "./view/grid";
@@ -53,11 +43,11 @@ export class SceneForm {
     };
     this.assist.oninput = () => {
       this.label();
-      connection.command({ do: "assist", scale: Number(this.assist.value) });
+      connection.send({ do: "assist", scale: Number(this.assist.value) });
     };
     this.denoise.oninput = () => {
       this.label();
-      connection.command({ do: "denoise", steps: Number(this.denoise.value) });
+      connection.send({ do: "denoise", steps: Number(this.denoise.value) });
     };
     for (const field of [this.friction, this.mass, this.pushSize, this.boxMass, this.boxSpeed])
       field.oninput = () => this.label();
@@ -65,7 +55,7 @@ export class SceneForm {
     for (const button of all("[data-take]")) button.onclick = () => void this.take(button.dataset.take!);
     element("gif").onclick = () => void this.gif();
     element("compare").onclick = () => void this.sideBySide();
-    element("link").onclick = () => connection.command({ do: "link" });
+    element("link").onclick = () => connection.send({ do: "link" });
   }
 
   setScene(info: SceneInfo): void {
@@ -127,7 +117,7 @@ export class SceneForm {
       assist: Number(this.assist.value),
       denoising_steps: Number(this.denoise.value),
     };
-    this.connection.command({ do: "reset", scene });
+    this.connection.send({ do: "reset", scene });
   }
 
   /** The chosen impulse in a direction of the view. */
@@ -141,11 +131,11 @@ export class SceneForm {
   /** A push of the chosen size on the chosen body, as seen from the viewer. */
   push(way: Way): void {
     const body = this.scene?.bodies.indexOf(this.pushBody.value) ?? -1;
-    if (body >= 0) this.connection.send(pushMessage(body, this.impulse(way), [0, 0, 0]));
+    if (body >= 0) this.connection.send({ do: "push", body, impulse_ns: this.impulse(way), point_local: [0, 0, 0] });
   }
 
   /** Throws a box from beside the eye at the chosen body; it is aimed high enough to get there. */
-  throwBox(frame: LiveFrame | undefined): void {
+  throwBox(frame: FrameMessage | undefined): void {
     const joint = this.scene?.joints.findIndex((candidate) => candidate.name === this.pushBody.value) ?? -1;
     if (!frame || joint < 0) return;
     const mass = Number(this.boxMass.value);
@@ -160,7 +150,7 @@ export class SceneForm {
       eye.z + 0.35 * Math.sin(yaw),
     ];
     const velocity = throwVelocity(from, target, Number(this.boxSpeed.value), LONGEST_FLIGHT_S);
-    this.connection.send(throwMessage(side, mass, from, velocity));
+    this.connection.send({ do: "throw", side_m: side, mass_kg: mass, position: from, velocity });
   }
 
   /** Changed heights that nobody looks at just now. */

@@ -4,10 +4,12 @@
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { decode, ExtensionCodec, encode } from "@msgpack/msgpack";
 
 const program = process.env.POMP ?? join(dirname(fileURLToPath(import.meta.url)), "../../../../target/release/pomp");
 const SECONDS = 12;
-const FRAME = 3;
+/** The extension type of a row of f32; src/generated/protocol.ts has it for the page. */
+const FLOATS = 1;
 
 const began = performance.now();
 const child = spawn(program, ["studio", "--seed", "3"], { stdio: ["ignore", "pipe", "inherit"] });
@@ -27,25 +29,27 @@ socket.binaryType = "arraybuffer";
 let sequence = 0;
 let sent;
 const steer = (ahead) => {
-  const message = new DataView(new ArrayBuffer(14));
-  message.setUint8(0, 1);
-  message.setUint32(1, ++sequence, true);
-  message.setFloat32(9, ahead, true);
-  message.setUint8(13, 1);
-  socket.send(message.buffer);
+  socket.send(encode({ do: "steer", sequence: ++sequence, direction: [0, ahead], gait: "walk" }));
   sent = performance.now();
 };
 
+const codec = new ExtensionCodec();
+codec.register({ type: FLOATS, encode: () => null, decode: (data) => new Float32Array(data.slice().buffer) });
 const steps = [];
 const inputs = [];
+const decoding = [];
+const sizes = [];
 let first;
 socket.onmessage = ({ data }) => {
-  const frame = new DataView(data);
-  if (frame.getUint8(0) !== FRAME) return;
+  const before = performance.now();
+  const frame = decode(data, { extensionCodec: codec });
+  if (frame.kind !== "frame") return;
   const now = performance.now();
   first ??= now;
-  steps.push(frame.getFloat32(16, true));
-  if (sent !== undefined && frame.getUint32(12, true) >= sequence) {
+  decoding.push((now - before) * 1000);
+  sizes.push(data.byteLength);
+  steps.push(frame.step_ms);
+  if (sent !== undefined && frame.input_sequence >= sequence) {
     inputs.push(now - sent);
     sent = undefined;
   }
@@ -57,9 +61,12 @@ socket.onmessage = ({ data }) => {
   const rate = (steps.length - 1) / ((now - first) / 1000);
   sorted(steps);
   sorted(inputs);
+  sorted(decoding);
+  sorted(sizes);
   console.log(`first frame ${(first - began).toFixed(0)} ms after the command; ${rate.toFixed(1)} frames a second`);
   console.log(
     `a frame takes ${at(steps, 0.5)} ms, at most ${at(steps, 0.99)} in 99 of 100; input is in one after ${at(inputs, 0.5)} ms, at most ${at(inputs, 1)}`,
   );
+  console.log(`a frame's message has ${at(sizes, 0.5)} bytes and is decoded in ${at(decoding, 0.5)} µs`);
   process.exit(0);
 };

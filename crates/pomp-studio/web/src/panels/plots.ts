@@ -62,11 +62,11 @@ export class Plots {
     else this.load.push(felt("left"), felt("right"), Number.NaN, Number.NaN);
     element("legend-plates").hidden = plates === undefined;
     element("section-load").hidden = frame.impulses === undefined && plates === undefined;
-    element("section-assist").hidden = frame.assistForce === undefined;
+    element("section-assist").hidden = frame.assist_force === undefined;
     for (const section of ["section-phase", "section-manifold"]) element(section).hidden = frame.phase === undefined;
     element("section-gates").hidden = frame.gates === undefined;
     this.tellMissing(frame);
-    this.assist.push(frame.assistForce ? Math.hypot(...frame.assistForce) / weight : 0);
+    this.assist.push(frame.assist_force ? Math.hypot(...frame.assist_force) / weight : 0);
     if (frame.phase) this.manifold.push(frame.phase);
     if (stepMs !== undefined) this.time.push(stepMs);
   }

@@ -38,7 +38,7 @@ export class Boxes {
   }
 
   private add(box: ThrownBox): Mesh {
-    const geometry = new BoxGeometry(...(Array.from(box.size) as [number, number, number]));
+    const geometry = new BoxGeometry(...(Array.from(box.size_m) as [number, number, number]));
     const mesh = new Mesh(geometry, this.material);
     mesh.castShadow = mesh.receiveShadow = true;
     mesh.add(new LineSegments(new EdgesGeometry(geometry), this.edges));

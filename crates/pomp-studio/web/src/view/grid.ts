@@ -5,8 +5,8 @@ type Point = { x: number; y: number; z: number };
 
 /** Height at a place, as the server interpolates it; beyond the edge the height of the edge goes on. */
 export function heightAt(grid: TerrainGrid, x: number, z: number): number {
-  const u = Math.min(Math.max((x - grid.origin[0]) / grid.cell, 0), grid.columns - 1);
-  const v = Math.min(Math.max((z - grid.origin[1]) / grid.cell, 0), grid.rows - 1);
+  const u = Math.min(Math.max((x - grid.origin[0]) / grid.cell_m, 0), grid.columns - 1);
+  const v = Math.min(Math.max((z - grid.origin[1]) / grid.cell_m, 0), grid.rows - 1);
   const j = Math.min(Math.floor(u), grid.columns - 2);
   const i = Math.min(Math.floor(v), grid.rows - 2);
   const h = (row: number, column: number): number => grid.heights[row * grid.columns + column]!;
@@ -16,7 +16,7 @@ export function heightAt(grid: TerrainGrid, x: number, z: number): number {
 }
 
 /** Takes changed heights over; whether the patch lies within the grid. One that does not changes nothing. */
-export function applyPatch(grid: TerrainGrid, patch: TerrainPatch): boolean {
+export function applyPatch(grid: TerrainGrid, patch: Omit<TerrainPatch, "epoch">): boolean {
   if (patch.row + patch.rows > grid.rows || patch.column + patch.columns > grid.columns) return false;
   for (let i = 0; i < patch.rows; i++) {
     const row = patch.heights.subarray(i * patch.columns, (i + 1) * patch.columns);

@@ -74,8 +74,8 @@ export class Ground {
     this.chunks.clear();
     this.grid = grid;
     this.drawn = 0;
-    this.chunkCells = Math.max(32, Math.round(6 / grid.cell / 8) * 8);
-    this.stride = grid.cell < 0.2 ? 4 : 1;
+    this.chunkCells = Math.max(32, Math.round(6 / grid.cell_m / 8) * 8);
+    this.stride = grid.cell_m < 0.2 ? 4 : 1;
   }
 
   /** Takes changed heights over and builds what they touch anew. */
@@ -107,7 +107,7 @@ export class Ground {
   update(x: number, z: number): void {
     const grid = this.grid;
     if (!grid) return;
-    const size = this.chunkCells * grid.cell;
+    const size = this.chunkCells * grid.cell_m;
     const wanted = new Set<string>();
     const missing: { key: string; row: number; column: number; stride: number; distance: number }[] = [];
     const reach = Math.ceil(FAR_M / size);
@@ -170,11 +170,11 @@ export class Ground {
     allRows.forEach((i, r) => {
       allColumns.forEach((j, q) => {
         const skirt = r === 0 || q === 0 || r === allRows.length - 1 || q === across - 1;
-        positions[at] = grid.origin[0] + j * grid.cell;
+        positions[at] = grid.origin[0] + j * grid.cell_m;
         positions[at + 1] = height(i, j) - (skirt ? SKIRT_M : 0);
-        positions[at + 2] = grid.origin[1] + i * grid.cell;
-        const nx = (height(i, j - 1) - height(i, j + 1)) / (2 * grid.cell);
-        const nz = (height(i - 1, j) - height(i + 1, j)) / (2 * grid.cell);
+        positions[at + 2] = grid.origin[1] + i * grid.cell_m;
+        const nx = (height(i, j - 1) - height(i, j + 1)) / (2 * grid.cell_m);
+        const nz = (height(i - 1, j) - height(i + 1, j)) / (2 * grid.cell_m);
         const length = Math.hypot(nx, 1, nz);
         normals[at] = nx / length;
         normals[at + 1] = 1 / length;

@@ -121,8 +121,8 @@ export class Overlays {
 
   update(frame: Frame, shown: Shown): void {
     this.drawImpulses(frame, shown.impulses);
-    this.drawPath(this.predicted, frame.predictedPath, 3, shown.path, 0.028, 0.012);
-    this.drawPath(this.wanted, frame.wantedPath, 2, shown.path, 0.014, 0.009);
+    this.drawPath(this.predicted, frame.predicted_path, 3, shown.path, 0.028, 0.012);
+    this.drawPath(this.wanted, frame.wanted_path, 2, shown.path, 0.014, 0.009);
     this.drawSupport(frame, shown.center);
     this.printFeet(frame);
     this.prints.visible = shown.footprints;
@@ -182,7 +182,7 @@ export class Overlays {
   }
 
   private drawSupport(frame: Frame, visible: boolean): void {
-    const center = frame.centerOfMass;
+    const center = frame.center_of_mass;
     for (const mesh of [this.center, this.plumb, this.centerMark]) mesh.visible = visible && center !== undefined;
     const corners = frame.impulses
       ? convexHull(supportPoints(this.bodies, frame, (0.02 * this.weight) / this.rate))

@@ -75,8 +75,8 @@ export class WorldView {
   show(frame: Frame, shown: Shown, fresh: boolean): void {
     this.figure?.pose(frame.positions, frame.rotations);
     if (this.ghost) {
-      this.ghost.group.visible = shown.ghost && frame.targetRotations !== undefined;
-      if (this.ghost.group.visible) this.ghost.pose(frame.targetPositions!, frame.targetRotations!);
+      this.ghost.group.visible = shown.ghost && frame.target_rotations !== undefined;
+      if (this.ghost.group.visible) this.ghost.pose(frame.target_positions!, frame.target_rotations!);
     }
     this.boxes.show(frame.boxes ?? []);
     if (fresh) this.overlays?.update(frame, shown);

@@ -9,7 +9,7 @@ function grid(height: (x: number, z: number) => number): TerrainGrid {
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++) heights[i * columns + j] = height(origin[0] + j * cell, origin[1] + i * cell);
   }
-  return { rows, columns, origin, cell, heights };
+  return { rows, columns, origin, cell_m: cell, heights };
 }
 
 describe("heightAt", () => {
