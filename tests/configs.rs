@@ -294,7 +294,13 @@ fn the_configurations_of_the_published_models_resolve_to_what_they_were_trained_
                     "simulated_rollouts" => &sections["simulated_rollouts"],
                     key => sections.values().find_map(|section| section.get(key)).expect("it has a place"),
                 };
-                assert_eq!(found, value, "{name}: kinematic.{key}");
+                match value.as_object() {
+                    // A section may have grown since.
+                    Some(table) => {
+                        assert!(table.iter().all(|(key, v)| found[key] == *v), "{name}: kinematic.{key}")
+                    }
+                    None => assert_eq!(found, value, "{name}: kinematic.{key}"),
+                }
                 compared += 1;
             }
             assert!(compared > 30, "{name}: {compared} settings");

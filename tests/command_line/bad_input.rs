@@ -84,11 +84,12 @@ fn rejects_configurations_with_unknown_keys() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("misspelt.toml");
     fs::write(&path, "# a comment\nmiror = true\n").unwrap();
-    let named = ["misspelt.toml", "miror", "line 2"];
+    let named = ["misspelt.toml:2:1: unknown key `miror`", "the nearest known one is `mirror`"];
     pomp!("preprocess", clip("00_stand"), "--out", folder.path().join("data"), "--config", path)
         .refuses(&named);
     pomp!("inspect", clip("00_stand"), "--config", path).refuses(&named);
-    pomp!("generate", "--config", path, "--out", folder.path().join("out")).refuses(&named);
+    pomp!("generate", "--config", path, "--out", folder.path().join("out"))
+        .refuses(&["misspelt.toml:2:1: unknown key `miror`"]);
     pomp!("train", "all", "--data", recordings(), "--out", folder.path().join("model"), "--config", path)
         .refuses(&["misspelt.toml"]);
     assert_eq!(names(folder.path()), ["misspelt.toml"], "nothing is written for a bad configuration");
