@@ -76,11 +76,11 @@ fn tables(value: &Value) -> Vec<Vec<String>> {
 
 /// An unknown key is refused in every table of the file.
 fn assert_strict<T: DeserializeOwned + Serialize + Default>(name: &str) {
-    assert_strict_value::<T>(name, Value::try_from(parsed::<T>(name)).unwrap());
+    assert_strict_value::<T>(name, &Value::try_from(parsed::<T>(name)).unwrap());
 }
 
-fn assert_strict_value<T: DeserializeOwned>(name: &str, whole: Value) {
-    for path in tables(&whole) {
+fn assert_strict_value<T: DeserializeOwned>(name: &str, whole: &Value) {
+    for path in tables(whole) {
         let mut changed = whole.clone();
         let mut table = &mut changed;
         for key in &path {
@@ -162,7 +162,7 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<PreprocessConfig>("preprocess.toml");
     assert_strict::<PreprocessConfig>("preprocess_training.toml");
     assert_strict::<GeneratorConfig>("generate.toml");
-    assert_strict_value::<RandomScenes>("batch.toml", alone("batch.toml"));
+    assert_strict_value::<RandomScenes>("batch.toml", &alone("batch.toml"));
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<TrainConfig>("compact.toml");

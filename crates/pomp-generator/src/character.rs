@@ -185,7 +185,7 @@ impl Character {
         let body = (!*at_start && self.dynamics == Dynamics::Simulated).then(|| self.dynamic.pose());
         let moving = (&next, moved / FRAME_S);
         let (skeleton, terrain, last) = (&self.skeleton, &self.terrain, &target.module);
-        *target = adaptation.to_world(skeleton, terrain, pose, output, moving, last, body.as_ref());
+        *target = adaptation.world_from_module(skeleton, terrain, pose, output, moving, last, body.as_ref());
     }
 
     /// Simulates one frame towards the target.
@@ -232,7 +232,7 @@ impl Character {
             from.clone_from(&target.world.0);
             return body;
         }
-        let body = adaptation.to_module(&self.skeleton, body, simulated, target, target_frame);
+        let body = adaptation.module_from_world(&self.skeleton, body, simulated, target, target_frame);
         *state = blending.after_simulation(&self.skeleton, &body, &target.module.0, target_frame, state);
 
         let before = *target_frame;

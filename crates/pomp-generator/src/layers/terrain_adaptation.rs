@@ -1,8 +1,8 @@
 //! Terrain adaptation: the pair of maps between module space and world space.
 //!
 //! The kinematic module stands on the ground that it is shown ([`super::shown_surface`]); the ragdoll stands on the terrain.
-//! [`ModulePose`] is a pose in the first space, [`WorldPose`] the same in the second. [`TerrainAdaptation::to_world`] applies
-//! foot locking and terrain foot placement to a predicted pose; [`TerrainAdaptation::to_module`] is its inverse, and takes off a
+//! [`ModulePose`] is a pose in the first space, [`WorldPose`] the same in the second. [`TerrainAdaptation::world_from_module`] applies
+//! foot locking and terrain foot placement to a predicted pose; [`TerrainAdaptation::module_from_world`] is its inverse, and takes off a
 //! simulated state what the forward map had put on the target.
 
 use super::LayersConfig;
@@ -111,7 +111,7 @@ impl TerrainAdaptation {
     /// Forward: the predicted pose, its root in `root` and moving at `travel` (world x and z, m/s), locked to the shown ground,
     /// and the same on the terrain. `last` is the module pose of the frame before, `body` the simulated body, where there is one.
     #[allow(clippy::too_many_arguments, reason = "the prediction, its place, and what was before")]
-    pub fn to_world(
+    pub fn world_from_module(
         &mut self,
         skeleton: &Skeleton,
         terrain: &HeightMap,
@@ -139,7 +139,7 @@ impl TerrainAdaptation {
 
     /// Inverse: the state `body` of a `simulated` frame as it would be on the shown ground, the module's own pose and how the
     /// body misses the `target`, whose root is in `target_frame`.
-    pub fn to_module(
+    pub fn module_from_world(
         &mut self,
         skeleton: &Skeleton,
         mut body: CharacterState,
