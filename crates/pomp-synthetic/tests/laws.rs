@@ -4,10 +4,8 @@
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, swing_twist};
-use pomp_motion::{Gait, GlobalPose, JointIndex, humanoid};
-use pomp_synthetic::{
-    Ends, FRAME_RATE_HZ, MotionKind, MotionRequest, Side, SyntheticClip, SyntheticError, generate,
-};
+use pomp_motion::{FRAME_RATE_HZ, Gait, GlobalPose, JointIndex, humanoid};
+use pomp_synthetic::{Ends, MotionKind, MotionRequest, Side, SyntheticClip, SyntheticError, generate};
 use pomp_terrain::{HeightMap, preset};
 
 fn flat() -> HeightMap {
