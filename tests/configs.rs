@@ -297,7 +297,7 @@ fn the_configurations_of_the_published_models_resolve_to_what_they_were_trained_
                 match value.as_object() {
                     // A section may have grown since.
                     Some(table) => {
-                        assert!(table.iter().all(|(key, v)| found[key] == *v), "{name}: kinematic.{key}")
+                        assert!(table.iter().all(|(key, v)| found[key] == *v), "{name}: kinematic.{key}");
                     }
                     None => assert_eq!(found, value, "{name}: kinematic.{key}"),
                 }
