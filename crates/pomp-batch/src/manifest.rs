@@ -1,7 +1,8 @@
 //! `manifest.json`: what a batch is, and what each rollout became.
 
 use crate::BatchError;
-use pomp_motion::{Gait, Recording};
+use pomp_motion::{FALL_HEIGHT, FALL_TILT_DEG, FallDetector, Recording};
+use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -43,7 +44,7 @@ pub struct ManifestRollout {
     pub seconds: f32,
     /// Pushes that were applied.
     pub pushes: usize,
-    /// When the loop took the character for fallen, seconds; `None` when it did not.
+    /// When its first fall begins, seconds, as the metrics count falls; `None` without a fall.
     pub first_fall_s: Option<f32>,
     /// Always empty: a rollout is made or it fails.
     pub warnings: Vec<String>,
@@ -101,8 +102,11 @@ impl Manifest {
     }
 }
 
-/// Time of the first frame in which a rollout lies where it fell.
+/// When the first fall of a rollout begins, seconds, as `pomp evaluate` counts falls.
 pub(crate) fn first_fall_s(recording: &Recording) -> Option<f32> {
-    let frame = recording.gait.iter().position(|weights| Gait::dominant(weights) == Gait::Lie)?;
-    Some(frame as f32 / recording.frame_rate_hz)
+    let ground = recording.terrain.as_ref().and_then(|grid| HeightMap::from_grid(grid.clone()).ok());
+    let height = |x, z| ground.as_ref().map_or(0.0, |ground| ground.height(x, z));
+    let detector = FallDetector::new(&recording.skeleton, FALL_HEIGHT, FALL_TILT_DEG);
+    let falls = detector.falls(&recording.positions, &recording.gait, recording.frame_rate_hz, height);
+    falls.first().map(|fall| fall.start as f32 / recording.frame_rate_hz)
 }

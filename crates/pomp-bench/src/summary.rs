@@ -5,8 +5,9 @@ use crate::bench::{NotRun, Runs, World};
 use crate::config::{BenchConfig, Method, Scenario};
 use crate::measure::RunResult;
 use crate::phase_space::Reference;
-use pomp_eval::{FeatureSums, Metrics, Summary, bootstrap_95, mean, wilson_95};
+use pomp_eval::{FeatureSums, Metrics, Summary, bootstrap_95, wilson_95};
 use pomp_motion::Gait;
+use pomp_motion::statistics::mean;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 use crate::stance_peaks::stance_peaks;
 use crate::{Dataset, DatasetError, ManifestClip};
 use pomp_motion::Gait;
+use pomp_motion::statistics::percentile;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -178,7 +179,7 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
     counted.stance_peaks = Gait::ALL
         .iter()
         .filter(|gait| !peaks[gait.index()].is_empty())
-        .map(|gait| histogram(*gait, &mut peaks[gait.index()].clone()))
+        .map(|gait| histogram(*gait, &peaks[gait.index()]))
         .collect();
     counted.licences = licences
         .into_iter()
@@ -227,13 +228,12 @@ fn is_variant(name: &str) -> bool {
     name.contains("_terrain") || name.ends_with("_mirrored")
 }
 
-fn histogram(gait: Gait, peaks: &mut [f32]) -> Histogram {
-    peaks.sort_by(f32::total_cmp);
+fn histogram(gait: Gait, peaks: &[f32]) -> Histogram {
     let mut counts = vec![0; BINS];
-    for peak in peaks.iter() {
+    for peak in peaks {
         counts[((peak / BIN_BW).max(0.0) as usize).min(BINS - 1)] += 1;
     }
-    let at = |share: f32| peaks[((peaks.len() - 1) as f32 * share).round() as usize];
+    let at = |share| percentile(peaks, share).expect("a gait is listed with its stances") as f32;
     Histogram {
         gait: gait.name(),
         stances: peaks.len(),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn peaks_fall_into_bins_and_the_last_bin_is_open() {
-        let counted = histogram(Gait::Walk, &mut [1.1, 0.1, 100.0, 1.2, -0.1]);
+        let counted = histogram(Gait::Walk, &[1.1, 0.1, 100.0, 1.2, -0.1]);
         assert_eq!((counted.stances, counted.median_bw), (5, 1.1));
         assert_eq!((counted.counts[0], counted.counts[4], counted.counts[BINS - 1]), (2, 2, 1));
         assert_eq!(counted.counts.iter().sum::<usize>(), 5);

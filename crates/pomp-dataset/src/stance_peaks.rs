@@ -3,7 +3,7 @@ use pomp_motion::{Gait, Recording};
 /// Shortest stance that counts, seconds: shorter ones are flicker of the contact labels.
 const SHORTEST_S: f32 = 0.1;
 /// Gravity, m/s².
-const GRAVITY: f32 = 9.81;
+const GRAVITY: f32 = pomp_motion::GRAVITY_M_S2 as f32;
 
 /// The largest vertical contact force of each stance of each foot, in body weights, with the gait at the middle of the
 /// stance. A stance is an unbroken run of frames in which heel or toe is in contact; those that the clip's ends cut are

@@ -1,9 +1,9 @@
 //! How well a generated motion follows its commands, and what its frames cost.
 
-use crate::statistics::{mean, percentile};
 use crate::track::Motion;
 use crate::{EvalError, Metrics};
 use pomp_motion::rotation::{wrap_angle, yaw_of_direction};
+use pomp_motion::statistics::{mean, percentile};
 use pomp_motion::{GlobalPose, Recording, RootFrame, humanoid};
 
 pub(crate) fn measure(

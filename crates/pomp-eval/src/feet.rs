@@ -1,8 +1,9 @@
 //! Sliding, penetration, floating, duty.
 
 use crate::Metrics;
-use crate::statistics::{mean, peak, percentile};
+use crate::statistics::peak;
 use crate::track::Motion;
+use pomp_motion::statistics::{mean, percentile};
 
 /// Height below which a foot counts as near the ground in the weighted sliding, metres (Zhang et al. 2018).
 const NEAR_GROUND_M: f64 = 0.025;

@@ -1,12 +1,10 @@
 //! Root assist and contact impulses of the simulated side.
 
-use crate::statistics::{mean, peak};
+use crate::statistics::peak;
 use crate::{EvalError, Metrics};
 use glam::Vec3;
-use pomp_motion::{Gait, Recording};
-
-/// Gravity that body weight refers to, m/s².
-const GRAVITY: f64 = 9.81;
+use pomp_motion::statistics::mean;
+use pomp_motion::{GRAVITY_M_S2, Gait, Recording};
 
 pub(crate) fn measure(recording: &Recording, metrics: &mut Metrics) -> Result<(), EvalError> {
     let Some(simulation) = &recording.simulation else { return Ok(()) };
@@ -24,7 +22,7 @@ pub(crate) fn measure(recording: &Recording, metrics: &mut Metrics) -> Result<()
             return Err(EvalError::NotFinite { recording: recording.name.clone(), array, frame });
         }
     }
-    let weight = mass * GRAVITY;
+    let weight = mass * GRAVITY_M_S2;
     let rate = f64::from(recording.frame_rate_hz);
     let frames = recording.frames() as f64;
     let sizes = |values: &[Vec3]| values.iter().map(|v| v.as_dvec3().length()).collect::<Vec<f64>>();

@@ -1,6 +1,6 @@
 //! Sets of feature vectors as Gaussians: distances between sets without the vectors themselves.
 
-use crate::symmetric::Symmetric;
+use nalgebra::{DMatrix, SymmetricEigen};
 use serde::{Deserialize, Serialize};
 
 /// Count, sums and sums of products of feature vectors of D values: enough for their mean and covariance, and addable.
@@ -65,23 +65,24 @@ impl FeatureSums {
 
     /// Standard deviation of each feature.
     pub fn deviations(&self) -> Vec<f64> {
-        self.covariance().diagonal().map(|variance| variance.max(0.0).sqrt()).collect()
+        self.covariance().diagonal().iter().map(|variance| variance.max(0.0).sqrt()).collect()
     }
 
     fn mean(&self) -> Vec<f64> {
         self.sum.iter().map(|sum| sum / self.count.max(1) as f64).collect()
     }
 
-    fn covariance(&self) -> Symmetric {
+    fn covariance(&self) -> DMatrix<f64> {
         let (size, count, mean) = (self.dimensions(), self.count.max(1) as f64, self.mean());
         // Row i of the upper triangle begins after i rows that shrink by one.
         let at = |i: usize, j: usize| i * size - i * i.saturating_sub(1) / 2 + j - i;
-        Symmetric::new(size, |i, j| self.products[at(i, j)] / count - mean[i] * mean[j])
+        DMatrix::from_fn(size, size, |i, j| self.products[at(i.min(j), i.max(j))] / count - mean[i] * mean[j])
     }
 
     /// Fréchet distance, squared, between the Gaussians of two sets, each feature divided by its `scale`:
     /// |μ − μ'|² + tr(Σ + Σ' − 2 (Σ^½ Σ' Σ^½)^½). `None` when a set has no more vectors than features: its covariance is
-    /// then singular and the distance says little. A feature whose scale is 0 is left out.
+    /// then singular and the distance says little; and of features without a finite covariance. A feature whose scale is
+    /// 0 is left out.
     ///
     /// Two samples of one distribution have a distance above 0, the larger the fewer they are: compare with such a floor.
     pub fn frechet(&self, other: &Self, scale: &[f64]) -> Option<f64> {
@@ -90,9 +91,13 @@ impl FeatureSums {
             return None;
         }
         let weight: Vec<f64> = scale.iter().map(|s| if *s > 0.0 { 1.0 / s } else { 0.0 }).collect();
-        let scaled = |set: &Self| set.covariance().map(|i, j, value| value * weight[i] * weight[j]);
+        let scaled = |set: &Self| {
+            let covariance = set.covariance();
+            DMatrix::from_fn(size, size, |i, j| covariance[(i, j)] * weight[i] * weight[j])
+        };
         let (a, b) = (scaled(self), scaled(other));
-        let cross = b.between(&a.square_root()).square_root();
+        let root = square_root(a.clone())?;
+        let cross: f64 = roots(&eigen(&root * &b * &root)?).sum();
         let means: f64 = self
             .mean()
             .iter()
@@ -100,7 +105,7 @@ impl FeatureSums {
             .zip(&weight)
             .map(|((a, b), weight)| ((a - b) * weight).powi(2))
             .sum();
-        let distance = means + a.trace() + b.trace() - 2.0 * cross.trace();
+        let distance = means + a.trace() + b.trace() - 2.0 * cross;
         Some(distance.max(0.0))
     }
 
@@ -112,7 +117,7 @@ impl FeatureSums {
         }
         let (mean_a, mean_b) = (self.mean(), other.mean());
         let (a, b) = (self.covariance(), other.covariance());
-        let variance = |i: usize| a.get(i, i) + b.get(i, i);
+        let variance = |i: usize| a[(i, i)] + b[(i, i)];
         let used: Vec<usize> = (0..self.dimensions()).filter(|&i| scale[i] > 0.0).collect();
         let sum: f64 = used
             .iter()
@@ -120,6 +125,28 @@ impl FeatureSums {
             .sum();
         (!used.is_empty()).then(|| sum / used.len() as f64)
     }
+}
+
+/// Iterations after which the eigenvalues of a matrix are given up; a few per row are enough.
+const MOST_ITERATIONS: usize = 10_000;
+
+/// Eigenvalues and eigenvectors of a symmetric matrix; `None` where they are not found, as of a matrix that is not finite.
+fn eigen(symmetric: DMatrix<f64>) -> Option<SymmetricEigen<f64, nalgebra::Dyn>> {
+    let finite = symmetric.iter().all(|value| value.is_finite());
+    finite.then(|| SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_ITERATIONS)).flatten()
+}
+
+/// Roots of eigenvalues that are not negative; those that rounding made so count as 0.
+fn roots(eigen: &SymmetricEigen<f64, nalgebra::Dyn>) -> impl Iterator<Item = f64> {
+    eigen.eigenvalues.iter().map(|value| value.max(0.0).sqrt())
+}
+
+/// The symmetric root of a matrix without negative eigenvalues.
+fn square_root(symmetric: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let mut eigen = eigen(symmetric)?;
+    let roots: Vec<f64> = roots(&eigen).collect();
+    eigen.eigenvalues.copy_from_slice(&roots);
+    Some(eigen.recompose())
 }
 
 #[cfg(test)]
@@ -170,6 +197,29 @@ mod tests {
         let (a, b) = (sums(&[[0.0, 0.0], [2.0, 0.0]]), sums(&[[0.0, 1.0]]));
         // Pairs: 1 and 4 + 1, mean 3, over two features.
         assert!((a.mean_square_distance(&b, &[1.0, 1.0]).unwrap() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_root_of_a_small_matrix_is_the_hand_computed_one() {
+        // [[5, 4], [4, 5]] has eigenvalues 9 and 1 along the diagonals of the plane: its root is [[2, 1], [1, 2]].
+        let root = square_root(DMatrix::from_row_slice(2, 2, &[5.0, 4.0, 4.0, 5.0])).unwrap();
+        assert!((root - DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 2.0])).amax() < 1e-12);
+    }
+
+    #[test]
+    fn the_square_of_the_root_is_the_matrix() {
+        // A Gram matrix has no negative eigenvalue.
+        let rows = DMatrix::from_fn(25, 25, |i, k| ((i * 7 + k * 13) as f64 * 0.37).sin());
+        let gram = &rows * rows.transpose();
+        let root = square_root(gram.clone()).unwrap();
+        assert!((&root * &root - gram).amax() < 1e-9);
+    }
+
+    #[test]
+    fn features_that_are_not_finite_have_no_distance() {
+        let mut broken = corners([0.0, 0.0], 1.0, 2.0);
+        broken.products[0] = f64::INFINITY;
+        assert_eq!(broken.frechet(&corners([0.0, 0.0], 1.0, 2.0), &[1.0, 1.0]), None);
     }
 
     #[test]

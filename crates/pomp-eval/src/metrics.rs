@@ -132,9 +132,9 @@ metrics! {
     /// Share of frames in which the right foot is in contact.
     duty_factor_right: "", AsData;
 
-    /// Time not fallen, s. Fallen is: pelvis lower than 55 % of its standing height over the ground, or the line from
-    /// pelvis to neck tilted more than 60°, for more than 0.3 s without a break, and on from there while the gait
-    /// labels say lying or getting up.
+    /// Time not fallen, s. Fallen is: pelvis lower than half of its standing height over the ground, or the line from
+    /// pelvis to neck tilted more than 65°, or labelled as lying, for more than 0.3 s without a break, and on from there
+    /// while the label says getting up: the definition of the closed loop (`pomp_motion::FallDetector`).
     upright_s: "s", Higher;
     /// Time until the first fall, s; absent when there is none.
     first_fall_s: "s", Higher;

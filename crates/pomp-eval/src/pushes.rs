@@ -1,11 +1,10 @@
 //! What pushes do, and how the character gets over them.
 
-use crate::falls::is_down;
-use crate::statistics::mean;
 use crate::track::Motion;
 use crate::{EvalError, Metrics};
 use glam::{DVec2, DVec3};
-use pomp_motion::{PushRecord, Recording, humanoid};
+use pomp_motion::statistics::mean;
+use pomp_motion::{GRAVITY_M_S2, PushRecord, Recording, humanoid};
 use pomp_terrain::HeightMap;
 
 /// Time before a push that tells how the character moves undisturbed, seconds.
@@ -26,8 +25,6 @@ const DISPLACED_WITHIN_S: f64 = 2.0;
 const ASSIST_WITHIN_S: f64 = 1.0;
 /// Time without contact that makes the next contact a step, seconds.
 const SWING_S: f64 = 0.1;
-/// Gravity that body weight refers to, m/s².
-const GRAVITY: f64 = 9.81;
 
 /// What one push did.
 struct Outcome {
@@ -100,7 +97,7 @@ fn outcome(
             (pelvis(motion, to) - pelvis(motion, from)) * (motion.rate_hz / (to - from).max(1) as f64);
         (velocity - velocity_before).length() <= VELOCITY_M_S
             && trunk(motion, frame).angle_between(trunk_before).to_degrees() <= LEAN_DEG
-            && !is_down(motion, terrain, frame)
+            && !motion.is_down(terrain, frame)
     };
     let hold = frames(HOLD_S);
     let mut held = 0;
@@ -121,10 +118,9 @@ fn outcome(
             (pelvis(motion, frame) - unpushed).dot(direction)
         })
         .fold(0.0, f64::max);
-    let weight = recording
-        .simulation
-        .as_ref()
-        .map(|simulation| simulation.body_mass_kg.iter().map(|&mass| f64::from(mass)).sum::<f64>() * GRAVITY);
+    let weight = recording.simulation.as_ref().map(|simulation| {
+        simulation.body_mass_kg.iter().map(|&mass| f64::from(mass)).sum::<f64>() * GRAVITY_M_S2
+    });
     let assist_peak_bw = recording.simulation.as_ref().zip(weight).map(|(simulation, weight)| {
         (at..=(at + frames(ASSIST_WITHIN_S)).min(last))
             .map(|frame| simulation.assist_force[frame].as_dvec3().length() / weight)

@@ -1,11 +1,11 @@
 //! Jerk, liveliness, root speed.
 
 use crate::Metrics;
-use crate::statistics::mean;
 use crate::track::Motion;
 use glam::DVec3;
 use pomp_motion::JointIndex;
 use pomp_motion::rotation::log;
+use pomp_motion::statistics::mean;
 
 /// Jerk above which a frame counts as one of high jerk, m/s³.
 ///

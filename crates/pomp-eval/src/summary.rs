@@ -1,5 +1,6 @@
-use crate::statistics::{half_interval_95, mean};
+use crate::statistics::half_interval_95;
 use crate::{EvalError, MetricInfo, Metrics};
+use pomp_motion::statistics::mean;
 use serde::Serialize;
 
 /// Mean of a metric over recordings.

@@ -1,6 +1,8 @@
 use crate::EvalError;
 use glam::{Quat, Vec3};
-use pomp_motion::{FrameTable, Recording, SimulationTrack, Skeleton, humanoid};
+use pomp_motion::{
+    FALL_HEIGHT, FALL_TILT_DEG, FallDetector, FrameTable, Recording, SimulationTrack, Skeleton, humanoid,
+};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +42,8 @@ pub(crate) struct Motion<'a> {
     pub(crate) soles: Vec<[Vec3; 4]>,
     /// Height of the ground below each sole point.
     pub(crate) sole_ground: Vec<[f64; 4]>,
-    /// Pelvis height over the ground when standing, metres.
-    pub(crate) standing_height_m: f64,
+    /// Judges whether the character is down.
+    pub(crate) falls: FallDetector,
 }
 
 impl<'a> Motion<'a> {
@@ -83,6 +85,7 @@ impl<'a> Motion<'a> {
             .map(|frame| soles(&positions[frame], rotations.map(|r| &r[frame]), body_height as f32))
             .collect();
         let sole_ground = soles.iter().map(|s| s.map(|p| f64::from(terrain.height(p.x, p.z)))).collect();
+        let standing_height_m = Skeleton::humanoid(1.0).joints()[0].offset.y * body_height as f32;
         Ok(Self {
             rate_hz: f64::from(recording.frame_rate_hz),
             positions,
@@ -91,12 +94,19 @@ impl<'a> Motion<'a> {
             contact: contacts(recording, which),
             soles,
             sole_ground,
-            standing_height_m: f64::from(Skeleton::humanoid(1.0).joints()[0].offset.y) * body_height,
+            falls: FallDetector::with_standing_height(standing_height_m, FALL_HEIGHT, FALL_TILT_DEG),
         })
     }
 
     pub(crate) fn frames(&self) -> usize {
         self.positions.frames()
+    }
+
+    /// Whether the character is down in a frame.
+    pub(crate) fn is_down(&self, terrain: &HeightMap, frame: usize) -> bool {
+        let joints = &self.positions[frame];
+        let hips = joints[humanoid::HIPS.0];
+        self.falls.are_down(joints, terrain.height(hips.x, hips.z))
     }
 
     /// Height of sole point `point` over the ground, metres.

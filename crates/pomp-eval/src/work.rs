@@ -3,10 +3,7 @@
 use crate::Metrics;
 use crate::track::Motion;
 use glam::DVec3;
-use pomp_motion::{JointIndex, humanoid};
-
-/// Gravity, m/s².
-const GRAVITY: f64 = 9.81;
+use pomp_motion::{GRAVITY_M_S2, JointIndex, humanoid};
 
 /// Trunk with head, legs, arms.
 const LIMBS: usize = 5;
@@ -61,7 +58,7 @@ fn energies(shares: &[f64], three: &[Vec<DVec3>], rate_hz: f64) -> [f64; 1 + LIM
     let place = mean(&|joint| three[1][joint]);
     let moves = mean(&velocity);
     let mut energies = [0.0; 1 + LIMBS];
-    energies[0] = GRAVITY * place.y + 0.5 * moves.length_squared();
+    energies[0] = GRAVITY_M_S2 * place.y + 0.5 * moves.length_squared();
     for (joint, share) in shares.iter().enumerate() {
         energies[1 + limb(joint)] += 0.5 * share * (velocity(joint) - moves).length_squared();
     }

@@ -32,10 +32,14 @@
 //!
 //! This crate reads no files and knows neither the simulator nor the networks.
 
+/// Standard acceleration of a fall in every default and every body weight, m/s².
+pub const GRAVITY_M_S2: f64 = 9.81;
+
 mod clip;
 mod contacts;
 mod ease;
 mod error;
+mod falls;
 pub mod features;
 mod frame_rate;
 mod frame_table;
@@ -49,12 +53,14 @@ mod root_frame;
 pub mod rotation;
 mod skeleton;
 mod source_motion;
+pub mod statistics;
 pub mod two_bone_ik;
 
 pub use clip::Clip;
 pub use contacts::{ContactConfig, foot_contacts, foot_contacts_of_positions};
-pub use ease::smoothstep;
+pub use ease::{smoothstep, smoothstep_between};
 pub use error::MotionError;
+pub use falls::{FALL_AFTER_S, FALL_HEIGHT, FALL_TILT_DEG, FallDetector};
 pub use frame_rate::FRAME_RATE_HZ;
 pub use frame_table::FrameTable;
 pub use gait::Gait;

@@ -182,7 +182,7 @@ impl Default for DynamicConfig {
             frame_rate_hz: 60.0,
             steps_per_frame: 1,
             contact_sweeps: 4,
-            gravity_m_s2: 9.81,
+            gravity_m_s2: pomp_motion::GRAVITY_M_S2 as f32,
             friction: 0.9,
             contact: ContactConfig {
                 frequency_hz: 10.0,

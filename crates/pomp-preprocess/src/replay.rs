@@ -4,7 +4,7 @@
 use crate::stage::Stage;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::glam::Vec2;
-use pomp_motion::{Clip, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_motion::{Clip, GRAVITY_M_S2, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
 use pomp_physics::{DynamicConfig, Expectation, PhysicsError, Push};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -182,7 +182,7 @@ fn initial_fall(clip: &Clip) -> Option<Vec2> {
     let span = frames as f32;
     let acceleration = (height(2 * frames) - 2.0 * height(frames) + height(0)) / (span * span);
     let speed = (height(frames) - height(0)) / span - 0.5 * acceleration * span;
-    let gravity = 9.81 / (clip.frame_rate_hz * clip.frame_rate_hz);
+    let gravity = GRAVITY_M_S2 as f32 / (clip.frame_rate_hz * clip.frame_rate_hz);
     (acceleration < -FALLING * gravity && speed < 0.0).then_some(Vec2::new(speed, acceleration))
 }
 

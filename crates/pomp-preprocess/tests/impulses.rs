@@ -401,7 +401,7 @@ fn real_walks_agree_with_their_plates() {
             }
         }
     }
-    let median = |values| pomp_preprocess::validation::median(values).unwrap();
+    let median = |values: Vec<f64>| pomp_motion::statistics::median(&values).unwrap();
     let (foot, total, peak) = (median(foot), total.map(median), peak.map(median));
     println!("stored, vertical force on a foot, RMSE over walks: {foot:.3} BW");
     println!(

@@ -5,8 +5,8 @@ use crate::volume::{Material, Volume};
 use glam::Vec3;
 use pomp_motion::{FrameTable, JointIndex, PushRecord, SimulationTrack, Skeleton};
 
-/// Standard gravity, m/s², for body weights.
-pub(crate) const GRAVITY: f32 = 9.806_65;
+/// Gravity for body weights, m/s².
+pub(crate) const GRAVITY: f32 = pomp_motion::GRAVITY_M_S2 as f32;
 /// Length of a contact arrow, metres per body weight.
 const METRES_PER_WEIGHT: f32 = 0.55;
 /// Contacts below this share of the body weight are not drawn.

@@ -2,9 +2,9 @@ use crate::Image;
 use crate::camera::Camera;
 use crate::color::encode;
 use crate::image::mix;
-use crate::shadow::smoothstep;
 use crate::volume::{Material, Volume};
 use glam::{Vec2, Vec3};
+use pomp_motion::smoothstep_between;
 
 /// Samples per pixel and axis.
 pub(crate) const SAMPLES: usize = 2;
@@ -182,7 +182,7 @@ impl Layer {
             if self.nearness[index] > 0.0 && canvas.nearness[index] > 0.0 {
                 let gap_m = 1.0 / canvas.nearness[index] - 1.0 / self.nearness[index];
                 let alpha = &mut self.rgba[index][3];
-                *alpha = (f32::from(*alpha) * smoothstep(0.03, 0.10, gap_m)) as u8;
+                *alpha = (f32::from(*alpha) * smoothstep_between(0.03, 0.10, gap_m)) as u8;
             }
         }
     }

@@ -1,9 +1,9 @@
 use crate::camera::Camera;
 use crate::canvas::{Canvas, SAMPLES, fill_triangle};
 use crate::color::{Palette, encode};
-use crate::shadow::{ShadowMask, smoothstep};
+use crate::shadow::ShadowMask;
 use glam::{Vec2, Vec3};
-use pomp_motion::TerrainGrid;
+use pomp_motion::{TerrainGrid, smoothstep_between};
 
 /// Distance from the focus at which the ground begins to fade and is gone, metres.
 const FADE_M: [f32; 2] = [4.5, 11.0];
@@ -64,7 +64,8 @@ impl<'a> Ground<'a> {
         let [width, height] = canvas.size.map(|n| n / SAMPLES);
         for y in 0..height {
             let sky_share = (y as f32 + 0.5) / height as f32;
-            let sky = view.palette.sky_top.lerp(view.palette.horizon, smoothstep(0.0, 0.55, sky_share));
+            let sky =
+                view.palette.sky_top.lerp(view.palette.horizon, smoothstep_between(0.0, 0.55, sky_share));
             let sky_color = encode(sky);
             for x in 0..width {
                 let first = y * SAMPLES * canvas.size[0] + x * SAMPLES;
@@ -88,7 +89,7 @@ impl<'a> Ground<'a> {
                         let (px, py) = ((i % canvas.size[0]) as f32 + 0.5, (i / canvas.size[0]) as f32 + 0.5);
                         canvas.color[i] = if canvas.nearness[i] > 0.0 {
                             let lit = self.shade(view, [px, py], canvas.nearness[i], sunlight[i], sky);
-                            let near_focus = 1.0 - smoothstep(8.0, 16.0, 1.0 / canvas.nearness[i]);
+                            let near_focus = 1.0 - smoothstep_between(8.0, 16.0, 1.0 / canvas.nearness[i]);
                             encode(lit.lerp(view.palette.shadow, edge * near_focus))
                         } else {
                             sky_color
@@ -170,7 +171,7 @@ impl<'a> Ground<'a> {
         let depth = 1.0 / near;
         let point = camera.eye + ray * depth;
         let distance = Vec2::new(point.x - view.focus.x, point.z - view.focus.z).length();
-        let fade = smoothstep(FADE_M[0], FADE_M[1], distance);
+        let fade = smoothstep_between(FADE_M[0], FADE_M[1], distance);
         if fade >= 1.0 {
             return sky;
         }
@@ -197,7 +198,8 @@ impl<'a> Ground<'a> {
             ));
             // Lines too dense to follow only shimmer.
             let density = footprint.max_element() / spacing;
-            albedo = albedo.lerp(palette.grid, line * strength * (1.0 - smoothstep(0.07, 0.14, density)));
+            albedo =
+                albedo.lerp(palette.grid, line * strength * (1.0 - smoothstep_between(0.07, 0.14, density)));
         }
         let sun = (sunlight / view.to_sun.y).clamp(0.0, 1.25);
         let lit = albedo * (0.45 + 0.55 * sun);

@@ -23,7 +23,6 @@ const LEAST_WEIGHT: f32 = 0.04;
 const PUSH_SEEN_S: f32 = 0.3;
 /// Rows and columns of the ground that are drawn at most.
 const MOST_HEIGHTS: usize = 240;
-const GRAVITY_M_S2: f32 = 9.81;
 
 /// Colours of what is simulated, aimed at and captured, red, green, blue (after Okabe and Ito).
 const SIMULATED: [u8; 3] = [36, 112, 179];
@@ -214,7 +213,7 @@ impl File {
     /// Contact impulses, pushes and the root assist.
     fn forces(&mut self, recording: &Recording) -> Result<(), RenderError> {
         let Some(simulation) = &recording.simulation else { return Ok(()) };
-        let weight_n = simulation.body_mass_kg.iter().sum::<f32>() * GRAVITY_M_S2;
+        let weight_n = simulation.body_mass_kg.iter().sum::<f32>() * pomp_motion::GRAVITY_M_S2 as f32;
         let weights = |impulse: Vec3| impulse * self.rate_hz / weight_n;
         let joint = |name: &String| recording.skeleton.index_of(name).map(|joint| joint.0);
         let joints: Vec<Option<usize>> = simulation.body_names.iter().map(joint).collect();

@@ -1,5 +1,6 @@
 use crate::volume::Volume;
 use glam::{Vec2, Vec3};
+use pomp_motion::smoothstep_between;
 
 const MOST_CELLS: usize = 400;
 
@@ -68,7 +69,7 @@ impl ShadowMask {
                 let s = ((p - a).dot(along) * per_length).clamp(0.0, 1.0);
                 let radius = volume.radius_a + (volume.radius_b - volume.radius_a) * s;
                 let outside = (p - a - along * s).length() - 0.85 * radius;
-                let cover = 1.0 - smoothstep(-blur, blur, outside);
+                let cover = 1.0 - smoothstep_between(-blur, blur, outside);
                 let entry = &mut self.cells[row * self.size[0] + column];
                 entry.0 = entry.0.max(cover);
                 if cover > 0.0 {
@@ -96,9 +97,4 @@ impl ShadowMask {
         let lower = at(column, row + 1) * (1.0 - fx) + at(column + 1, row + 1) * fx;
         upper * (1.0 - fy) + lower * fy
     }
-}
-
-pub(crate) fn smoothstep(low: f32, high: f32, v: f32) -> f32 {
-    let t = ((v - low) / (high - low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

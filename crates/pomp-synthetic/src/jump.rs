@@ -4,7 +4,7 @@ use crate::stance::Stance;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::smoothstep;
 
-pub(crate) const GRAVITY: f32 = 9.81;
+pub(crate) const GRAVITY: f32 = pomp_motion::GRAVITY_M_S2 as f32;
 
 /// Depth of the countermovement and of the landing, share of body height.
 const CROUCH: f32 = 0.14;

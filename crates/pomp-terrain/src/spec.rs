@@ -1,4 +1,5 @@
 use crate::{Shape, TerrainError};
+use pomp_motion::smoothstep;
 use serde::{Deserialize, Serialize};
 
 /// Distance between heights of level ground that is made larger, metres.
@@ -77,8 +78,7 @@ impl StartArea {
         } else if distance_m <= self.radius_m {
             0.0
         } else {
-            let t = (distance_m - self.radius_m) / self.blend_m;
-            t * t * (3.0 - 2.0 * t)
+            smoothstep((distance_m - self.radius_m) / self.blend_m)
         }
     }
 }

@@ -20,16 +20,14 @@ use burn::tensor::{Device, Tensor, TensorData};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::{KinematicDescription, OutputSpace, subtract_base};
-use pomp_motion::Gait;
 use pomp_motion::features::{BlockName, FeatureLayout, Normaliser};
+use pomp_motion::{GRAVITY_M_S2, Gait};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Gravity in the unit of impulse features, m/s².
-const GRAVITY_MPS2: f32 = 9.81;
 /// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
 const LARGEST_GRADIENT: f32 = 1.0;
 /// Steps between reports.
@@ -138,7 +136,7 @@ pub(crate) fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tenso
 
 /// Impulse of the weight during a frame, N·s.
 pub(crate) fn weight_impulse_ns(dataset: &Dataset) -> f32 {
-    dataset.mass_kg * GRAVITY_MPS2 / FRAME_RATE_HZ
+    dataset.mass_kg * GRAVITY_M_S2 as f32 / FRAME_RATE_HZ
 }
 
 /// Mean and deviation of x and of the network's output over training examples.

@@ -3,7 +3,7 @@
 use super::columns::number;
 use crate::bench::read_times;
 use crate::{Report, Runs};
-use pomp_eval::mean;
+use pomp_motion::statistics::mean;
 use std::fmt::Write;
 use std::path::Path;
 

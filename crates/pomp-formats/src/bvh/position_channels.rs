@@ -4,6 +4,7 @@ use super::reader::PositionChannels;
 use super::warning::BvhWarning;
 use glam::{Quat, Vec3};
 use pomp_motion::FrameTable;
+use pomp_motion::statistics::median;
 
 /// Frames that are looked at to tell the two readings of position channels apart.
 const SAMPLED_FRAMES: usize = 64;
@@ -126,7 +127,7 @@ fn median_lowest_point(
 ) -> f32 {
     let mut row: Vec<Vec3> = checked.iter().map(|joint| joint.offset).collect();
     let frames = block.rotations.frames();
-    let mut lowest: Vec<f32> = (0..frames)
+    let lowest: Vec<f32> = (0..frames)
         .step_by(frames.div_ceil(SAMPLED_FRAMES).max(1))
         .map(|frame| {
             for position in animated {
@@ -135,8 +136,7 @@ fn median_lowest_point(
             lowest_point(&row, &block.rotations[frame], checked)
         })
         .collect();
-    lowest.sort_by(f32::total_cmp);
-    lowest[lowest.len() / 2]
+    median(&lowest).expect("a motion has frames") as f32
 }
 
 fn lowest_point(translations: &[Vec3], rotations: &[Quat], checked: &[CheckedJoint]) -> f32 {

@@ -35,9 +35,9 @@ impl Default for FallRecoveryConfig {
     fn default() -> Self {
         Self {
             enabled: true,
-            tilt_deg: 65.0,
-            height: 0.5,
-            after_s: 0.3,
+            tilt_deg: pomp_motion::FALL_TILT_DEG,
+            height: pomp_motion::FALL_HEIGHT,
+            after_s: pomp_motion::FALL_AFTER_S,
             strength: 0.05,
             get_up: GetUpConfig::default(),
         }

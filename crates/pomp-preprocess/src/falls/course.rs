@@ -8,16 +8,14 @@ use crate::impulses::expectations;
 use crate::replay::approach;
 use crate::stage::Stage;
 use glam::Vec3;
-use pomp_motion::{Clip, FrameTable, Pose, PushRecord, Recording, humanoid, smoothstep};
-use pomp_physics::{Expectation, FallDetector, Fallen, Frame, Leader, Push, RecordedWay, Recovery};
+use pomp_motion::{
+    Clip, FALL_AFTER_S, FALL_HEIGHT, FALL_TILT_DEG, FallDetector, FrameTable, Pose, PushRecord, Recording,
+    humanoid, smoothstep,
+};
+use pomp_physics::{Expectation, Fallen, Frame, Leader, Push, RecordedWay, Recovery};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
-/// Who is down: pelvis below this share of its standing height or trunk farther than this from upright, for so long; as in
-/// the closed loop.
-const FALL_HEIGHT: f32 = 0.5;
-const FALL_TILT_DEG: f32 = 65.0;
-const FALL_AFTER_S: f32 = 0.3;
 /// How long a strike lasts, seconds: a shove, or a foot that is held.
 const STRIKE_S: f32 = 0.1;
 /// Time in which the record goes over from the clip to the struck body, seconds.

@@ -2,8 +2,7 @@
 
 use super::*;
 use pomp_config::{Fields, Validate};
-use pomp_motion::{SimulationTrack, humanoid};
-use pomp_physics::FallDetector;
+use pomp_motion::{FallDetector, SimulationTrack, humanoid};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use std::sync::LazyLock;
 

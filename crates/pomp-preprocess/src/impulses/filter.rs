@@ -1,5 +1,6 @@
 //! Smoothing without delay.
 
+use nalgebra::{DMatrix, DVector};
 use pomp_motion::glam::DVec3;
 
 /// Frames by which a path is continued at either end.
@@ -63,46 +64,20 @@ pub(super) fn smoothed_between(
     Smoothed { position: wide[BEYOND..BEYOND + values.len()].to_vec(), velocity }
 }
 
-/// Velocity at the first value, per frame: that of the cubic nearest to the first values.
+/// Velocity at the first value, per frame: that of the cubic nearest to the first values, and of the parabola or the line
+/// through fewer than four.
 pub(super) fn end_velocity(values: &[DVec3]) -> DVec3 {
     let count = END_FRAMES.min(values.len());
-    // The weights of the slope at 0 solve the normal equations of 1, t, t², t³.
-    let mut normal = [[0.0; 5]; 4];
-    for t in 0..count {
-        let powers = [1.0, t as f64, (t * t) as f64, (t * t * t) as f64];
-        for (row, a) in normal.iter_mut().zip(powers) {
-            for (cell, b) in row.iter_mut().zip(powers) {
-                *cell += a * b;
-            }
-        }
+    let terms = count.min(4);
+    if terms < 2 {
+        return DVec3::ZERO;
     }
-    normal[1][4] = 1.0;
-    let weights = solve(normal);
-    (0..count)
-        .map(|t| {
-            let x = t as f64;
-            values[t] * (weights[0] + weights[1] * x + weights[2] * x * x + weights[3] * x * x * x)
-        })
-        .sum()
-}
-
-/// Solves four equations, each with its right side last, by elimination; the matrix is positive definite.
-fn solve(mut rows: [[f64; 5]; 4]) -> [f64; 4] {
-    for pivot in 0..4 {
-        for below in pivot + 1..4 {
-            let factor = rows[below][pivot] / rows[pivot][pivot];
-            let above = rows[pivot];
-            for (cell, of_pivot) in rows[below].iter_mut().zip(above).skip(pivot) {
-                *cell -= factor * of_pivot;
-            }
-        }
-    }
-    let mut x = [0.0; 4];
-    for row in (0..4).rev() {
-        let known: f64 = (row + 1..4).map(|column| rows[row][column] * x[column]).sum();
-        x[row] = (rows[row][4] - known) / rows[row][row];
-    }
-    x
+    // Rows of 1, t, t², t³: the weights of the slope at 0 are the second column of P (PᵀP)⁻¹.
+    let powers = DMatrix::from_fn(count, terms, |t, power| (t as f64).powi(power as i32));
+    let slope = DVector::from_fn(terms, |power, _| f64::from(u8::from(power == 1)));
+    let normal = powers.tr_mul(&powers).cholesky().expect("powers of different numbers are independent");
+    let weights = powers * normal.solve(&slope);
+    values.iter().zip(weights.iter()).map(|(value, weight)| *value * *weight).sum()
 }
 
 fn one_way(values: &mut [DVec3], bandwidth_hz: f64, rate_hz: f64) {
@@ -122,7 +97,10 @@ fn one_way(values: &mut [DVec3], bandwidth_hz: f64, rate_hz: f64) {
 }
 
 /// The smoothest series near `wanted`: least squares with a penalty on second differences that passes changes slower
-/// than `bandwidth` (cycles per frame). `weight` says how much each value counts.
+/// than `bandwidth` (cycles per frame). `weight` says how much each value counts; all weights are positive.
+///
+/// Its elimination is written out because nalgebra has none for banded systems: a dense one would take time with the cube
+/// of the number of frames.
 pub(super) fn smoothest(wanted: &[f64], weight: &[f64], bandwidth: f64) -> Vec<f64> {
     let count = wanted.len();
     if count < 3 {
@@ -195,6 +173,18 @@ mod tests {
             let acceleration = (pair[1] - pair[0]) * 60.0;
             assert!((acceleration - DVec3::new(0.0, -9.81, 0.0)).length() < 0.05, "{acceleration}");
         }
+    }
+
+    #[test]
+    fn the_velocity_at_an_end_is_that_of_the_polynomial_through_the_values() {
+        let of = |count: usize, path: fn(f64) -> f64| {
+            let values: Vec<DVec3> = (0..count).map(|t| DVec3::Y * path(t as f64)).collect();
+            end_velocity(&values).y
+        };
+        assert!((of(20, |t| 1.0 + 2.0 * t - 0.3 * t * t + 0.01 * t * t * t) - 2.0).abs() < 1e-9);
+        assert!((of(3, |t| 2.0 * t - 0.3 * t * t) - 2.0).abs() < 1e-9);
+        assert!((of(2, |t| 2.0 * t) - 2.0).abs() < 1e-9);
+        assert_eq!((of(1, |_| 3.0), of(0, |_| 3.0)), (0.0, 0.0));
     }
 
     #[test]

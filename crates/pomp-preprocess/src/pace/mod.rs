@@ -14,7 +14,7 @@ pub use config::PaceConfig;
 use crate::draws::Draws;
 use crate::warp::{LEGS, bend_leg, gaussian};
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording};
+use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, smoothstep};
 
 /// Standard deviation of the smoothing of the facing direction, seconds: most of a step.
 const FACING_S: f32 = 0.35;
@@ -196,8 +196,7 @@ fn held(values: &[Vec2], planted: &[bool]) -> Vec<Vec2> {
             match (before, stances.get(next)) {
                 (Some((_, end, from)), Some(&(start, _, to))) if t < start => {
                     let length = (start - end).max(LEAST_BLEND_FRAMES) as f32;
-                    let share = ((t - end) as f32 / length).clamp(0.0, 1.0);
-                    from.lerp(to, share * share * (3.0 - 2.0 * share))
+                    from.lerp(to, smoothstep((t - end) as f32 / length))
                 }
                 (_, Some((_, _, to))) => *to,
                 (Some((_, _, from)), None) => from,

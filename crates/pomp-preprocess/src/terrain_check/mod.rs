@@ -9,10 +9,3 @@ mod recorded;
 
 pub use procedural::{CheckedGround, ProceduralFigures, procedural_figures};
 pub use recorded::{RecordedFigures, recorded_figures};
-
-/// The smallest value that this share of the values does not exceed; 0 without values.
-fn percentile(values: &mut [f32], share: f32) -> f32 {
-    values.sort_by(f32::total_cmp);
-    let at = (values.len() as f32 * share) as usize;
-    values.get(at.min(values.len().saturating_sub(1))).copied().unwrap_or(0.0)
-}

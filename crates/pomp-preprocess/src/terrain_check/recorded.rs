@@ -1,10 +1,10 @@
 //! Recorded clips: how their feet lie on the ground that was made of them.
 
-use super::percentile;
 use crate::pipeline::{labelled, load_clip};
 use crate::terrain_fit::{FitInput, FitReport, fit_terrain, lifted_points};
 use crate::{Input, PreprocessConfig, PreprocessError};
 use pomp_motion::retarget::RigLibrary;
+use pomp_motion::statistics::percentile;
 use serde::{Deserialize, Serialize};
 
 /// What reconstruction made of one recorded clip.
@@ -63,10 +63,15 @@ pub fn recorded_figures(
     }
     Ok(RecordedFigures {
         name: input.name.clone(),
-        planted_m: [percentile(&mut planted, 0.5), percentile(&mut planted, 0.95)],
-        points_m: [percentile(&mut points, 0.5), percentile(&mut points, 0.95)],
+        planted_m: percentiles(&planted, [0.5, 0.95]),
+        points_m: percentiles(&points, [0.5, 0.95]),
         inside_share: inside as f32 / lifted.max(1) as f32,
-        inside_m: [percentile(&mut depths, 0.99), percentile(&mut depths, 1.0)],
+        inside_m: percentiles(&depths, [0.99, 1.0]),
         fit: fit.report,
     })
+}
+
+/// Percentiles of the values at two shares; 0 without values.
+fn percentiles(values: &[f32], shares: [f64; 2]) -> [f32; 2] {
+    shares.map(|share| percentile(values, share).unwrap_or(0.0) as f32)
 }

@@ -4,6 +4,7 @@ use super::TerrainFitConfig;
 use super::radial_basis::RadialBasis;
 use super::stance::{Stance, weighted_median};
 use glam::Vec2;
+use pomp_motion::smoothstep_between;
 use serde::{Deserialize, Serialize};
 
 /// Most centres of the radial-basis surface; more stances are merged over a larger radius.
@@ -183,7 +184,7 @@ impl Ground {
             sum += weight * centre.height;
             total += weight;
         }
-        let beyond = smoothstep(SURFACE_ENDS_M[0], SURFACE_ENDS_M[1], nearest.sqrt());
+        let beyond = smoothstep_between(SURFACE_ENDS_M[0], SURFACE_ENDS_M[1], nearest.sqrt());
         let extension = sum / total;
         if beyond >= 1.0 { extension } else { self.surface.at(place) * (1.0 - beyond) + extension * beyond }
     }
@@ -405,10 +406,4 @@ fn fitted(centres: &[Centre], smoothing: f32) -> RadialBasis {
     let heights: Vec<f32> = centres.iter().map(|c| c.height).collect();
     let ridges: Vec<f32> = centres.iter().map(|c| smoothing * MOST_WEIGHT_S / c.weight.max(0.05)).collect();
     RadialBasis::fit(&places, &heights, &ridges)
-}
-
-/// 0 below `low`, 1 above `high`, a cubic between.
-pub(super) fn smoothstep(low: f32, high: f32, at: f32) -> f32 {
-    let t = ((at - low) / (high - low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

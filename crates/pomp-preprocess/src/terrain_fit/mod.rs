@@ -52,6 +52,7 @@ pub use report::{Contradiction, FitReport};
 use ground::Ground;
 use patch::PatchLibrary;
 use pomp_config::{Fields, Validate};
+use pomp_motion::statistics::percentile;
 use pomp_terrain::HeightMap;
 use sweep::Sheet;
 
@@ -194,8 +195,7 @@ fn warnings(report: &FitReport, config: &TerrainFitConfig, unplanted: bool, vari
 
 /// A low percentile over the clip of the lowest sole of each frame: ground for a clip that never stands.
 fn lowest_sole(input: &FitInput) -> f32 {
-    let mut lowest: Vec<f32> =
+    let lowest: Vec<f32> =
         input.soles.rows().map(|row| row.iter().map(|p| p.y).fold(f32::INFINITY, f32::min)).collect();
-    lowest.sort_by(f32::total_cmp);
-    lowest[lowest.len() / 20]
+    percentile(&lowest, 0.05).expect("a clip has frames") as f32
 }

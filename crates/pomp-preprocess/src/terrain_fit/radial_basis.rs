@@ -1,6 +1,8 @@
 //! Interpolation of scattered heights by radial basis functions with the linear kernel.
 
 use glam::Vec2;
+use nalgebra::{DMatrix, DVector};
+use pomp_motion::statistics::mean;
 
 /// h(p) = c − Σ wᵢ |p − pᵢ| with Σ wᵢ = 0; ridges λᵢ smooth: Σⱼ (λᵢ δᵢⱼ − |pᵢ − pⱼ|) wⱼ + c = hᵢ.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,26 +16,29 @@ impl RadialBasis {
     /// Fits heights at places with a ridge each, metres. Without places it is 0 everywhere.
     ///
     /// −|r| is conditionally positive definite of order one, so with the constant the system is regular for
-    /// distinct places; a positive ridge keeps it regular when places coincide.
+    /// distinct places; a positive ridge keeps it regular when places coincide. Where it is singular all the same, as for
+    /// places so far apart that distances are infinite, the surface is level at the mean height.
     pub fn fit(places: &[Vec2], heights: &[f32], ridges: &[f32]) -> Self {
         let n = places.len();
         if n == 0 {
             return Self { centres: Vec::new(), weights: Vec::new(), constant: 0.0 };
         }
-        let width = n + 2;
-        let mut rows = vec![0.0f64; (n + 1) * width];
-        for i in 0..n {
-            for j in 0..n {
-                rows[i * width + j] = -f64::from(places[i].distance(places[j]));
+        let system = DMatrix::from_fn(n + 1, n + 1, |i, j| match (i == n, j == n) {
+            (true, true) => 0.0,
+            (true, false) | (false, true) => 1.0,
+            (false, false) => {
+                let ridge = if i == j { f64::from(ridges[i]).max(1e-6) } else { 0.0 };
+                ridge - f64::from(places[i].distance(places[j]))
             }
-            rows[i * width + i] += f64::from(ridges[i]).max(1e-6);
-            rows[i * width + n] = 1.0;
-            rows[n * width + i] = 1.0;
-            rows[i * width + n + 1] = f64::from(heights[i]);
-        }
-        let mut solution = solve(&mut rows, n + 1);
-        let constant = solution.pop().expect("the system has the constant as its last unknown");
-        Self { centres: places.to_vec(), weights: solution, constant }
+        });
+        let right = DVector::from_fn(n + 1, |i, _| heights.get(i).map_or(0.0, |&height| f64::from(height)));
+        let solution = system.lu().solve(&right).filter(|found| found.iter().all(|value| value.is_finite()));
+        let Some(solution) = solution else {
+            let mean = mean(heights).filter(|height| height.is_finite()).unwrap_or(0.0);
+            return Self { centres: Vec::new(), weights: Vec::new(), constant: mean };
+        };
+        let (weights, constant) = (solution.rows(0, n).iter().copied().collect(), solution[n]);
+        Self { centres: places.to_vec(), weights, constant }
     }
 
     /// Height at a place.
@@ -45,35 +50,33 @@ impl RadialBasis {
     }
 }
 
-/// Gaussian elimination with partial pivoting on `n` rows of `n` + 1 numbers; a pivot of 0 leaves its unknown 0.
-fn solve(rows: &mut [f64], n: usize) -> Vec<f64> {
-    let width = n + 1;
-    for k in 0..n {
-        let pivot = (k..n)
-            .max_by(|&a, &b| rows[a * width + k].abs().total_cmp(&rows[b * width + k].abs()))
-            .expect("the range holds row k");
-        if rows[pivot * width + k].abs() < 1e-12 {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_surface_passes_through_the_heights_and_is_level_around_one_place() {
+        let places = [Vec2::ZERO, Vec2::X, Vec2::new(0.3, 2.0), Vec2::new(-1.0, 0.5)];
+        let heights = [0.1, 0.4, -0.2, 0.3];
+        let surface = RadialBasis::fit(&places, &heights, &[0.0; 4]);
+        for (place, height) in places.iter().zip(heights) {
+            assert!((surface.at(*place) - height).abs() < 1e-5, "{} is not {height}", surface.at(*place));
         }
-        for column in k..width {
-            rows.swap(k * width + column, pivot * width + column);
-        }
-        let (above, below) = rows.split_at_mut((k + 1) * width);
-        let top = &above[k * width..];
-        for row in below.chunks_exact_mut(width) {
-            let factor = row[k] / top[k];
-            if factor != 0.0 {
-                for (value, &from) in row[k..].iter_mut().zip(&top[k..]) {
-                    *value -= factor * from;
-                }
-            }
-        }
+        let one = RadialBasis::fit(&[Vec2::X], &[0.7], &[0.0]);
+        assert!((one.at(Vec2::new(5.0, -3.0)) - 0.7).abs() < 1e-6);
+        assert_eq!(RadialBasis::fit(&[], &[], &[]).at(Vec2::X), 0.0);
     }
-    let mut solution = vec![0.0; n];
-    for k in (0..n).rev() {
-        let row = &rows[k * width..(k + 1) * width];
-        let known: f64 = (k + 1..n).map(|j| row[j] * solution[j]).sum();
-        solution[k] = if row[k].abs() < 1e-12 { 0.0 } else { (row[n] - known) / row[k] };
+
+    #[test]
+    fn places_that_coincide_get_the_mean_of_their_heights() {
+        let surface = RadialBasis::fit(&[Vec2::X; 3], &[0.1, 0.2, 0.6], &[0.01; 3]);
+        assert!((surface.at(Vec2::X) - 0.3).abs() < 1e-5, "{}", surface.at(Vec2::X));
     }
-    solution
+
+    #[test]
+    fn places_beyond_all_measure_make_level_ground_at_the_mean_height() {
+        let far = [Vec2::splat(-3e38), Vec2::splat(3e38), Vec2::ZERO];
+        let surface = RadialBasis::fit(&far, &[0.3, 0.6, 0.9], &[0.0; 3]);
+        assert!((surface.at(Vec2::ONE) - 0.6).abs() < 1e-6, "{}", surface.at(Vec2::ONE));
+    }
 }

@@ -1,7 +1,8 @@
 use super::ground::{Ground, GroundKind};
-use super::stance::{Stance, median};
+use super::stance::Stance;
 use super::{FitInput, TerrainFitConfig};
 use glam::Vec2;
+use pomp_motion::statistics::{median, percentile};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +95,6 @@ impl FitReport {
                 deepest = deepest.max(depth);
             }
         }
-        planted.sort_by(f32::total_cmp);
         let (low, high) = map.min_max();
         Self {
             ground: ground.kind,
@@ -103,8 +103,8 @@ impl FitReport {
             min_max_m: [low, high],
             stances: stances.iter().filter(|s| s.bearing).count(),
             lifted_stances: stances.iter().filter(|s| !s.bearing).count(),
-            planted_median_m: if planted.is_empty() { 0.0 } else { median(planted.clone()) },
-            planted_p95_m: planted.get(planted.len() * 95 / 100).copied().unwrap_or(0.0),
+            planted_median_m: median(&planted).unwrap_or(0.0) as f32,
+            planted_p95_m: percentile(&planted, 0.95).unwrap_or(0.0) as f32,
             swing_inside_share: inside as f32 / swing.max(1) as f32,
             swing_deepest_m: deepest,
             contradictions,

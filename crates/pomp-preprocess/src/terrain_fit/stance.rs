@@ -3,6 +3,7 @@
 use super::FitInput;
 use glam::Vec2;
 use pomp_motion::Gait;
+use pomp_motion::statistics::median;
 use std::ops::Range;
 
 /// Shortest contact that counts, seconds.
@@ -132,7 +133,8 @@ fn stance(input: &FitInput, foot: usize, frames: Range<usize>) -> Stance {
             .filter(|&frame| !contact_only || input.contacts[frame][point])
             .map(|frame| value(input.soles[frame][point]))
             .collect();
-        (values.len() >= if contact_only { least } else { 1 }).then(|| median(values))
+        let enough = values.len() >= if contact_only { least } else { 1 };
+        median(&values).filter(|_| enough).map(|middle| middle as f32)
     };
     // The place of a point is taken while it touches; where it never does, over the whole stance.
     let place = |point: usize| {
@@ -208,16 +210,6 @@ fn mark_pierced(input: &FitInput, stances: &mut [Stance]) {
         stance.pierced = (0..input.frames()).filter(|&frame| pierced(frame)).count() >= PIERCED_FRAMES;
         stance.bearing = !stance.pierced;
     }
-}
-
-/// Middle value; the mean of the two middle ones for an even number.
-///
-/// # Panics
-/// When there is no value.
-pub(super) fn median(mut values: Vec<f32>) -> f32 {
-    values.sort_by(f32::total_cmp);
-    let n = values.len();
-    if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) }
 }
 
 /// Value at which the weights below and above balance.

@@ -1,13 +1,13 @@
 //! Writing the ground and the patches of a variant into one map.
 
-use super::ground::{Ground, GroundKind, smoothstep};
+use super::ground::{Ground, GroundKind};
 use super::patch::{PatchLibrary, Score};
 use super::radial_basis::RadialBasis;
 use super::report::lifted_points;
 use super::stance::Stance;
 use super::{FitInput, TerrainFitConfig, TerrainFitError};
 use glam::Vec2;
-use pomp_motion::{FrameTable, Gait, TerrainGrid};
+use pomp_motion::{FrameTable, Gait, TerrainGrid, smoothstep_between};
 use pomp_terrain::HeightMap;
 use std::ops::Range;
 
@@ -117,7 +117,8 @@ impl Sheet {
             let reach = FOOTPRINT_M[1] + 0.5 * stance.heel.distance(stance.toe);
             for cell in self.around(stance.centre(), reach) {
                 let distance = stance.distance(self.place(cell));
-                freedom[cell] = freedom[cell].min(smoothstep(FOOTPRINT_M[0], FOOTPRINT_M[1], distance));
+                freedom[cell] =
+                    freedom[cell].min(smoothstep_between(FOOTPRINT_M[0], FOOTPRINT_M[1], distance));
             }
         }
         freedom
@@ -194,7 +195,7 @@ impl Sheet {
             let correction = RadialBasis::fit(&places, &misses, &vec![1e-3; places.len()]);
             for cell in touched {
                 let distance = std::mem::replace(&mut distances[cell], f32::INFINITY);
-                let fade = 1.0 - smoothstep(PATCH_FADES_M[0], PATCH_FADES_M[1], distance);
+                let fade = 1.0 - smoothstep_between(PATCH_FADES_M[0], PATCH_FADES_M[1], distance);
                 if fade > 0.0 && freedom[cell] > 0.0 {
                     let place = self.place(cell);
                     let height = library.height(&score.patch, place) + correction.at(place);

@@ -1,6 +1,7 @@
 //! How far predicted forces are from measured ones.
 
 use pomp_motion::glam::DVec3;
+use pomp_motion::statistics::median;
 use serde::Serialize;
 
 /// A foot is on the ground when it bears more than this, body weights.
@@ -126,7 +127,7 @@ pub fn compare(predicted: &Forces, measured: &Forces, seen: &[bool], rate_hz: f6
                 }
             }
         }
-        scores.pressure_center_cm = median(distances);
+        scores.pressure_center_cm = median(&distances);
     }
     scores
 }
@@ -158,9 +159,9 @@ fn compare_stances(ours: &[[DVec3; 2]], theirs: &[[DVec3; 2]], rate_hz: f64, sco
             }
         }
     }
-    scores.stance_impulse_error = median(impulse);
-    scores.onset_ms = median(onset);
-    scores.offset_ms = median(offset);
+    scores.stance_impulse_error = median(&impulse);
+    scores.onset_ms = median(&onset);
+    scores.offset_ms = median(&offset);
 }
 
 /// Ranges of frames in which a foot bears load.
@@ -211,17 +212,6 @@ fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let least = 0.01 * 0.01 * a.len() as f64;
     (aa > least && bb > least).then(|| ab / (aa * bb).sqrt())
-}
-
-/// The middle value; `None` of nothing.
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    match n {
-        0 => None,
-        _ if n % 2 == 1 => Some(values[n / 2]),
-        _ => Some(0.5 * (values[n / 2 - 1] + values[n / 2])),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod compare;
 mod error;
 mod plates;
 
-pub use compare::{Forces, Scores, compare, median};
+pub use compare::{Forces, Scores, compare};
 pub use error::PlateError;
 pub use plates::{PlateFrame, Plates, Trial, trials};
 
@@ -17,7 +17,7 @@ use crate::own_ground::on_own_ground;
 use crate::{PreprocessConfig, PreprocessError, load_clip, replay};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::retarget::RigLibrary;
-use pomp_motion::{FrameTable, GlobalPose, Recording, SimulationTrack, humanoid};
+use pomp_motion::{FrameTable, GRAVITY_M_S2, GlobalPose, Recording, SimulationTrack, humanoid};
 use serde::Serialize;
 
 /// Time that plates and clip have to share, s.
@@ -30,8 +30,6 @@ const PERSON_KG: std::ops::RangeInclusive<f64> = 10.0..=400.0;
 const MASS_DOUBT: f64 = 0.02;
 /// Time around a contact that no plate saw in which the foot may bear load nevertheless, s.
 const UNSEEN_MARGIN_S: f64 = 0.07;
-/// Gravity that turns plates' forces into masses, m/s².
-const GRAVITY: f64 = 9.81;
 
 /// The estimators that are compared, in this order.
 pub const ESTIMATORS: [&str; 4] =
@@ -223,7 +221,7 @@ fn measured(
     let feet: Vec<[DVec3; 2]> = rows
         .iter()
         .enumerate()
-        .map(|(t, row)| row.map(|foot| in_person(recording, t, foot.force_n / (mass_kg * GRAVITY))))
+        .map(|(t, row)| row.map(|foot| in_person(recording, t, foot.force_n / (mass_kg * GRAVITY_M_S2))))
         .collect();
     Forces {
         total_bw: feet.iter().map(|f| f[0] + f[1]).collect(),

@@ -2,7 +2,7 @@
 
 use crate::terrain_fit::Stance;
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::{GlobalPose, JointIndex};
+use pomp_motion::{GlobalPose, JointIndex, smoothstep};
 use pomp_terrain::HeightMap;
 
 /// Frames over which the ground of one foothold gives way to that of the next where no swing lies between them.
@@ -91,9 +91,9 @@ impl FootPath {
             while next < blends.len() && frame >= blends[next].1 {
                 next += 1;
             }
-            let share = blends
-                .get(next)
-                .map_or(0.0, |&(start, end)| smooth((frame as f32 - start as f32) / (end - start) as f32));
+            let share = blends.get(next).map_or(0.0, |&(start, end)| {
+                smoothstep((frame as f32 - start as f32) / (end - start) as f32)
+            });
             let (here, there) = (footings[next], footings[(next + 1).min(footings.len() - 1)]);
             let ankle = pose.positions[leg[2].0];
             let moved = here.carries(ankle).lerp(there.carries(ankle), share);
@@ -149,7 +149,7 @@ impl FootPath {
                     } else {
                         (end - other) as f32 / (end - at) as f32
                     };
-                    *lift = lift.max(missing * smooth(share));
+                    *lift = lift.max(missing * smoothstep(share));
                 }
             }
             for (at, lift) in inside.zip(lifts) {
@@ -181,10 +181,4 @@ fn blends(stances: &[&Stance], frames: usize) -> Vec<(usize, usize)> {
             (start, end)
         })
         .collect()
-}
-
-/// 0 at 0, 1 at 1, level at both.
-fn smooth(share: f32) -> f32 {
-    let t = share.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

@@ -22,6 +22,7 @@ use crate::draws::Draws;
 use crate::terrain_fit::{FitInput, Stance, TerrainFitConfig, sole_heights, stances};
 use feet::{FootPath, Leg, Sole};
 use glam::{Quat, Vec3};
+use pomp_motion::statistics::percentile;
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, Skeleton, humanoid};
 use pomp_terrain::{HeightMap, TerrainError};
@@ -150,6 +151,5 @@ fn planted_change(
             }
         }
     }
-    changes.sort_by(f32::total_cmp);
-    changes.get(changes.len() * 95 / 100).copied().unwrap_or(0.0)
+    percentile(&changes, 0.95).unwrap_or(0.0) as f32
 }

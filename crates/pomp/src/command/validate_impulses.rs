@@ -2,8 +2,9 @@ use crate::cli::ValidateImpulsesArguments;
 use crate::{config_file, motion_file, terminal};
 use anyhow::{Context, Result, bail};
 use pomp_formats::write_atomically;
+use pomp_motion::statistics::median;
 use pomp_preprocess::PreprocessConfig;
-use pomp_preprocess::validation::{ESTIMATORS, Scores, Trial, TrialResult, median, trials, validate};
+use pomp_preprocess::validation::{ESTIMATORS, Scores, Trial, TrialResult, trials, validate};
 use pomp_render::Plot;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -133,7 +134,9 @@ fn print(results: &[TrialResult]) {
 }
 
 fn medians(scores: &[&Scores]) -> Scores {
-    let of = |value: fn(&Scores) -> Option<f64>| median(scores.iter().filter_map(|s| value(s)).collect());
+    let of = |value: fn(&Scores) -> Option<f64>| {
+        median(&scores.iter().filter_map(|s| value(s)).collect::<Vec<_>>())
+    };
     Scores {
         vertical_rmse_bw: of(|s| s.vertical_rmse_bw),
         vertical_rmse_unbiased_bw: of(|s| s.vertical_rmse_unbiased_bw),

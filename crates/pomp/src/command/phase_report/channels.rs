@@ -2,6 +2,7 @@
 
 use super::phases::{ClipPhases, line, runs, unwrapped};
 use pomp_motion::Gait;
+use pomp_motion::statistics::median;
 use serde::Serialize;
 
 /// Shorter runs say little about a rate, frames.
@@ -51,6 +52,9 @@ pub fn figures(clips: &[ClipPhases<'_>], channels: usize) -> Vec<ChannelFigures>
                 .filter(|run| run.states.len() >= SHORTEST_RUN)
                 .map(|run| line(&unwrapped(run, channel)))
                 .collect();
+            let middle = |value: fn(&(f32, f32)) -> f32| {
+                median(&lines.iter().map(value).collect::<Vec<_>>()).map(|found| found as f32)
+            };
             all.push(ChannelFigures {
                 gait: gait.name(),
                 channel,
@@ -58,15 +62,10 @@ pub fn figures(clips: &[ClipPhases<'_>], channels: usize) -> Vec<ChannelFigures>
                 amplitude_deviation,
                 frequency_hz,
                 frequency_deviation_hz,
-                advance_hz: median(lines.iter().map(|line| line.0).collect()),
-                linearity: median(lines.iter().map(|line| line.1).collect()),
+                advance_hz: middle(|line| line.0),
+                linearity: middle(|line| line.1),
             });
         }
     }
     all
-}
-
-fn median(mut values: Vec<f32>) -> Option<f32> {
-    values.sort_by(f32::total_cmp);
-    values.get(values.len() / 2).copied()
 }

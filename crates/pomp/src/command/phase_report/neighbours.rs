@@ -1,8 +1,8 @@
 //! Do frames that a feature calls alike look alike? The pose error of nearest neighbours (DeepPhase, §5).
 
 use super::phases::ClipPhases;
-use super::principal::dot;
 use glam::Vec3;
+use nalgebra::DVectorView;
 use pomp_motion::Gait;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -133,7 +133,8 @@ fn contact_phases(contacts: &[[bool; 4]]) -> Vec<[f32; 4]> {
 }
 
 fn distance(a: &[f32], b: &[f32]) -> f32 {
-    dot(a, a) + dot(b, b) - 2.0 * dot(a, b)
+    let [a, b] = [a, b].map(|values| DVectorView::from_slice(values, values.len()));
+    a.norm_squared() + b.norm_squared() - 2.0 * a.dot(&b)
 }
 
 fn pose_distance_cm(a: &[Vec3], b: &[Vec3]) -> f32 {

@@ -1,93 +1,54 @@
-//! Principal components, without a linear algebra library: few are wanted, of data with few or many columns.
+//! Principal components: few are wanted, of data with few or many columns.
+
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// Mean, and axes of largest variance in falling order, each of unit length.
 #[derive(Clone, Debug)]
 pub struct Principal {
-    mean: Vec<f32>,
-    axes: Vec<Vec<f32>>,
+    mean: DVector<f32>,
+    /// An axis per column.
+    axes: DMatrix<f32>,
     /// Share of the total variance along each axis.
     pub shares: Vec<f32>,
 }
 
 impl Principal {
     /// The first `count` components of rows of equal length, by orthogonal iteration: `rounds` products with the
-    /// covariance, after each of which the axes are made orthonormal again.
+    /// covariance, after each of which the axes are made orthonormal again. The axes are then turned so that the data
+    /// are uncorrelated along them. There are no more of them than columns, or than rows.
     pub fn of(rows: &[&[f32]], count: usize, rounds: usize) -> Self {
         let columns = rows.first().map_or(0, |row| row.len());
-        let scale = 1.0 / rows.len().max(1) as f32;
-        let mut mean = vec![0.0; columns];
-        for row in rows {
-            add_scaled(&mut mean, row, scale);
-        }
-        let centred: Vec<Vec<f32>> =
-            rows.iter().map(|row| row.iter().zip(&mean).map(|(a, b)| a - b).collect()).collect();
-        let total: f32 = centred.iter().map(|row| dot(row, row)).sum::<f32>() * scale;
+        let mut data = DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column]);
+        let mean = data.row_mean_tr();
+        data.row_iter_mut().for_each(|mut row| row -= mean.transpose());
         // Any start will do that is not orthogonal to the components.
-        let start =
-            |axis: usize| (0..columns).map(move |c| ((c * (axis + 1)) as f32 * 0.7 + axis as f32).sin());
-        let mut axes: Vec<Vec<f32>> = (0..count.min(columns)).map(|axis| start(axis).collect()).collect();
-        orthonormalise(&mut axes);
+        let start = |column: usize, axis: usize| ((column * (axis + 1)) as f32 * 0.7 + axis as f32).sin();
+        let mut axes = DMatrix::from_fn(columns, count.min(columns).min(rows.len()), start).qr().q();
         for _ in 0..rounds {
-            let mut next = vec![vec![0.0; columns]; axes.len()];
-            for row in &centred {
-                for (next, axis) in next.iter_mut().zip(&axes) {
-                    add_scaled(next, row, dot(row, axis));
-                }
-            }
-            axes = next;
-            orthonormalise(&mut axes);
+            axes = data.tr_mul(&(&data * &axes)).qr().q();
         }
-        let variance =
-            |axis: &Vec<f32>| centred.iter().map(|row| dot(row, axis).powi(2)).sum::<f32>() * scale;
-        let shares = axes.iter().map(|axis| variance(axis) / total.max(f32::MIN_POSITIVE)).collect();
-        Self { mean, axes, shares }
+        let along = &data * &axes;
+        let eigen = SymmetricEigen::new(along.tr_mul(&along));
+        let mut order: Vec<usize> = (0..axes.ncols()).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
+        let total = data.norm_squared().max(f32::MIN_POSITIVE);
+        let shares = order.iter().map(|&axis| eigen.eigenvalues[axis] / total).collect();
+        Self { mean, axes: axes * eigen.eigenvectors.select_columns(&order), shares }
     }
 
     /// Coordinates of a row along the axes.
     pub fn coordinates(&self, row: &[f32]) -> Vec<f32> {
-        let centred: Vec<f32> = row.iter().zip(&self.mean).map(|(a, b)| a - b).collect();
-        self.axes.iter().map(|axis| dot(&centred, axis)).collect()
+        self.axes.tr_mul(&self.centred(row)).iter().copied().collect()
     }
 
     /// Squared distance of a row from its image on the axes.
     pub fn squared_error(&self, row: &[f32]) -> f32 {
-        let centred: Vec<f32> = row.iter().zip(&self.mean).map(|(a, b)| a - b).collect();
-        let kept: f32 = self.axes.iter().map(|axis| dot(&centred, axis).powi(2)).sum();
-        (dot(&centred, &centred) - kept).max(0.0)
+        let centred = self.centred(row);
+        (centred.norm_squared() - self.axes.tr_mul(&centred).norm_squared()).max(0.0)
     }
-}
 
-fn orthonormalise(axes: &mut [Vec<f32>]) {
-    for at in 0..axes.len() {
-        let (done, rest) = axes.split_at_mut(at);
-        let axis = &mut rest[0];
-        // Twice: what rounding leaves after the first pass is as large as a small axis itself.
-        for _ in 0..2 {
-            for other in done.iter() {
-                let share = dot(axis, other);
-                add_scaled(axis, other, -share);
-            }
-            let length = dot(axis, axis).sqrt().max(f32::MIN_POSITIVE);
-            axis.iter_mut().for_each(|value| *value /= length);
-        }
-    }
-}
-
-/// Σ a b, in eight sums that the compiler can keep in one register.
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0f32; 8];
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
-}
-
-fn add_scaled(target: &mut [f32], row: &[f32], factor: f32) {
-    for (target, value) in target.iter_mut().zip(row) {
-        *target += factor * value;
+    fn centred(&self, row: &[f32]) -> DVector<f32> {
+        DVector::from_column_slice(row) - &self.mean
     }
 }
 
@@ -110,5 +71,13 @@ mod tests {
         let along = found.coordinates(&[1.0 + 0.6, 2.0 + 0.8, 5.0]);
         assert!((along[0].abs() - 1.0).abs() < 1e-3 && along[1].abs() < 1e-3, "{along:?}");
         assert!((found.squared_error(&[1.0, 2.0, 7.0]) - 4.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn data_without_variance_have_axes_without_a_share() {
+        let found = Principal::of(&[[1.0, 2.0, 3.0].as_slice(); 5], 2, 10);
+        assert_eq!(found.shares, [0.0, 0.0]);
+        assert_eq!(found.coordinates(&[1.0, 2.0, 3.0]), [0.0, 0.0]);
+        assert_eq!(found.squared_error(&[1.0, 2.0, 3.0]), 0.0);
     }
 }
