@@ -17,7 +17,7 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 24] = [
+const TABLE: [Row; 25] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
     row(0, "pomp-lanes", &[]),
@@ -119,6 +119,21 @@ const TABLE: [Row; 24] = [
     ),
     row(
         6,
+        "pomp-report",
+        &[
+            "pomp-motion",
+            "pomp-formats",
+            "pomp-phase",
+            "pomp-kinematic",
+            "pomp-render",
+            "pomp-model",
+            "pomp-preprocess",
+            "pomp-train",
+            "pomp-bench",
+        ],
+    ),
+    row(
+        7,
         "pomp",
         &[
             "pomp-motion",
@@ -143,6 +158,7 @@ const TABLE: [Row; 24] = [
             "pomp-embedded",
             "pomp-batch",
             "pomp-bench",
+            "pomp-report",
             "pomp-studio",
         ],
     ),

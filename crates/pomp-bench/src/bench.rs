@@ -314,7 +314,7 @@ fn read_result(path: &Path) -> Result<Option<RunResult>, BenchError> {
 }
 
 /// Frame times of a run, if it was timed.
-pub(crate) fn read_times(out: &Path, result: &RunResult) -> Option<FrameTimes> {
+pub fn read_times(out: &Path, result: &RunResult) -> Option<FrameTimes> {
     let folder = out.join("runs").join(&result.scenario).join(&result.method);
     let bytes = std::fs::read(folder.join(format!("{:04}.timing.json", result.run))).ok()?;
     serde_json::from_slice(&bytes).ok()

@@ -2,7 +2,7 @@
 //!
 //! A [`BenchConfig`] names methods and scenarios; [`run`] makes every run of every method in every scenario, each result a
 //! file of its own, so that a bench that was stopped goes on where it was; [`Report`] is what the runs say, with
-//! 95 % intervals, and [`report::write`] writes it as JSON, Markdown and one HTML page.
+//! 95 % intervals; `pomp-report` lays it out as Markdown and as one HTML page.
 //!
 //! Methods are the closed loop with any settings, [`motion_matching`] over the training clips, clips tracked by the
 //! ragdoll, and held-out mocap as it is. All are measured by `pomp-eval`, which sees recordings only, and by their
@@ -20,11 +20,10 @@ mod measure;
 mod mocap;
 pub mod motion_matching;
 mod phase_space;
-pub mod report;
 mod rollout;
 mod summary;
 
-pub use bench::{FrameTimes, NotRun, Progress, Runs, World, run};
+pub use bench::{FrameTimes, NotRun, Progress, Runs, World, read_times, run};
 pub use config::{
     BenchConfig, MatchedFeatures, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
 };

@@ -73,6 +73,12 @@ pub enum RenderError {
         /// Bodies in the recording.
         bodies: usize,
     },
+    /// The library that draws charts refused.
+    #[error("the chart cannot be drawn: {reason}")]
+    Plot {
+        /// What it says.
+        reason: String,
+    },
     /// A series whose x and y differ in length.
     #[error("series \"{series}\" has {x} x values and {y} y values")]
     UnequalSeries {

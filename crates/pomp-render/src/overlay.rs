@@ -1,7 +1,7 @@
 use crate::Image;
 use crate::color::Palette;
 use crate::scene::weights;
-use crate::text::{Direction, Face, draw, draw_outlined};
+use crate::text::{Face, draw, draw_outlined};
 use glam::Vec2;
 use pomp_motion::{FrameTable, Gait, Recording};
 
@@ -42,10 +42,10 @@ impl StatusLine {
         let [_, line] = strong.size("");
         let mut y = margin - 2;
         if let Some(title) = title {
-            draw(image, [margin, y], title, strong, palette.text, Direction::Right);
+            draw(image, [margin, y], title, strong, palette.text);
             y += line + 2;
         }
-        draw(image, [margin, y], &self.time, strong, palette.text, Direction::Right);
+        draw(image, [margin, y], &self.time, strong, palette.text);
         let mut x = margin + strong.size("00.00 s  ")[0];
         for fact in &self.facts {
             let [width, _] = plain.size(fact);
@@ -53,7 +53,7 @@ impl StatusLine {
                 x = margin;
                 y += line + 2;
             }
-            draw(image, [x, y], fact, plain, palette.text_soft, Direction::Right);
+            draw(image, [x, y], fact, plain, palette.text_soft);
             x += width + plain.size("  ")[0];
         }
     }

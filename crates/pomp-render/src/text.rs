@@ -1,5 +1,5 @@
 use crate::Image;
-use embedded_graphics::mono_font::iso_8859_1::{FONT_6X10, FONT_7X13, FONT_7X13_BOLD, FONT_9X15_BOLD};
+use embedded_graphics::mono_font::iso_8859_1::{FONT_6X10, FONT_7X13, FONT_7X13_BOLD};
 use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};
 use embedded_graphics::pixelcolor::BinaryColor;
 use embedded_graphics::prelude::*;
@@ -12,7 +12,6 @@ pub(crate) enum Face {
     Small,
     Regular,
     Bold,
-    Title,
 }
 
 impl Face {
@@ -21,7 +20,6 @@ impl Face {
             Self::Small => &FONT_6X10,
             Self::Regular => &FONT_7X13,
             Self::Bold => &FONT_7X13_BOLD,
-            Self::Title => &FONT_9X15_BOLD,
         }
     }
 
@@ -32,25 +30,9 @@ impl Face {
     }
 }
 
-/// Reading direction of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Right,
-    /// For the label of a vertical axis.
-    Up,
-}
-
-/// Draws one line whose first character starts at `at`: its upper left corner for text to the right, its
-/// lower left corner for text upwards.
-pub(crate) fn draw(
-    image: &mut Image,
-    at: [i32; 2],
-    text: &str,
-    face: Face,
-    color: [u8; 3],
-    direction: Direction,
-) {
-    let mut target = Target { image, at, color, direction };
+/// Draws one line; the upper left corner of its first character is `at`.
+pub(crate) fn draw(image: &mut Image, at: [i32; 2], text: &str, face: Face, color: [u8; 3]) {
+    let mut target = Target { image, at, color };
     let style = MonoTextStyle::new(face.font(), BinaryColor::On);
     let line = Text::with_baseline(text, Point::zero(), style, Baseline::Top);
     let Ok(_) = line.draw(&mut target);
@@ -66,16 +48,15 @@ pub(crate) fn draw_outlined(
     halo: [u8; 3],
 ) {
     for (dx, dy) in [(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1)] {
-        draw(image, [x + dx, y + dy], text, face, halo, Direction::Right);
+        draw(image, [x + dx, y + dy], text, face, halo);
     }
-    draw(image, [x, y], text, face, color, Direction::Right);
+    draw(image, [x, y], text, face, color);
 }
 
 struct Target<'a> {
     image: &'a mut Image,
     at: [i32; 2],
     color: [u8; 3],
-    direction: Direction,
 }
 
 impl OriginDimensions for Target<'_> {
@@ -91,11 +72,7 @@ impl DrawTarget for Target<'_> {
     fn draw_iter<I: IntoIterator<Item = Pixel<BinaryColor>>>(&mut self, pixels: I) -> Result<(), Infallible> {
         for Pixel(p, color) in pixels {
             if color == BinaryColor::On {
-                let (x, y) = match self.direction {
-                    Direction::Right => (self.at[0] + p.x, self.at[1] + p.y),
-                    Direction::Up => (self.at[0] + p.y, self.at[1] - p.x),
-                };
-                self.image.blend(x, y, self.color, 1.0);
+                self.image.blend(self.at[0] + p.x, self.at[1] + p.y, self.color, 1.0);
             }
         }
         Ok(())

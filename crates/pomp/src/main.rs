@@ -9,7 +9,6 @@ mod default_model;
 mod device;
 mod motion_file;
 mod terminal;
-mod training_split;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -2,8 +2,9 @@ use crate::cli::BenchArguments;
 use crate::{default_model, terminal};
 use anyhow::{Result, anyhow, bail, ensure};
 use burn::tensor::Device;
-use pomp_bench::{BenchConfig, Mocap, Progress, Report, World, report};
+use pomp_bench::{BenchConfig, Mocap, Progress, Report, World};
 use pomp_config::{Origin, resolve_whole};
+use pomp_report::bench as report;
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! How far simulated motion lies from the phases of its clip, read with and without alignment.
 
 use super::phases::{ClipPhases, velocities};
-use anyhow::Result;
+use crate::ReportError;
 use glam::Vec3;
 use pomp_model::Model;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
@@ -28,7 +28,11 @@ pub struct Alignment {
 }
 
 /// Stitches windows of the replays as the closed loop does, from true keys, and reads them with both encoders.
-pub fn measure(model: &Model, aligned: &PeriodicEncoder, clips: &[ClipPhases<'_>]) -> Result<Vec<Alignment>> {
+pub fn measure(
+    model: &Model,
+    aligned: &PeriodicEncoder,
+    clips: &[ClipPhases<'_>],
+) -> Result<Vec<Alignment>, ReportError> {
     let decoder = WindowDecoder::new(&model.phase.decoder, model.description.phase.window);
     let encoders = [WindowEncoder::new(&model.phase.encoder), WindowEncoder::new(aligned)];
     let mut rows: Vec<(Gait, [f32; 3])> = Vec::new();
@@ -39,7 +43,7 @@ pub fn measure(model: &Model, aligned: &PeriodicEncoder, clips: &[ClipPhases<'_>
             let windows: Vec<VelocityWindow> = chunk
                 .iter()
                 .map(|&(frame, ..)| stitched(model, &decoder, clip, &simulated, frame))
-                .collect::<Result<_>>()?;
+                .collect::<Result<_, _>>()?;
             let windows: Vec<&VelocityWindow> = windows.iter().collect();
             let [before, after] = [encoders[0].encode_all(&windows)?, encoders[1].encode_all(&windows)?];
             for ((&(_, gait, clean), before), after) in chunk.iter().zip(&before).zip(&after) {
@@ -74,7 +78,7 @@ fn stitched(
     clip: &ClipPhases<'_>,
     simulated: &FrameTable<Vec3>,
     frame: usize,
-) -> Result<VelocityWindow> {
+) -> Result<VelocityWindow, ReportError> {
     let (window, stitch) = (model.description.phase.window, model.description.stitch);
     let radius = window.radius_frames;
     let mut past = FrameTable::with_columns(simulated.columns());

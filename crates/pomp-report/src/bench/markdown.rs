@@ -1,5 +1,5 @@
 use super::columns::{self, number};
-use crate::{Cell, Report};
+use pomp_bench::{Cell, Report};
 use std::fmt::Write;
 
 /// The report as Markdown: one table per scenario, methods in rows.

@@ -1,6 +1,6 @@
 //! Phases of the recordings that a report is made of.
 
-use anyhow::Result;
+use crate::ReportError;
 use glam::Vec3;
 use pomp_motion::{FrameTable, Gait};
 use pomp_phase::{PhaseState, VelocityWindow, WindowConfig, WindowEncoder};
@@ -29,7 +29,7 @@ impl<'a> ClipPhases<'a> {
         window: &WindowConfig,
         edge: usize,
         stride: usize,
-    ) -> Result<Self> {
+    ) -> Result<Self, ReportError> {
         let velocities = velocities(&clip.clean);
         let edge = edge.min((clip.frames() - 1) / 2);
         let frames: Vec<usize> = (edge..clip.frames() - edge).step_by(stride).collect();

@@ -1,8 +1,7 @@
 //! What frames cost: clock readings, apart from everything that is reproducible.
 
 use super::columns::number;
-use crate::bench::read_times;
-use crate::{Report, Runs};
+use pomp_bench::{Report, Runs, read_times};
 use pomp_motion::statistics::mean;
 use std::fmt::Write;
 use std::path::Path;

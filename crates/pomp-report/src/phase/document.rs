@@ -1,22 +1,21 @@
 //! The report as text.
 
-use super::Report;
+use super::PhaseReport;
 use super::neighbours::NEIGHBOURS;
-use super::pictures::Picture;
 use std::fmt::Write;
 
 /// The tables and what they mean, with the pictures.
-pub fn markdown(report: &Report, pictures: &[Picture]) -> String {
+pub fn markdown(report: &PhaseReport) -> String {
     let mut text = tables(report);
     text.push_str("\n## Pictures\n");
-    for picture in pictures {
+    for picture in &report.pictures {
         write_line(&mut text, format_args!("\n![{0}]({1})\n\n{0}", picture.caption, picture.file));
     }
     text
 }
 
 /// The tables and what they mean.
-pub fn tables(report: &Report) -> String {
+pub fn tables(report: &PhaseReport) -> String {
     let mut text = String::new();
     let clips = report.measured_on.replace('_', "-");
     write_line(&mut text, format_args!("# Phase manifold of {}\n", report.model));
@@ -34,7 +33,7 @@ pub fn tables(report: &Report) -> String {
     text
 }
 
-fn channels(text: &mut String, report: &Report) {
+fn channels(text: &mut String, report: &PhaseReport) {
     text.push_str(
         "\n## Channels\n\nAmplitude and frequency are means over frames ± their standard deviation, as the network reads them. The advance is \
          the median slope of the shift over runs of a second or more, R² that of a straight line: on a good manifold phase \
@@ -60,7 +59,7 @@ fn channels(text: &mut String, report: &Report) {
     }
 }
 
-fn reconstruction(text: &mut String, report: &Report) {
+fn reconstruction(text: &mut String, report: &PhaseReport) {
     write_line(
         text,
         format_args!(
@@ -87,7 +86,7 @@ fn reconstruction(text: &mut String, report: &Report) {
     }
 }
 
-fn neighbours(text: &mut String, report: &Report) {
+fn neighbours(text: &mut String, report: &PhaseReport) {
     write_line(
         text,
         format_args!(
@@ -110,7 +109,7 @@ fn neighbours(text: &mut String, report: &Report) {
     }
 }
 
-fn alignment(text: &mut String, report: &Report) {
+fn alignment(text: &mut String, report: &PhaseReport) {
     let Some(rows) = &report.alignment else {
         text.push_str("\n## Alignment\n\nThe model has no aligned encoder.\n");
         return;

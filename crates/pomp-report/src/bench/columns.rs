@@ -1,7 +1,6 @@
 //! The figures that tables show, and how they are written.
 
-use crate::Cell;
-use crate::summary::{Interval, Share};
+use pomp_bench::{Cell, Interval, Share};
 
 /// Where a column's figures come from.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! A plain autoencoder: as many weights and as many numbers in its code as the periodic one, and nothing periodic.
 
-use anyhow::Result;
+use crate::ReportError;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::optim::{AdamWConfig, GradientsParams};
@@ -55,7 +55,7 @@ impl PlainAutoencoder {
         weights: usize,
         steps: usize,
         seed: u64,
-    ) -> Result<Self> {
+    ) -> Result<Self, ReportError> {
         let device = Device::flex().autodiff();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let values = windows[0].values().len();

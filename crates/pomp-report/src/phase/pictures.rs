@@ -5,7 +5,7 @@ use super::neighbours::PoseError;
 use super::phases::{ClipPhases, Run, runs, unwrapped};
 use super::principal::Principal;
 use super::reconstruction::Reconstruction;
-use anyhow::Result;
+use crate::ReportError;
 use pomp_motion::Gait;
 use pomp_render::Plot;
 use pomp_train::FRAME_RATE_HZ;
@@ -17,6 +17,7 @@ const FRAMES: usize = 300;
 const SHORTEST_RUN: usize = 30;
 
 /// A picture's file name and bytes, and what it shows.
+#[derive(Clone, Debug)]
 pub struct Picture {
     /// File name.
     pub file: String,
@@ -27,7 +28,7 @@ pub struct Picture {
 }
 
 /// All pictures of the manifold.
-pub fn manifold(clips: &[ClipPhases<'_>], channels: usize) -> Result<Vec<Picture>> {
+pub fn manifold(clips: &[ClipPhases<'_>], channels: usize) -> Result<Vec<Picture>, ReportError> {
     let mut pictures = Vec::new();
     let codes: Vec<Vec<f32>> = clips.iter().flat_map(|c| c.frames().map(|(.., s)| s.code())).collect();
     let all = Principal::of(&codes.iter().map(Vec::as_slice).collect::<Vec<_>>(), 2, 60);
@@ -47,7 +48,7 @@ pub fn manifold(clips: &[ClipPhases<'_>], channels: usize) -> Result<Vec<Picture
     }
     let caption =
         "The longest run of each gait, on the two axes of largest variance of all frames.".to_owned();
-    pictures.insert(0, Picture { file: "manifold.png".to_owned(), png: overview.render(720, 640)?, caption });
+    pictures.insert(0, Picture { file: "manifold.png".to_owned(), png: overview.png(720, 640)?, caption });
     Ok(pictures)
 }
 
@@ -61,7 +62,7 @@ fn path(principal: &Principal, run: &Run<'_>) -> (Vec<f32>, Vec<f32>) {
     points.map(|point| (point[0], point[1])).unzip()
 }
 
-fn loops(gait: Gait, runs: &[Run<'_>]) -> Result<Picture> {
+fn loops(gait: Gait, runs: &[Run<'_>]) -> Result<Picture, ReportError> {
     let codes: Vec<Vec<f32>> = runs.iter().flat_map(|run| run.states.iter().map(|s| s.code())).collect();
     let own = Principal::of(&codes.iter().map(Vec::as_slice).collect::<Vec<_>>(), 2, 60);
     let mut plot =
@@ -72,12 +73,12 @@ fn loops(gait: Gait, runs: &[Run<'_>]) -> Result<Picture> {
     }
     Ok(Picture {
         file: format!("manifold_{}.png", gait.name()),
-        png: plot.render(720, 640)?,
+        png: plot.png(720, 640)?,
         caption: format!("{}: the longest runs, on the axes of largest variance of this gait.", gait.name()),
     })
 }
 
-fn over_time(gait: Gait, run: &Run<'_>, channels: usize) -> Result<Picture> {
+fn over_time(gait: Gait, run: &Run<'_>, channels: usize) -> Result<Picture, ReportError> {
     let frames = run.states.len().min(FRAMES);
     let time: Vec<f32> = (0..frames).map(|frame| frame as f32 / FRAME_RATE_HZ).collect();
     let mut plot = Plot::new(format!("Phase over time: {} ({})", gait.name(), run.name))
@@ -89,43 +90,38 @@ fn over_time(gait: Gait, run: &Run<'_>, channels: usize) -> Result<Picture> {
     }
     Ok(Picture {
         file: format!("phase_{}.png", gait.name()),
-        png: plot.render(720, 420)?,
+        png: plot.png(720, 440)?,
         caption: format!("{}: the shift of every channel over its longest run.", gait.name()),
     })
 }
 
 /// Bars of what is lost in reconstruction.
-pub fn reconstruction(results: &[Reconstruction]) -> Result<Picture> {
-    let mut plot = Plot::new("Power of unseen windows that is lost").y_label("share");
+pub fn reconstruction(results: &[Reconstruction]) -> Result<Picture, ReportError> {
+    let mut plot = Plot::new("Power of unseen windows that is lost").x_label("share of power");
     for result in results {
-        // The full names would not stand side by side.
-        let name = match result.method.split_once(", ") {
-            Some((_, kept)) => kept.to_owned(),
-            None => result.method.clone(),
-        };
-        plot = plot.bar(name, result.lost);
+        plot = plot.bar(&result.method, result.lost);
     }
     let caption = "Reconstruction of unseen windows; less is better.".to_owned();
-    Ok(Picture { file: "reconstruction.png".to_owned(), png: plot.render(960, 400)?, caption })
+    Ok(Picture { file: "reconstruction.png".to_owned(), png: plot.png(760, 260)?, caption })
 }
 
 /// Bars of the pose error of nearest neighbours.
-pub fn neighbours(results: &[PoseError]) -> Result<Picture> {
-    let mut plot = Plot::new("Pose error of nearest neighbours").y_label("cm");
+pub fn neighbours(results: &[PoseError]) -> Result<Picture, ReportError> {
+    let mut plot = Plot::new("Pose error of nearest neighbours").x_label("mean joint distance (cm)");
     for result in results {
         plot = plot.bar(&result.feature, result.all_cm);
     }
     let caption = "Mean joint distance to the nearest neighbours; less is better.".to_owned();
-    Ok(Picture { file: "neighbours.png".to_owned(), png: plot.render(720, 400)?, caption })
+    Ok(Picture { file: "neighbours.png".to_owned(), png: plot.png(760, 260)?, caption })
 }
 
 /// Bars of the distance to the clip's phases.
-pub fn alignment(results: &[Alignment]) -> Result<Picture> {
-    let mut plot = Plot::new("Squared distance of simulated phases to clean ones").y_label("share of power");
+pub fn alignment(results: &[Alignment]) -> Result<Picture, ReportError> {
+    let mut plot = Plot::new("Squared distance of simulated phases to clean ones").x_label("share of power");
     for result in results {
-        plot = plot.bar(result.gait, result.unaligned / result.power);
-        plot = plot.bar("aligned", result.aligned / result.power);
+        plot = plot.bar_of("unaligned", result.gait, result.unaligned / result.power, None);
+        plot = plot.bar_of("aligned", result.gait, result.aligned / result.power, None);
     }
-    let caption = "For each gait before (named) and after alignment; less is better.".to_owned();
-    Ok(Picture { file: "alignment.png".to_owned(), png: plot.render(960, 400)?, caption })
+    let caption = "For each gait before and after alignment; less is better.".to_owned();
+    Ok(Picture { file: "alignment.png".to_owned(), png: plot.png(760, 300)?, caption })
 }
