@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn a_stumble_is_no_fall_and_a_short_rise_separates_none() {
         assert_eq!(falls(&row(&[(false, 20), (true, 18), (false, 20)]), &[]), []);
-        assert_eq!(falls(&row(&[(false, 20), (true, 19), (false, 20)]), &[]), [20..39]);
-        assert_eq!(falls(&row(&[(true, 30), (false, 17), (true, 30)]), &[]), [0..77]);
+        assert_eq!(falls(&row(&[(false, 20), (true, 19), (false, 20)]), &[]), vec![20..39]);
+        assert_eq!(falls(&row(&[(true, 30), (false, 17), (true, 30)]), &[]), vec![0..77]);
         assert_eq!(falls(&row(&[(true, 30), (false, 18), (true, 30)]), &[]), [0..30, 48..78]);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn a_body_that_is_labelled_as_lying_or_getting_up_is_still_down() {
         let down = row(&[(true, 30), (false, 60)]);
         let labels = row(&[(Gait::Walk, 20), (Gait::Lie, 20), (Gait::GetUp, 20), (Gait::Walk, 30)]);
-        assert_eq!(falls(&down, &labels), [0..60]);
+        assert_eq!(falls(&down, &labels), vec![0..60]);
         // Getting up that follows no fall is a gait like others.
         assert_eq!(falls(&[false; 90], &row(&[(Gait::GetUp, 90)])), []);
     }

@@ -197,7 +197,8 @@ impl Plot {
                 return Err(RenderError::BadOption { option, value: value.to_string(), reason });
             }
         }
-        if !self.bars.is_empty() && !(self.series.is_empty() && self.markers.is_empty() && !self.log_y) {
+        let has_lines = !self.series.is_empty() || !self.markers.is_empty() || self.log_y;
+        if !self.bars.is_empty() && has_lines {
             let reason =
                 "bars stand alone: a chart with bars has no series, no markers and no logarithmic scale";
             return Err(RenderError::BadOption { option: "bar", value: self.bars[0].name.clone(), reason });

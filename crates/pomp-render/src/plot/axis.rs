@@ -15,7 +15,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
 /// `range` with a margin at either end, and from or to 0 where it nearly reaches that.
 fn widened(range: Range<f64>) -> Range<f64> {
     let (low, high) = (range.start, range.end);
-    let touches_zero = low >= 0.0 && low < 0.3 * high || low >= 0.0 && high == 0.0;
+    let touches_zero = low >= 0.0 && (low < 0.3 * high || high == 0.0);
     let margin = 0.05 * (high - low).max(1e-6 * high.abs().max(low.abs()).max(1e-6));
     let start = if touches_zero { 0.0 } else { low - margin };
     start..(high + margin).max(start + f64::MIN_POSITIVE)

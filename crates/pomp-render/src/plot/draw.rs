@@ -96,9 +96,9 @@ pub(super) fn draw<B: DrawingBackend>(plot: &Plot, root: &Area<B>) -> Drawn<B> {
         .clone()
         .shrink((0, units(bottom_of_legend)), (wide, high.saturating_sub(units(bottom_of_legend) as u32)));
     if plot.bars.is_empty() {
-        lines(plot, &below)?
+        lines(plot, &below)?;
     } else {
-        bars(plot, &below)?
+        bars(plot, &below)?;
     }
     root.present()
 }

@@ -152,9 +152,9 @@ impl DrawingBackend for Pixels<'_> {
         let rect = Rect::from_ltrb(pixels(left), pixels(top), pixels(right), pixels(bottom));
         let path = rect.map(PathBuilder::from_rect);
         if fill {
-            self.fill(path, style.color())
+            self.fill(path, style.color());
         } else {
-            self.stroke(path, style)
+            self.stroke(path, style);
         }
         Ok(())
     }
@@ -168,9 +168,9 @@ impl DrawingBackend for Pixels<'_> {
     ) -> Drawn {
         let path = PathBuilder::from_circle(pixels(x), pixels(y), pixels(radius as i32));
         if fill {
-            self.fill(path, style.color())
+            self.fill(path, style.color());
         } else {
-            self.stroke(path, style)
+            self.stroke(path, style);
         }
         Ok(())
     }
