@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, and the hashes that they are recognised by.
 //!
 //! [`replace_file`] is how every crate of the workspace that writes a file writes it: beside its place, synced and renamed,
 //! so that a name never stands for half of its contents. A process that is killed in the midst leaves the file
@@ -13,10 +13,14 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! A [`Digest`] is the SHA-256 of a file, of settings or of data; it is the one place where hashes become text.
+//!
 //! It knows no format, and folders are the caller's to create.
 
 mod abandoned;
+mod digest;
 mod replace_file;
 
 pub use abandoned::remove_abandoned;
+pub use digest::{Digest, Hasher};
 pub use replace_file::replace_file;

@@ -7,13 +7,17 @@ use tempfile::NamedTempFile;
 ///
 /// `write` fills a temporary file in the folder of `path`, which is then flushed to the disk and renamed over `path`. When
 /// anything fails, the temporary file is removed and an older file at `path` stays as it was. The first write of a
-/// process into a folder removes what killed processes have left there ([`crate::remove_abandoned`]).
+/// process into a folder removes what killed processes have left there ([`crate::remove_abandoned`]). What `write` gives
+/// back is given on.
 ///
 /// # Errors
 /// The folder is missing or cannot be written, the disk is full, `path` is a folder, or `write` fails.
-pub fn replace_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn replace_file<T, E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, E>,
+) -> Result<T, E> {
     if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
     }
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -22,12 +26,12 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
     remove_abandoned_once(folder);
     let mut file = locked_beside(folder)?;
     let mut buffered = BufWriter::with_capacity(1 << 16, file.as_file_mut());
-    write(&mut buffered)?;
+    let given = write(&mut buffered)?;
     buffered.flush()?;
     drop(buffered);
     file.as_file().sync_all()?;
     file.persist(path).map_err(|refused| refused.error)?;
-    Ok(())
+    Ok(given)
 }
 
 /// A new file in `folder` whose lock says that it is being written.

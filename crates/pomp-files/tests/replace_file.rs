@@ -95,7 +95,7 @@ fn a_failed_write_leaves_the_older_file_and_nothing_beside() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
     replace_file(&path, |file| file.write_all(b"old")).unwrap();
-    let failed = replace_file(&path, |file| {
+    let failed: std::io::Result<()> = replace_file(&path, |file| {
         file.write_all(b"half of the n")?;
         Err(std::io::ErrorKind::StorageFull.into())
     });

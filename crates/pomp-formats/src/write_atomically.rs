@@ -9,7 +9,7 @@ use std::path::Path;
 /// [`FormatError::Io`] with `path` when the folder cannot be written, the disk is full, or `write` fails.
 pub fn write_atomically(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<(), FormatError> {
     pomp_files::replace_file(path, write).map_err(|source| FormatError::Io {
         action: "write",

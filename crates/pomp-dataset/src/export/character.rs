@@ -1,24 +1,25 @@
 //! The body that MimicKit's motions move, as MJCF: the skeleton of the first recording, a ball of three hinges per joint.
 
 use super::frames::vector;
-use super::job::{Bytes, Unit};
+use super::job::{Contents, Output, Trouble, Unit};
 use crate::Dataset;
 use pomp_motion::{JointIndex, Recording};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// Radius of the ball that stands for a body, metres.
 const RADIUS_M: f32 = 0.05;
 
 pub(super) fn unit(dataset: &Dataset) -> Unit {
     let first = dataset.recordings.first().expect("a dataset has recordings");
-    Unit { file: "character.xml".to_owned(), inputs: vec![first.clone()], bytes: Bytes::OfOne(bytes) }
+    Unit { file: "character.xml".to_owned(), inputs: vec![first.clone()], contents: Contents::OfOne(write) }
 }
 
-fn bytes(recording: &Recording) -> Result<Vec<u8>, String> {
+fn write(recording: &Recording, out: &mut Output<'_>) -> Result<(), Trouble> {
     let mut text = String::from("<mujoco model=\"pomp\">\n  <worldbody>\n");
     body(recording, 0, 2, &mut text);
     text.push_str("  </worldbody>\n</mujoco>\n");
-    Ok(text.into_bytes())
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 fn body(recording: &Recording, joint: usize, depth: usize, text: &mut String) {

@@ -1,15 +1,18 @@
 use super::{Exported, Format};
 use crate::{Dataset, DatasetError};
+use pomp_files::{Digest, Hasher};
+use pomp_formats::FormatError;
 use pomp_motion::Recording;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// File of the folder of results in which finished files are written down.
 const JOURNAL: &str = "export.jsonl";
+/// Counted up when the same recordings give other bytes: files of earlier programs are then made again.
+const REVISION: &str = "2";
 
 /// One file to make.
 #[derive(Clone)]
@@ -19,16 +22,62 @@ pub(super) struct Unit {
     /// Recordings that it is made of.
     pub inputs: Vec<PathBuf>,
     /// How.
-    pub bytes: Bytes,
+    pub contents: Contents,
 }
 
-/// How the bytes of a file come from its recordings.
+/// How a file is written from its recordings.
 #[derive(Clone, Copy)]
-pub(super) enum Bytes {
-    /// From one recording; the error says what does not fit.
-    OfOne(fn(&Recording) -> Result<Vec<u8>, String>),
+pub(super) enum Contents {
+    /// From one recording.
+    OfOne(fn(&Recording, &mut Output<'_>) -> Result<(), Trouble>),
     /// From the files of all of them.
-    OfAll(fn(&[PathBuf]) -> Result<Vec<u8>, DatasetError>),
+    OfAll(fn(&[PathBuf], &mut Output<'_>) -> Result<(), Trouble>),
+}
+
+/// Why a file could not be written.
+pub(super) enum Trouble {
+    /// What in a recording does not fit the format.
+    Unfit(String),
+    /// A recording that cannot be read, or does not fit.
+    Dataset(DatasetError),
+    /// The file itself.
+    Io(io::Error),
+}
+
+impl From<String> for Trouble {
+    fn from(reason: String) -> Self {
+        Self::Unfit(reason)
+    }
+}
+
+impl From<DatasetError> for Trouble {
+    fn from(error: DatasetError) -> Self {
+        Self::Dataset(error)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// A file that is being written, and its hash.
+pub(super) struct Output<'a> {
+    file: &'a mut (dyn Write + Send),
+    hasher: Hasher,
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// A line of the journal; the first one names the format alone.
@@ -69,7 +118,7 @@ impl Job {
         let path = out.join(JOURNAL);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(io("reading the journal", &path, error)),
         };
         // A last line without its end was cut by an interruption: its file is made again.
@@ -101,32 +150,23 @@ impl Job {
     /// Makes a file, unless it is there and made of the same recordings.
     pub fn make(&mut self, unit: &Unit) -> Result<(), DatasetError> {
         let path = self.out.join(&unit.file);
-        let mut inputs = Sha256::new();
+        let mut inputs = Hasher::default();
         inputs.update(env!("CARGO_PKG_VERSION"));
+        inputs.update(REVISION);
         for input in &unit.inputs {
-            inputs.update(Sha256::digest(read(input)?));
+            inputs.update(Digest::of_file(input).map_err(|source| unreadable(input, source))?);
         }
-        let inputs_sha256 = hex(&inputs.finalize());
+        let inputs_sha256 = inputs.finish().to_string();
         let there = self.made.get(&unit.file).is_some_and(|made| {
             made.inputs_sha256 == inputs_sha256
-                && std::fs::read(&path).is_ok_and(|bytes| hex(&Sha256::digest(&bytes)) == made.sha256)
+                && Digest::of_file(&path).is_ok_and(|digest| digest.to_string() == made.sha256)
         });
         if there {
             return Ok(());
         }
-        let bytes = match unit.bytes {
-            Bytes::OfOne(bytes) => {
-                let input = unit.inputs.first().expect("a unit of one recording names it");
-                let recording = Dataset::read(input)?;
-                bytes(&recording)
-                    .map_err(|reason| DatasetError::BadRecording { path: input.clone(), reason })?
-            }
-            Bytes::OfAll(bytes) => bytes(&unit.inputs)?,
-        };
-        pomp_formats::write_atomically(&path, |file| file.write_all(&bytes))?;
+        let sha256 = write(&path, unit)?.to_string();
         self.written += 1;
-        let made = Made { file: unit.file.clone(), inputs_sha256, sha256: hex(&Sha256::digest(&bytes)) };
-        self.note(Some(made))
+        self.note(Some(Made { file: unit.file.clone(), inputs_sha256, sha256 }))
     }
 
     fn note(&mut self, made: Option<Made>) -> Result<(), DatasetError> {
@@ -145,14 +185,30 @@ impl Job {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, DatasetError> {
-    std::fs::read(path).map_err(|source| DatasetError::Io {
-        action: "reading the recording",
-        path: path.to_path_buf(),
-        source,
+/// Writes a file whole or not at all, and gives its hash.
+fn write(path: &Path, unit: &Unit) -> Result<Digest, DatasetError> {
+    let fill = |out: &mut Output<'_>| match unit.contents {
+        Contents::OfAll(write) => write(&unit.inputs, out),
+        Contents::OfOne(write) => {
+            let input = unit.inputs.first().expect("a unit of one recording names it");
+            write(&Dataset::read(input)?, out).map_err(|trouble| match trouble {
+                Trouble::Unfit(reason) => DatasetError::BadRecording { path: input.clone(), reason }.into(),
+                other => other,
+            })
+        }
+    };
+    let replaced = pomp_files::replace_file(path, |file| {
+        let mut out = Output { file, hasher: Hasher::default() };
+        fill(&mut out)?;
+        Ok(out.hasher.finish())
+    });
+    replaced.map_err(|trouble| match trouble {
+        Trouble::Dataset(error) => error,
+        Trouble::Unfit(reason) => DatasetError::BadRecording { path: path.to_path_buf(), reason },
+        Trouble::Io(source) => FormatError::Io { action: "write", path: path.to_path_buf(), source }.into(),
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+pub(super) fn unreadable(path: &Path, source: io::Error) -> DatasetError {
+    DatasetError::Io { action: "reading the recording", path: path.to_path_buf(), source }
 }

@@ -8,13 +8,13 @@ mod parquet;
 mod pickle;
 mod protomotions;
 mod shards;
-mod tar;
 mod tensor_file;
-mod thrift;
 
 use crate::{Dataset, DatasetError};
-use job::{Job, Unit};
+use job::{Contents, Job, Output, Trouble, Unit};
+use pomp_motion::Recording;
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::Path;
 
 /// A format to export to.
@@ -23,7 +23,8 @@ use std::path::Path;
 pub enum Format {
     /// Tar files of npz and JSON pairs, as webdataset reads them: `shard-000000.tar`, … of up to 64 MB.
     Shards,
-    /// One Parquet file per recording: a row per frame, a list per array. The terrain, which has no frames, is left out.
+    /// One Parquet file per recording: a row per frame, a list of fixed length per array, in row groups of 16,384 frames. The
+    /// terrain, which has no frames, is left out.
     Parquet,
     /// One `.motion` per recording: a dictionary of tensors in PyTorch's zip, the fields of ProtoMotions' motions, Z up,
     /// with contact forces.
@@ -77,18 +78,21 @@ pub fn export(
     let units = match format {
         Format::Shards => shards::units(dataset)?,
         Format::MimicKit => {
-            [vec![character::unit(dataset)], singles(dataset, "pkl", mimickit::bytes)].concat()
+            let motions = singles(dataset, "pkl", |recording, out| put(mimickit::bytes(recording)?, out));
+            [vec![character::unit(dataset)], motions].concat()
         }
-        Format::Parquet => singles(dataset, "parquet", parquet::bytes),
-        Format::ProtoMotions => singles(dataset, "motion", protomotions::bytes),
-        Format::Glb => singles(dataset, "glb", |recording| {
+        Format::Parquet => singles(dataset, "parquet", parquet::write),
+        Format::ProtoMotions => {
+            singles(dataset, "motion", |recording, out| put(protomotions::bytes(recording)?, out))
+        }
+        Format::Glb => singles(dataset, "glb", |recording, out| {
             let clip = recording.to_clip().map_err(|error| error.to_string())?;
-            pomp_formats::glb::glb_bytes(&clip).map_err(|error| error.to_string())
+            put(pomp_formats::glb::glb_bytes(&clip).map_err(|error| error.to_string())?, out)
         }),
-        Format::Bvh => singles(dataset, "bvh", |recording| {
+        Format::Bvh => singles(dataset, "bvh", |recording, out| {
             let clip = recording.to_clip().map_err(|error| error.to_string())?;
             let text = pomp_formats::bvh::bvh_text(&clip, &pomp_formats::BvhWriteOptions::default());
-            text.map(String::into_bytes).map_err(|error| error.to_string())
+            put(text.map_err(|error| error.to_string())?, out)
         }),
     };
     for unit in &units {
@@ -98,18 +102,23 @@ pub fn export(
     job.finish(&units)
 }
 
+/// Writes what is small beside its recording in one piece.
+fn put(contents: impl AsRef<[u8]>, out: &mut Output<'_>) -> Result<(), Trouble> {
+    Ok(out.write_all(contents.as_ref())?)
+}
+
 /// One file per recording.
 fn singles(
     dataset: &Dataset,
     extension: &str,
-    bytes: fn(&pomp_motion::Recording) -> Result<Vec<u8>, String>,
+    write: fn(&Recording, &mut Output<'_>) -> Result<(), Trouble>,
 ) -> Vec<Unit> {
     let unit = |path: &std::path::PathBuf| {
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Unit {
             file: format!("{stem}.{extension}"),
             inputs: vec![path.clone()],
-            bytes: job::Bytes::OfOne(bytes),
+            contents: Contents::OfOne(write),
         }
     };
     dataset.recordings.iter().map(unit).collect()

@@ -1,118 +1,175 @@
-//! Parquet: one row per frame, one column per array; the other axes of an array are a list of fixed length, row by row.
-//! Floats are split into byte streams, every page is compressed with gzip; nothing is a dictionary.
+//! Parquet: one row per frame, one column per array; the other axes of an array are a list of fixed length, row by row, whose
+//! shape is in the metadata of its field. Floats are split into byte streams, every page is compressed with zstd; nothing is
+//! a dictionary. A row group has its own statistics, and no more than one of them is in memory.
 
-use super::thrift::{Compact, varint};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use super::job::{Output, Trouble};
+use arrow_array::{ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
 use pomp_motion::glam::{Quat, Vec3};
-use pomp_motion::{FrameTable, Recording};
-use std::io::Write;
+use pomp_motion::{Gait, Recording};
+use std::ops::Range;
+use std::sync::Arc;
 
-const MAGIC: &[u8] = b"PAR1";
-/// Values of the format's enumerations.
-const BOOLEAN: i32 = 0;
-const FLOAT: i32 = 4;
-const PLAIN: i32 = 0;
-const RLE: i32 = 3;
-const BYTE_STREAM_SPLIT: i32 = 9;
-const GZIP: i32 = 2;
-const REQUIRED: i32 = 0;
-const REPEATED: i32 = 2;
-const LIST: i32 = 3;
+/// Frames of a row group: 4.5 minutes at 60 Hz, some 20 MB of a humanoid with a replay.
+const GROUP_FRAMES: usize = 1 << 14;
+/// zstd's own default.
+const COMPRESSION_LEVEL: i32 = 3;
+/// Names of the levels below a list, as the format prescribes them.
+const LIST: &str = "list";
+const ELEMENT: &str = "element";
 
 /// Values of a column, all rows one after another.
-enum Values {
-    Floats(Vec<f32>),
-    Booleans(Vec<bool>),
+enum Values<'a> {
+    Numbers(&'a [f32]),
+    Vectors(&'a [Vec3]),
+    Quaternions(&'a [Quat]),
+    Booleans(&'a [bool]),
 }
 
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Self::Floats(values) => values.len(),
-            Self::Booleans(values) => values.len(),
-        }
-    }
-
-    fn kind_and_encoding(&self) -> (i32, i32) {
-        match self {
-            Self::Floats(_) => (FLOAT, BYTE_STREAM_SPLIT),
-            Self::Booleans(_) => (BOOLEAN, PLAIN),
-        }
-    }
-}
-
-struct Column {
+struct Column<'a> {
     name: &'static str,
-    values: Values,
+    /// Axes of a row.
+    shape: Vec<usize>,
+    values: Values<'a>,
 }
 
-pub(super) fn bytes(recording: &Recording) -> Result<Vec<u8>, String> {
-    let columns = columns(recording);
-    let rows = recording.frames();
-    let mut file = MAGIC.to_vec();
-    let mut chunks = Vec::with_capacity(columns.len());
-    let mut total = 0;
-    for column in &columns {
-        let (chunk, size) = write_chunk(&mut file, column, rows)?;
-        chunks.push(chunk);
-        total += size;
+impl Column<'_> {
+    fn is_boolean(&self) -> bool {
+        matches!(self.values, Values::Booleans(_))
     }
-    let mut group = Compact::default();
-    group.structures(1, chunks);
-    group.i64(2, total);
-    group.i64(3, rows);
 
-    let mut footer = Compact::default();
-    footer.i32(1, 1);
-    footer.structures(2, schema(&columns));
-    footer.i64(3, rows);
-    footer.structures(4, vec![group]);
-    footer.structures(5, metadata(recording));
-    footer.text(6, concat!("pomp version ", env!("CARGO_PKG_VERSION")));
-    let footer = footer.finish();
-    file.extend_from_slice(&footer);
-    let length = u32::try_from(footer.len()).map_err(|_| "its metadata are too large".to_owned())?;
-    file.extend_from_slice(&length.to_le_bytes());
-    file.extend_from_slice(MAGIC);
-    Ok(file)
+    /// Numbers or booleans in a row.
+    fn width(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn element(&self) -> FieldRef {
+        let kind = if self.is_boolean() { DataType::Boolean } else { DataType::Float32 };
+        Arc::new(Field::new(ELEMENT, kind, false))
+    }
+
+    fn list_size(&self) -> Result<i32, Trouble> {
+        i32::try_from(self.width())
+            .map_err(|_| Trouble::Unfit(format!("a frame of its {} has {} values", self.name, self.width())))
+    }
+
+    fn field(&self) -> Result<Field, Trouble> {
+        let shape = [("shape".to_owned(), serde_json::json!(self.shape).to_string())];
+        let list = DataType::FixedSizeList(self.element(), self.list_size()?);
+        Ok(Field::new(self.name, list, false).with_metadata(shape.into()))
+    }
+
+    /// The rows of some frames.
+    fn array(&self, frames: &Range<usize>) -> Result<ArrayRef, Trouble> {
+        let of = |per_frame: usize| frames.start * per_frame..frames.end * per_frame;
+        let width = self.width();
+        let values: ArrayRef = match self.values {
+            Values::Numbers(values) => {
+                Arc::new(Float32Array::from_iter_values(values[of(width)].iter().copied()))
+            }
+            Values::Vectors(values) => {
+                let numbers = values[of(width / 3)].iter().flat_map(Vec3::to_array);
+                Arc::new(Float32Array::from_iter_values(numbers))
+            }
+            Values::Quaternions(values) => {
+                let numbers = values[of(width / 4)].iter().flat_map(Quat::to_array);
+                Arc::new(Float32Array::from_iter_values(numbers))
+            }
+            Values::Booleans(values) => Arc::new(BooleanArray::from(values[of(width)].to_vec())),
+        };
+        let list = FixedSizeListArray::try_new(self.element(), self.list_size()?, values, None);
+        Ok(Arc::new(list.map_err(|error| Trouble::Unfit(error.to_string()))?))
+    }
 }
 
-fn columns(recording: &Recording) -> Vec<Column> {
-    let floats = |name, values: Vec<f32>| Column { name, values: Values::Floats(values) };
-    let vectors = |name, table: &FrameTable<Vec3>| {
-        floats(name, table.values().iter().flat_map(Vec3::to_array).collect())
-    };
-    let quaternions = |name, table: &FrameTable<Quat>| {
-        floats(name, table.values().iter().flat_map(Quat::to_array).collect())
-    };
-    let list = |name, values: &[Vec3]| floats(name, values.iter().flat_map(Vec3::to_array).collect());
-    let contacts = recording.foot_contact.iter().flatten().copied().collect();
+/// Writes a recording.
+pub(super) fn write(recording: &Recording, out: &mut Output<'_>) -> Result<(), Trouble> {
+    let columns = columns(recording);
+    let fields = columns.iter().map(Column::field).collect::<Result<Vec<_>, _>>()?;
+    // In the file, for every reader, and in Arrow's schema, which pyarrow takes a table's metadata from.
+    let told = metadata(recording);
+    let schema = Arc::new(Schema::new_with_metadata(fields, told.iter().cloned().collect()));
+    let properties = properties(&columns, told);
+    let mut writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties)).map_err(trouble)?;
+    for start in (0..recording.frames()).step_by(GROUP_FRAMES) {
+        let frames = start..recording.frames().min(start + GROUP_FRAMES);
+        let arrays = columns.iter().map(|column| column.array(&frames)).collect::<Result<_, _>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        writer.write(&batch.map_err(|error| Trouble::Unfit(error.to_string()))?).map_err(trouble)?;
+        writer.flush().map_err(trouble)?;
+    }
+    writer.close().map_err(trouble)?;
+    Ok(())
+}
+
+fn trouble(error: ParquetError) -> Trouble {
+    match error {
+        ParquetError::External(source) => match source.downcast() {
+            Ok(io) => Trouble::Io(*io),
+            Err(other) => Trouble::Unfit(other.to_string()),
+        },
+        other => Trouble::Unfit(other.to_string()),
+    }
+}
+
+fn properties(columns: &[Column<'_>], told: Vec<(String, String)>) -> WriterProperties {
+    let told = told.into_iter().map(|(key, value)| KeyValue::new(key, value));
+    let level = ZstdLevel::try_new(COMPRESSION_LEVEL).expect("zstd has levels up to 22");
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("pomp version ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_key_value_metadata(Some(told.collect()));
+    let floats = columns.iter().filter(|column| !column.is_boolean());
+    let split = floats.fold(properties, |properties, column| {
+        let path = ColumnPath::from([column.name, LIST, ELEMENT].map(str::to_owned).to_vec());
+        properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT)
+    });
+    split.build()
+}
+
+fn columns(recording: &Recording) -> Vec<Column<'_>> {
+    let numbers = |name, width, values| Column { name, shape: vec![width], values: Values::Numbers(values) };
+    let vectors =
+        |name, count, values| Column { name, shape: vec![count, 3], values: Values::Vectors(values) };
+    let quaternions =
+        |name, count, values| Column { name, shape: vec![count, 4], values: Values::Quaternions(values) };
+    let one_vector = |name, values| Column { name, shape: vec![3], values: Values::Vectors(values) };
+    let joints = recording.skeleton.len();
+    let contacts = Values::Booleans(recording.foot_contact.as_flattened());
     let mut columns = vec![
-        vectors("positions", &recording.positions),
-        quaternions("quaternions", &recording.quaternions),
-        vectors("velocities", &recording.velocities),
-        floats("root", recording.root.iter().flatten().copied().collect()),
-        floats("gait", recording.gait.iter().flatten().copied().collect()),
-        Column { name: "foot_contact", values: Values::Booleans(contacts) },
+        vectors("positions", joints, recording.positions.values()),
+        quaternions("quaternions", joints, recording.quaternions.values()),
+        vectors("velocities", joints, recording.velocities.values()),
+        numbers("root", 4, recording.root.as_flattened()),
+        numbers("gait", Gait::COUNT, recording.gait.as_flattened()),
+        Column { name: "foot_contact", shape: vec![4], values: contacts },
     ];
     if let Some(simulation) = &recording.simulation {
-        columns.push(vectors("contact_impulse", &simulation.contact_impulse));
-        columns.push(vectors("sim_contact_impulse", &simulation.sim_contact_impulse));
-        columns.push(vectors("sim_positions", &simulation.positions));
-        columns.push(quaternions("sim_quaternions", &simulation.quaternions));
-        columns.push(vectors("sim_velocities", &simulation.velocities));
-        columns.push(list("assist_force", &simulation.assist_force));
-        columns.push(list("assist_torque", &simulation.assist_torque));
+        let bodies = simulation.body_names.len();
+        columns.push(vectors("contact_impulse", bodies, simulation.contact_impulse.values()));
+        columns.push(vectors("sim_contact_impulse", bodies, simulation.sim_contact_impulse.values()));
+        columns.push(vectors("sim_positions", joints, simulation.positions.values()));
+        columns.push(quaternions("sim_quaternions", joints, simulation.quaternions.values()));
+        columns.push(vectors("sim_velocities", joints, simulation.velocities.values()));
+        columns.push(one_vector("assist_force", &simulation.assist_force));
+        columns.push(one_vector("assist_torque", &simulation.assist_torque));
     }
     if let Some(phase) = &recording.phase {
-        columns.push(floats("phase", phase.values().to_vec()));
+        columns.push(numbers("phase", phase.columns(), phase.values()));
     }
     columns
 }
 
 /// Texts about the whole recording; lists are JSON.
-fn metadata(recording: &Recording) -> Vec<Compact> {
+fn metadata(recording: &Recording) -> Vec<(String, String)> {
     let joints = recording.skeleton.joints();
     let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
     let parents: Vec<&str> =
@@ -136,125 +193,5 @@ fn metadata(recording: &Recording) -> Vec<Compact> {
     if let Some(model) = &recording.phase_model {
         told.push(("phase_model", model.clone()));
     }
-    let pair = |(key, value): (&str, String)| {
-        let mut pair = Compact::default();
-        pair.text(1, key);
-        pair.text(2, &value);
-        pair
-    };
-    told.into_iter().map(pair).collect()
-}
-
-/// The schema as a tree in depth-first order: each column is a list of required values, in the three levels that the
-/// format prescribes.
-fn schema(columns: &[Column]) -> Vec<Compact> {
-    let mut root = Compact::default();
-    root.text(4, "frames");
-    root.i32(5, i32::try_from(columns.len()).expect("a recording has few arrays"));
-    let mut tree = vec![root];
-    for column in columns {
-        let mut outer = Compact::default();
-        outer.i32(3, REQUIRED);
-        outer.text(4, column.name);
-        outer.i32(5, 1);
-        outer.i32(6, LIST);
-        let mut middle = Compact::default();
-        middle.i32(3, REPEATED);
-        middle.text(4, "list");
-        middle.i32(5, 1);
-        let mut element = Compact::default();
-        element.i32(1, column.values.kind_and_encoding().0);
-        element.i32(3, REQUIRED);
-        element.text(4, "element");
-        tree.extend([outer, middle, element]);
-    }
-    tree
-}
-
-/// Appends a column of one page; gives its description and its size before compression.
-fn write_chunk(file: &mut Vec<u8>, column: &Column, rows: usize) -> Result<(Compact, usize), String> {
-    let (kind, encoding) = column.values.kind_and_encoding();
-    let count = column.values.len();
-    let page = page(&column.values, count / rows);
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&page).map_err(|error| error.to_string())?;
-    let compressed = encoder.finish().map_err(|error| error.to_string())?;
-    let size = |length: usize| {
-        i32::try_from(length).map_err(|_| format!("its {} are more than 2 GB; split it", column.name))
-    };
-
-    let mut data = Compact::default();
-    data.i32(1, size(count)?);
-    data.i32(2, encoding);
-    data.i32(3, RLE);
-    data.i32(4, RLE);
-    let mut header = Compact::default();
-    header.i32(1, 0);
-    header.i32(2, size(page.len())?);
-    header.i32(3, size(compressed.len())?);
-    header.structure(5, data);
-    let header = header.finish();
-
-    let offset = file.len();
-    file.extend_from_slice(&header);
-    file.extend_from_slice(&compressed);
-
-    let uncompressed = header.len() + page.len();
-    let mut about = Compact::default();
-    about.i32(1, kind);
-    about.i32s(2, &[encoding, RLE]);
-    about.texts(3, &[column.name, "list", "element"]);
-    about.i32(4, GZIP);
-    about.i64(5, count);
-    about.i64(6, uncompressed);
-    about.i64(7, header.len() + compressed.len());
-    about.i64(9, offset);
-    let mut chunk = Compact::default();
-    chunk.i64(2, offset);
-    chunk.structure(3, about);
-    Ok((chunk, uncompressed))
-}
-
-/// Repetition levels, definition levels, values; `width` values per row.
-fn page(values: &Values, width: usize) -> Vec<u8> {
-    let count = values.len();
-    // Level 0 begins a row, level 1 goes on with it; one bit each, in groups of eight.
-    let mut repetition = Vec::new();
-    varint(&mut repetition, (count.div_ceil(8) as u64) << 1 | 1);
-    repetition.extend(bits((0..count).map(|index| !index.is_multiple_of(width))));
-    // Every value is there: one run of level 1.
-    let mut definition = Vec::new();
-    varint(&mut definition, (count as u64) << 1);
-    definition.push(1);
-
-    let mut page = Vec::new();
-    for levels in [repetition, definition] {
-        let length =
-            u32::try_from(levels.len()).expect("a bit per value is below 4 GB where a value is below 2");
-        page.extend_from_slice(&length.to_le_bytes());
-        page.extend(levels);
-    }
-    match values {
-        Values::Booleans(values) => page.extend(bits(values.iter().copied())),
-        Values::Floats(values) => {
-            for byte in 0..4 {
-                page.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
-            }
-        }
-    }
-    page
-}
-
-/// Bits in bytes, the lowest first.
-fn bits(flags: impl Iterator<Item = bool>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (index, flag) in flags.enumerate() {
-        if index.is_multiple_of(8) {
-            bytes.push(0);
-        }
-        if let (true, Some(last)) = (flag, bytes.last_mut()) {
-            *last |= 1 << (index % 8);
-        }
-    }
-    bytes
+    told.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

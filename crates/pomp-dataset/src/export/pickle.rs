@@ -1,4 +1,7 @@
 //! Python pickles, protocol 2: as much of the format as dictionaries of numbers, lists and tensors need.
+//!
+//! The writers of pickles on crates.io (serde-pickle among them) serialise values; PyTorch's format needs what no value is:
+//! globals that are called, and persistent ids, by which a tensor names the zip entry that holds its elements.
 
 /// A pickle that is being written.
 pub(super) struct Pickle {

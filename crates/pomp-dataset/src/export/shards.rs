@@ -1,11 +1,13 @@
 //! Tar shards: pairs `KEY.npz`, `KEY.json` that webdataset reads as samples.
 
-use super::job::{Bytes, Unit, read};
-use super::tar;
+use super::job::{Contents, Output, Trouble, Unit, unreadable};
 use crate::{Dataset, DatasetError};
 use pomp_motion::Gait;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use tar::{Builder, Header};
 
 /// A shard is closed when it has this many bytes of npz.
 const SHARD_BYTES: u64 = 64 << 20;
@@ -15,9 +17,6 @@ pub(super) fn units(dataset: &Dataset) -> Result<Vec<Unit>, DatasetError> {
     for path in &dataset.recordings {
         let key = key(path);
         let bad = |reason| DatasetError::BadRecording { path: path.clone(), reason };
-        if key.len() + ".json".len() > tar::LONGEST_NAME {
-            return Err(bad(format!("its name is longer than {} bytes; rename it", tar::LONGEST_NAME - 5)));
-        }
         if let Some(other) = keys.insert(key.clone(), path) {
             return Err(bad(format!("it would have the key {key} of {}; rename one", other.display())));
         }
@@ -38,7 +37,7 @@ pub(super) fn units(dataset: &Dataset) -> Result<Vec<Unit>, DatasetError> {
     let unit = |(number, inputs)| Unit {
         file: format!("shard-{number:06}.tar"),
         inputs,
-        bytes: Bytes::OfAll(shard),
+        contents: Contents::OfAll(shard),
     };
     Ok(shards.into_iter().enumerate().map(unit).collect())
 }
@@ -48,8 +47,9 @@ fn key(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().replace('.', "_"))
 }
 
-fn shard(inputs: &[PathBuf]) -> Result<Vec<u8>, DatasetError> {
-    let mut archive = Vec::new();
+/// Writes a shard; one recording at a time is in memory.
+fn shard(inputs: &[PathBuf], out: &mut Output<'_>) -> Result<(), Trouble> {
+    let mut archive = Builder::new(out);
     for path in inputs {
         let recording = Dataset::read(path)?;
         let gaits: serde_json::Map<String, serde_json::Value> = Gait::ALL
@@ -73,9 +73,27 @@ fn shard(inputs: &[PathBuf]) -> Result<Vec<u8>, DatasetError> {
             "has_terrain": recording.terrain.is_some(),
         });
         let key = key(path);
-        tar::append(&mut archive, &format!("{key}.json"), told.to_string().as_bytes());
-        tar::append(&mut archive, &format!("{key}.npz"), &read(path)?);
+        let told = told.to_string();
+        append(&mut archive, &format!("{key}.json"), told.len() as u64, told.as_bytes())?;
+        let file = File::open(path).map_err(|source| unreadable(path, source))?;
+        let size = file.metadata().map_err(|source| unreadable(path, source))?.len();
+        append(&mut archive, &format!("{key}.npz"), size, file)?;
     }
-    tar::finish(&mut archive);
-    Ok(archive)
+    Ok(archive.finish()?)
+}
+
+/// Appends a file; owner, time and mode are always the same, so that the same contents give the same bytes.
+fn append(
+    archive: &mut Builder<&mut Output<'_>>,
+    name: &str,
+    size: u64,
+    contents: impl Read,
+) -> std::io::Result<()> {
+    let mut header = Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    archive.append_data(&mut header, name, contents)
 }

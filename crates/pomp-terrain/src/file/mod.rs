@@ -128,7 +128,7 @@ fn read_text(path: &Path) -> Result<String, TerrainError> {
 
 fn write_beside(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> Result<(), TerrainError> {
     pomp_files::replace_file(path, write).map_err(io("write", path))
 }
