@@ -3,13 +3,13 @@
 use crate::BatchError;
 use crate::manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout, first_fall_s};
 use crate::scene::{LONGEST_S, Scene, model_hash};
+use pomp_files::Digest;
 use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, RolloutRecipe};
 use pomp_model::Model;
 use pomp_motion::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -217,10 +217,10 @@ impl Batch<'_> {
             "scenes": self.scenes,
             "generator": plain(&self.settings),
         });
-        let digest = Sha256::digest(settings.to_string().as_bytes());
+        let digest = Digest::of(settings.to_string());
         Ok(Manifest {
             made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
-            config_hash: hex(&digest[..8]),
+            config_hash: digest.short(),
             settings,
             count: self.count,
             clips: Vec::new(),
@@ -292,15 +292,10 @@ fn found(path: &Path, recipe: &RolloutRecipe) -> Result<Option<Recording>, Batch
 }
 
 fn hash_of(path: &Path) -> Result<String, BatchError> {
-    let bytes = std::fs::read(path).map_err(|source| BatchError::Io {
+    Digest::of_file(path).map(|digest| digest.to_string()).map_err(|source| BatchError::Io {
         action: "reading back",
         path: PathBuf::from(path),
         source,
         remedy: "check that it can be read",
-    })?;
-    Ok(hex(&Sha256::digest(bytes)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    })
 }

@@ -7,13 +7,13 @@ use crate::motion_matching::{MatchingClip, MatchingDatabase};
 use crate::phase_space::{PhaseSpace, root_velocities};
 use crate::rollout::{Rollout, rollout, runs, subject};
 use crate::{BenchError, mocap};
+use pomp_files::Digest;
 use pomp_formats::write_atomically;
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::statistics::percentile;
 use pomp_render::{Ghost, RenderOptions, render_gif};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -350,8 +350,7 @@ fn key(world: &World, config: &BenchConfig, job: &Job<'_>) -> String {
         "seed": job.seed,
         "preview_s": if job.scenario.preview { config.preview_s } else { 0.0 },
     });
-    let digest = Sha256::digest(parts.to_string().as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(parts.to_string()).to_string()[..32].to_owned()
 }
 
 /// A small moving picture of what is worth seeing: the fall, else the push, else some steps.

@@ -7,11 +7,11 @@ use crate::{
     ScheduledThrow,
 };
 use glam::Vec2;
+use pomp_files::Digest;
 use pomp_model::Model;
 use pomp_motion::{Difference, Gait, GenerationTrack, Recipe, Recording, differences};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// Everything that decides a rollout, to the bit.
 ///
@@ -251,6 +251,6 @@ impl GeneratorConfig {
     /// Hash of the resolved settings, 16 hexadecimal digits.
     pub fn hash(&self) -> String {
         let json = serde_json::to_vec(self).expect("settings are plain data");
-        Sha256::digest(json).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        Digest::of(json).short()
     }
 }

@@ -178,7 +178,7 @@ fn gradients_and_steps_of_adamw_are_those_of_pytorch() {
             }
             model = optimizer.step(rate, model, gradients);
             if step == 0 {
-                let mut now = WeightFile::new([]);
+                let mut now = WeightFile::new(None);
                 now.add_module(&format!("{label}.step"), &model).expect("finite");
                 let names: Vec<String> = now.names().map(str::to_owned).collect();
                 let mut worst = 0.0f32;

@@ -1,9 +1,9 @@
 use crate::{KinematicDescription, ModelDescription, ModelError};
 use burn::tensor::Device;
+use pomp_files::Hasher;
 use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Files of a model folder.
@@ -50,13 +50,13 @@ impl ModelBytes<'_> {
             (ALIGNED, self.aligned_phase),
             (KINEMATIC, self.kinematic),
         ];
-        let mut hash = Sha256::new();
+        let mut hash = Hasher::default();
         for (name, bytes) in files.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))) {
             hash.update(name.as_bytes());
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finish().to_string()
     }
 }
 
@@ -151,17 +151,17 @@ impl Model {
             source,
             remedy: "give a folder that can be written with --out",
         })?;
-        let metadata = || [("made_by".to_owned(), self.description.made_by.clone())];
-        let mut file = WeightFile::new(metadata());
+        let metadata = Some(("made_by", self.description.made_by.as_str()));
+        let mut file = WeightFile::new(metadata);
         file.add_module("phase", &self.phase)?;
         file.save(&folder.join(PHASE), precision)?;
         if let Some(aligned) = &self.aligned_phase {
-            let mut file = WeightFile::new(metadata());
+            let mut file = WeightFile::new(metadata);
             file.add_module("aligned_phase", aligned)?;
             file.save(&folder.join(ALIGNED), precision)?;
         }
         if let Some((network, gamma)) = &self.kinematic {
-            let mut file = WeightFile::new(metadata());
+            let mut file = WeightFile::new(metadata);
             file.add_module("kinematic", network)?;
             write_gamma(&mut file, gamma)?;
             file.save(&folder.join(KINEMATIC), precision)?;

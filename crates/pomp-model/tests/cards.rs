@@ -1,7 +1,7 @@
 //! Models in the repository: whole, of a size that a repository can bear, and those that their cards tell of.
 
+use pomp_files::Digest;
 use pomp_model::Model;
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn the_card_of_every_model_names_its_files_with_their_hashes() {
         {
             let bytes = fs::read(folder.join(file)).unwrap();
             assert!(bytes.len() <= LARGEST, "{name}/{file}: {} bytes", bytes.len());
-            let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let hash = Digest::of(&bytes).to_string();
             assert!(
                 card.contains(&format!("| `{file}` | `{hash}` |")),
                 "the card of {name} has another hash for {file}: {hash}"

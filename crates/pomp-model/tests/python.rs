@@ -6,33 +6,8 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_model::Model;
 use pomp_phase::PhaseParameters;
+use pomp_testing::{python, python_can, repository};
 use serde_json::{Map, Value, json};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-fn python(arguments: &[&str]) -> std::io::Result<Output> {
-    let python = std::env::var("POMP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    Command::new(python)
-        .args(arguments)
-        .current_dir(repository())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-}
-
-/// Whether Python can do what `import` says; otherwise says on the terminal, past the capture of a test's output, that it can't.
-fn can(import: &str, what: &str) -> bool {
-    let can = python(&["-c", import]).is_ok_and(|output| output.status.success());
-    if !can {
-        let why = format!("\"{import}\" fails; set POMP_PYTHON to a Python that can");
-        writeln!(std::io::stderr(), "skipped: {what}: {why}").expect("standard error is open");
-    }
-    can
-}
 
 /// Numbers that repeat nowhere nearby, of the order of 1.
 fn waves(count: usize, step: f32) -> Vec<f32> {
@@ -63,7 +38,7 @@ impl Values {
 
 #[test]
 fn numpy_computes_what_the_program_does_with_the_compact_models_files() {
-    if !can("import numpy", "parity of the networks in numpy") {
+    if !python_can("import numpy", "parity of the networks in numpy") {
         return;
     }
     let device = Device::flex();
@@ -96,11 +71,8 @@ fn numpy_computes_what_the_program_does_with_the_compact_models_files() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), serde_json::to_string(&values.0).unwrap()).unwrap();
     let script = repository().join("crates/pomp-model/python/parity.py");
-    let arguments = [&script, &folder, file.path()].map(|path| path.to_str().unwrap().to_owned());
-    let output = python(&arguments.each_ref().map(String::as_str)).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = python(&repository(), [script.as_path(), &folder, file.path()]);
     println!("{said}");
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(
         said.lines().count(),
         12,
@@ -117,9 +89,8 @@ fn the_snippets_of_the_page_on_weights_run() {
     for snippet in snippets {
         let imports: Vec<&str> =
             snippet.lines().filter(|line| line.contains("import") && !line.contains("pomp_model")).collect();
-        if can(&imports.join("\n"), "a snippet of the page on weights") {
-            let output = python(&["-c", snippet]).unwrap();
-            assert!(output.status.success(), "{snippet}\n{}", String::from_utf8_lossy(&output.stderr));
+        if python_can(&imports.join("\n"), "a snippet of the page on weights") {
+            python(&repository(), ["-c", snippet]);
         }
     }
 }

@@ -360,7 +360,7 @@ fn equal_seeds_give_equal_bytes_before_and_after_training() {
             let gradients = GradientsParams::from_grads(loss.backward(), &model);
             model = optimizer.step(1e-3, model, gradients);
         }
-        let mut file = WeightFile::new([]);
+        let mut file = WeightFile::new(None);
         file.add_module("pae", &model).expect("finite");
         file.to_bytes(WeightPrecision::F32).expect("fits")
     };
@@ -376,7 +376,7 @@ fn weights_saved_and_loaded_give_the_same_phases_and_run_without_autodiff() {
     let motion = swinging(1.3, 1.0, 240);
     let windows = windows_of(std::slice::from_ref(&motion), 15);
     let (model, _, _) = trained(&small_config(), &batch(&windows, &device), 5, 1e-3);
-    let mut file = WeightFile::new([]);
+    let mut file = WeightFile::new(None);
     file.add_module("pae", &model).expect("finite");
     let bytes = file.to_bytes(WeightPrecision::F32).expect("fits");
     let file = WeightFile::from_bytes(&bytes, "memory").expect("just written");

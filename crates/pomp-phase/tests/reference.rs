@@ -133,7 +133,7 @@ fn loss_gradients_running_statistics_and_steps_of_adamw_are_those_of_pytorch() {
                 println!("gradient of {name}: largest {largest:.1e}, relative difference {error:.1e}");
                 assert!(error < GRADIENT, "gradient of {name}: {error:e} of {largest:e}");
             }
-            let mut now = WeightFile::new([]);
+            let mut now = WeightFile::new(None);
             now.add_module("statistics", &model).expect("finite");
             for name in file.names().filter(|name| name.starts_with("statistics.")) {
                 let (found, expected) =
@@ -147,7 +147,7 @@ fn loss_gradients_running_statistics_and_steps_of_adamw_are_those_of_pytorch() {
         }
         model = optimizer.step(training.learning_rate, model, gradients);
     }
-    let mut now = WeightFile::new([]);
+    let mut now = WeightFile::new(None);
     now.add_module("trained", &model).expect("finite");
     let (mut compared, mut worst, mut outliers) = (0, 0.0f32, 0);
     for name in file.names().filter(|name| name.starts_with("trained.")) {

@@ -1,5 +1,5 @@
 use crate::{Input, PreprocessError};
-use sha2::{Digest, Sha256};
+use pomp_files::Digest;
 
 /// A share of the inputs, for several processes or machines that write into one folder.
 ///
@@ -30,9 +30,7 @@ impl Part {
 
     /// Whether `input` belongs to this part.
     pub fn holds(&self, input: &Input) -> bool {
-        let digest = Sha256::digest(input.name.as_bytes());
-        let hash = digest[..8].iter().fold(0u64, |hash, &byte| hash << 8 | u64::from(byte));
-        hash % self.ranks as u64 == self.rank as u64
+        Digest::of(&input.name).number() % self.ranks as u64 == self.rank as u64
     }
 
     /// What the names of this part's own files end with, empty for the whole.

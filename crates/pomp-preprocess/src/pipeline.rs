@@ -6,12 +6,12 @@ use crate::part::Part;
 use crate::provenance::{Provenance, ProvenanceIndex};
 use crate::variant::{Planned, Variant, planned};
 use crate::{PreprocessConfig, PreprocessError};
+use pomp_files::{Digest, Hasher};
 use pomp_formats::write_atomically;
 use pomp_motion::retarget::{RetargetReport, RigLibrary, SourceFrame};
 use pomp_motion::{Clip, Gait, MotionError, Recording};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -126,7 +126,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), PreprocessError> 
 /// Hash of a configuration and of this version, as stored in every result.
 pub fn config_hash(config: &PreprocessConfig) -> String {
     let json = serde_json::to_string(config).expect("a config is plain data");
-    hex(&Sha256::digest(format!("{}\n{json}", env!("CARGO_PKG_VERSION")).as_bytes()))[..16].to_owned()
+    Digest::of(format!("{}\n{json}", env!("CARGO_PKG_VERSION"))).short()
 }
 
 /// The hash of a configuration with the contents of the files that it names.
@@ -136,18 +136,18 @@ fn hash_with_files(config: &PreprocessConfig) -> Result<String, PreprocessError>
     if files.is_empty() {
         return Ok(hash);
     }
-    let mut digest = Sha256::new();
-    digest.update(hash.as_bytes());
+    let mut hasher = Hasher::default();
+    hasher.update(hash);
     for path in files {
-        let bytes = std::fs::read(path).map_err(|source| PreprocessError::Io {
+        let digest = Digest::of_file(path).map_err(|source| PreprocessError::Io {
             action: "reading the clip of falls.get_up",
             path: path.clone(),
             source,
             remedy: "name a motion file that can be read, or write get_up = \"physics\"",
         })?;
-        digest.update(Sha256::digest(&bytes));
+        hasher.update(digest);
     }
-    Ok(hex(&digest.finalize())[..16].to_owned())
+    Ok(hasher.finish().short())
 }
 
 /// Whether a clip that fails stops the run.
@@ -208,13 +208,13 @@ pub fn run_part(
     let done = Mutex::new(Vec::new());
     let failures = Mutex::new(Vec::new());
     let clip = |input: &Input| -> Result<(), PreprocessError> {
-        let bytes = std::fs::read(&input.path).map_err(|source| PreprocessError::Io {
+        let digest = Digest::of_file(&input.path).map_err(|source| PreprocessError::Io {
             action: "reading the clip",
             path: input.path.clone(),
             source,
             remedy: "check that it can be read",
         })?;
-        let input_sha256 = hex(&Sha256::digest(&bytes));
+        let input_sha256 = digest.to_string();
         let names = planned(&input.name, config);
         let finished: Vec<ManifestEntry> = names
             .iter()
@@ -237,13 +237,13 @@ pub fn run_part(
                 recording.config_hash.clone_from(&config_hash);
                 let path = out.join(&entry.file);
                 pomp_formats::npz::write_recording(&path, &recording)?;
-                let written = std::fs::read(&path).map_err(|source| PreprocessError::Io {
+                let written = Digest::of_file(&path).map_err(|source| PreprocessError::Io {
                     action: "reading the result back",
                     path: path.clone(),
                     source,
                     remedy: "check the disk and run the same command again",
                 })?;
-                entry.sha256 = hex(&Sha256::digest(&written));
+                entry.sha256 = written.to_string();
                 entry.input_sha256.clone_from(&input_sha256);
                 entry.config_hash.clone_from(&config_hash);
                 journal.lock().expect("no thread panics while it writes").append(&entry)?;
@@ -422,7 +422,7 @@ pub fn labelled(clip: &Clip, config: &PreprocessConfig) -> Result<Recording, Mot
 }
 
 fn file_hash(path: &Path) -> Option<String> {
-    std::fs::read(path).ok().map(|bytes| hex(&Sha256::digest(&bytes)))
+    Digest::of_file(path).ok().map(|digest| digest.to_string())
 }
 
 /// Whether a result is what was written with this hash; phases may have been added to it since.
@@ -431,11 +431,7 @@ fn is_unchanged(path: &Path, sha256: &str) -> bool {
         let recording = pomp_formats::read_recording(path).ok()?;
         recording.phase.as_ref()?;
         let bytes = pomp_formats::npz::bytes_without_phases(&recording).ok()?;
-        Some(hex(&Sha256::digest(&bytes)))
+        Some(Digest::of(bytes).to_string())
     };
     file_hash(path).is_some_and(|hash| hash == sha256) || without_phases().is_some_and(|hash| hash == sha256)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

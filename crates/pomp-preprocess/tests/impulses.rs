@@ -11,7 +11,7 @@ use pomp_preprocess::validation::{PlateError, Plates, Trial, trials, validate};
 use pomp_preprocess::{PreprocessConfig, PreprocessError, ReplayConfig};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const RATE_HZ: f32 = 60.0;
@@ -379,13 +379,10 @@ fn rejects_a_manifest_without_masses() {
 
 #[test]
 fn real_walks_agree_with_their_plates() {
-    let data = std::env::var_os("POMP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from)
-        .join("grf");
-    let Ok(trials) = trials(&data) else {
-        println!("skipped: no force plates in {}; set POMP_DATA", data.display());
+    let Some(data) = pomp_testing::recorded("grf", "impulses of real walks against force plates") else {
         return;
     };
+    let trials = trials(&data).unwrap();
     let walks = trials.iter().filter(|trial| trial.name.starts_with("nimble_Subject4__walking"));
     let told = PreprocessConfig::default();
     let replay = ReplayConfig { feed_forward: false, ..ReplayConfig::default() };

@@ -8,7 +8,7 @@ use pomp_preprocess::terrain_check::{
 };
 use pomp_preprocess::terrain_fit::GroundKind;
 use pomp_preprocess::{PreprocessConfig, find_inputs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[test]
 fn known_grounds_are_found_again() {
@@ -77,17 +77,9 @@ fn a_wrong_ground_does_not_pass_for_the_right_one() {
     }
 }
 
-/// The folder of recorded clips, or nothing with a word about it.
+/// The folder of recorded clips.
 fn recorded() -> Option<PathBuf> {
-    let folder = std::env::var_os("POMP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    let core = folder.join("core");
-    if core.is_dir() {
-        Some(core)
-    } else {
-        println!("skipped: no recorded motion in {}; set POMP_DATA", folder.display());
-        None
-    }
+    pomp_testing::recorded("core", "the ground under recorded feet")
 }
 
 #[test]

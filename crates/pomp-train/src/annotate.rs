@@ -3,12 +3,12 @@
 use crate::TrainError;
 use crate::dataset::{recordings_in, states};
 use crate::phase_stage::frame_phases;
+use pomp_files::Hasher;
 use pomp_model::Model;
 use pomp_motion::{GlobalPose, Recording};
 use pomp_phase::WindowEncoder;
 use pomp_terrain::HeightMap;
-use pomp_weights::{WeightFile, WeightPrecision};
-use sha2::{Digest, Sha256};
+use pomp_weights::WeightFile;
 use std::path::{Path, PathBuf};
 
 /// Ground under a recording without terrain, metres; phases depend on velocities alone.
@@ -136,14 +136,18 @@ fn bad(path: &Path, reason: String) -> TrainError {
 
 /// Hash of all that decides the phases: weights and sizes of the autoencoder, and the edge.
 fn hash(model: &Model, edge: usize) -> Result<String, TrainError> {
-    let mut file = WeightFile::new([]);
+    let mut file = WeightFile::new(None);
     let weights = |error| TrainError::Model(pomp_model::ModelError::from(error));
     file.add_module("phase", &model.phase).map_err(weights)?;
     let sizes = serde_json::to_vec(&model.description.phase).expect("sizes are plain data");
-    let digest = Sha256::new()
-        .chain_update(file.to_bytes(WeightPrecision::F32).map_err(weights)?)
-        .chain_update(sizes)
-        .chain_update(edge.to_le_bytes())
-        .finalize();
-    Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    let mut hasher = Hasher::default();
+    for name in file.names() {
+        let tensor = file.tensor(name).map_err(weights)?;
+        hasher.update(name);
+        tensor.shape.iter().for_each(|size| hasher.update(size.to_le_bytes()));
+        tensor.values.iter().for_each(|value| hasher.update(value.to_le_bytes()));
+    }
+    hasher.update(sizes);
+    hasher.update(edge.to_le_bytes());
+    Ok(hasher.finish().short())
 }

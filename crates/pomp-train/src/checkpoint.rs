@@ -159,7 +159,7 @@ const BEST: &str = "best.safetensors";
 const FIRST: &str = "first.safetensors";
 
 fn write_weights<M: Module>(module: &M, path: &Path) -> Result<(), TrainError> {
-    let mut weights = WeightFile::new([]);
+    let mut weights = WeightFile::new(None);
     weights.add_module("module", module).map_err(pomp_model::ModelError::from)?;
     Ok(weights.save(path, WeightPrecision::F32).map_err(pomp_model::ModelError::from)?)
 }

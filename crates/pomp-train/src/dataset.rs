@@ -3,11 +3,11 @@
 use crate::shards::Shards;
 use crate::{TrainConfig, TrainError};
 use glam::{Vec2, Vec3};
+use pomp_files::{Digest, Hasher};
 use pomp_motion::features::CharacterState;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{FrameTable, Gait, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -181,7 +181,7 @@ fn chosen(folder: &Path, exclude: &[String]) -> Result<Vec<PathBuf>, TrainError>
 /// What is gathered while recordings are read one after the other.
 #[derive(Default)]
 struct Reading {
-    hash: Sha256,
+    hash: Hasher,
     frames: usize,
     seconds: BTreeMap<String, f32>,
     shared: Option<(Arc<Skeleton>, Vec<String>, f32)>,
@@ -216,17 +216,17 @@ impl Reading {
 
     fn dataset(self, clips: Vec<TrainingClip>, shards: Option<Shards>) -> Dataset {
         let (skeleton, body_names, mass_kg) = self.shared.expect("a folder without recordings is refused");
-        let hash = hex(&self.hash.finalize())[..16].to_owned();
+        let hash = self.hash.finish().short();
         Dataset { clips, skeleton, body_names, mass_kg, hash, shards }
     }
 }
 
 impl TrainingClip {
     /// Reads a recording and what of it goes into the hash of the data.
-    pub(crate) fn read(path: &Path, held_out_every: usize) -> Result<(Self, [u8; 32]), TrainError> {
+    pub(crate) fn read(path: &Path, held_out_every: usize) -> Result<(Self, Digest), TrainError> {
         let recording = pomp_formats::npz::read_recording(path)?;
-        let digest = Sha256::digest(&pomp_formats::npz::bytes_without_phases(&recording)?);
-        Ok((Self::new(path, recording, held_out_every)?, digest.into()))
+        let digest = Digest::of(pomp_formats::npz::bytes_without_phases(&recording)?);
+        Ok((Self::new(path, recording, held_out_every)?, digest))
     }
 
     fn new(path: &Path, recording: Recording, held_out_every: usize) -> Result<Self, TrainError> {
@@ -265,9 +265,7 @@ impl TrainingClip {
                 !lost[window].contains(&true)
             })
             .collect();
-        let bucket = Sha256::digest(original_name(&recording.name).as_bytes())[..8]
-            .iter()
-            .fold(0u64, |h, b| h << 8 | u64::from(*b));
+        let bucket = Digest::of(original_name(&recording.name)).number();
         let held_out = held_out_every > 0 && bucket.is_multiple_of(held_out_every as u64);
         Ok(Self {
             recording,
@@ -378,10 +376,6 @@ pub(crate) fn states(
 fn original_name(name: &str) -> &str {
     let name = name.split("_terrain").next().unwrap_or_default();
     name.strip_suffix("_mirrored").unwrap_or(name)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether no height differs from another by more than a centimetre.

@@ -9,13 +9,13 @@ use crate::phase_stage::{PhaseReader, train_phase};
 use crate::progress::{OnEvent, Stage};
 use crate::{TrainConfig, TrainError};
 use burn::tensor::Device;
+use pomp_files::Digest;
 use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
 use pomp_model::{FORMAT_VERSION, FineTunedFrom, Model, ModelDescription};
 use pomp_motion::features::FeatureLayout;
 use pomp_phase::WindowEncoder;
 use pomp_tensors::keep_freed_memory;
 use pomp_weights::WeightPrecision;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -250,6 +250,5 @@ fn config_json(config: &TrainConfig) -> serde_json::Value {
 fn run_hash(config: &TrainConfig, dataset: &Dataset, start: Start) -> String {
     let kind = if start.fine_tunes() { "fine-tuned" } else { "" };
     let json = serde_json::to_string(config).expect("a config is plain data");
-    let digest = Sha256::digest(format!("{json}\n{}{kind}", dataset.hash).as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Digest::of(format!("{json}\n{}{kind}", dataset.hash)).short()
 }

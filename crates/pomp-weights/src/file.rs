@@ -1,8 +1,8 @@
 use crate::{WeightsError, module};
 use burn::module::Module;
 use half::f16;
+use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,9 +33,10 @@ pub struct WeightFile {
 }
 
 impl WeightFile {
-    /// A file without tensors.
-    pub fn new(metadata: impl IntoIterator<Item = (String, String)>) -> Self {
-        let metadata = metadata.into_iter().collect();
+    /// A file without tensors, with one entry of metadata or none: several would be written in an order that is another one
+    /// in every run.
+    pub fn new(metadata: Option<(&str, &str)>) -> Self {
+        let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).into_iter().collect();
         Self { source_name: "the network".to_owned(), metadata, tensors: BTreeMap::new() }
     }
 
@@ -137,39 +138,23 @@ impl WeightFile {
     /// # Errors
     /// [`WeightsError::TooLargeForHalf`].
     pub fn to_bytes(&self, precision: WeightPrecision) -> Result<Vec<u8>, WeightsError> {
-        let mut body = Vec::new();
-        let mut header = Map::new();
-        if !self.metadata.is_empty() {
-            header.insert("__metadata__".to_owned(), json!(self.metadata));
-        }
-        for (name, tensor) in &self.tensors {
-            let begin = body.len();
-            let dtype = match precision {
-                WeightPrecision::F32 => {
-                    body.extend(tensor.values.iter().flat_map(|value| value.to_le_bytes()));
-                    "F32"
-                }
-                WeightPrecision::F16 => {
-                    for (index, &value) in tensor.values.iter().enumerate() {
-                        let small = f16::from_f32(value);
-                        if !small.is_finite() {
-                            return Err(WeightsError::TooLargeForHalf { name: name.clone(), index, value });
-                        }
-                        body.extend(small.to_le_bytes());
-                    }
-                    "F16"
-                }
-            };
-            let entry = json!({"dtype": dtype, "shape": tensor.shape, "data_offsets": [begin, body.len()]});
-            header.insert(name.clone(), entry);
-        }
-        let mut header = Value::Object(header).to_string().into_bytes();
-        // Readers that map the file want the body aligned; the format pads the header with spaces.
-        header.resize(header.len().next_multiple_of(8), b' ');
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.append(&mut header);
-        bytes.append(&mut body);
-        Ok(bytes)
+        let elements: Vec<(&str, &[usize], Vec<u8>)> = self
+            .tensors
+            .iter()
+            .map(|(name, tensor)| {
+                Ok((name.as_str(), tensor.shape.as_slice(), tensor.elements(name, precision)?))
+            })
+            .collect::<Result<_, WeightsError>>()?;
+        let dtype = match precision {
+            WeightPrecision::F16 => Dtype::F16,
+            WeightPrecision::F32 => Dtype::F32,
+        };
+        let views = elements.iter().map(|(name, shape, bytes)| {
+            let view = TensorView::new(dtype, shape.to_vec(), bytes).expect("the values fill the shape");
+            (*name, view)
+        });
+        let metadata = (!self.metadata.is_empty()).then(|| self.metadata.clone().into_iter().collect());
+        Ok(safetensors::serialize(views, metadata).expect("a network's header is below the library's 100 MB"))
     }
 
     /// Writes the file: beside its place first, synced, then renamed, so that no partial file bears the name.
@@ -207,8 +192,11 @@ impl WeightFile {
         };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let views = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let mut file = Self::new(header.metadata().clone().unwrap_or_default());
-        source_name.clone_into(&mut file.source_name);
+        let mut file = Self {
+            source_name: source_name.to_owned(),
+            metadata: header.metadata().clone().unwrap_or_default().into_iter().collect(),
+            tensors: BTreeMap::new(),
+        };
         for (name, view) in views.iter() {
             let values: Vec<f32> = match view.dtype() {
                 Dtype::F32 => {
@@ -231,6 +219,26 @@ impl WeightFile {
             file.tensors.insert(name.to_owned(), WeightTensor { shape: view.shape().to_vec(), values });
         }
         Ok(file)
+    }
+}
+
+impl WeightTensor {
+    /// The bytes of the values.
+    fn elements(&self, name: &str, precision: WeightPrecision) -> Result<Vec<u8>, WeightsError> {
+        match precision {
+            WeightPrecision::F32 => Ok(self.values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+            WeightPrecision::F16 => {
+                let mut bytes = Vec::with_capacity(2 * self.values.len());
+                for (index, &value) in self.values.iter().enumerate() {
+                    let small = f16::from_f32(value);
+                    if !small.is_finite() {
+                        return Err(WeightsError::TooLargeForHalf { name: name.to_owned(), index, value });
+                    }
+                    bytes.extend(small.to_le_bytes());
+                }
+                Ok(bytes)
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! # fn main() -> Result<(), pomp_weights::WeightsError> {
 //! let device = Device::flex();
-//! let mut file = WeightFile::new([("format".to_owned(), "1".to_owned())]);
+//! let mut file = WeightFile::new(Some(("format", "1")));
 //! file.add_module("gate", &LinearConfig::new(4, 2).init(&device))?;
 //! let bytes = file.to_bytes(WeightPrecision::F32)?;
 //!

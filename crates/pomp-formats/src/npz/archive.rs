@@ -63,7 +63,7 @@ impl Arrays {
             budget = budget.checked_sub(bytes.len() as u64).ok_or_else(|| {
                 problem(name, format!("the file holds more than {MAX_BYTES} bytes; split the recording"))
             })?;
-            let array = NpyArray::parse(bytes).map_err(|reason| problem(name, reason))?;
+            let array = NpyArray::parse(&bytes).map_err(|reason| problem(name, reason))?;
             if arrays.insert(name.to_owned(), array).is_some() {
                 return Err(problem(name, "it is in the archive twice".to_owned()));
             }
@@ -105,7 +105,7 @@ impl Arrays {
     }
 
     /// Finite numbers of exactly this shape.
-    pub fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, FormatError> {
+    pub fn floats(&self, name: &str, shape: &[usize]) -> Result<&[f32], FormatError> {
         self.shaped(name, shape)?.floats().map_err(|problem| self.error(name, problem))
     }
 
@@ -115,7 +115,7 @@ impl Arrays {
         if array.is_all_nan() {
             return Ok(None);
         }
-        array.floats().map(Some).map_err(|problem| self.error(name, problem))
+        array.floats().map(|values| Some(values.to_vec())).map_err(|problem| self.error(name, problem))
     }
 
     /// Finite numbers of `frames` rows of N.
@@ -141,8 +141,8 @@ impl Arrays {
 
     /// One text.
     pub fn text(&self, name: &str) -> Result<String, FormatError> {
-        let mut texts = self.shaped(name, &[])?.texts().map_err(|problem| self.error(name, problem))?;
-        Ok(texts.remove(0))
+        let texts = self.shaped(name, &[])?.texts().map_err(|problem| self.error(name, problem))?;
+        Ok(texts[0].clone())
     }
 
     /// A list of texts.
@@ -151,7 +151,7 @@ impl Arrays {
         if array.shape.len() != 1 {
             return Err(self.error(name, format!("its shape is {:?}, expected one dimension", array.shape)));
         }
-        array.texts().map_err(|problem| self.error(name, problem))
+        array.texts().map(<[String]>::to_vec).map_err(|problem| self.error(name, problem))
     }
 }
 

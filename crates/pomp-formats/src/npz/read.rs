@@ -175,7 +175,7 @@ fn terrain(arrays: &Arrays) -> Result<TerrainGrid, FormatError> {
         );
     }
     Ok(TerrainGrid {
-        heights: table(arrays, "terrain_height", columns, heights)?,
+        heights: table(arrays, "terrain_height", columns, heights.to_vec())?,
         origin: [origin[0], origin[1]],
         cell_m,
     })
@@ -193,7 +193,7 @@ fn simulation(arrays: &Arrays, frames: usize, joints: usize) -> Result<Simulatio
     };
     Ok(SimulationTrack {
         body_names,
-        body_mass_kg: arrays.floats("body_mass", &[bodies])?,
+        body_mass_kg: arrays.floats("body_mass", &[bodies])?.to_vec(),
         contact_impulse,
         impulse_estimator,
         sim_contact_impulse,
@@ -214,7 +214,7 @@ fn phase(arrays: &Arrays, frames: usize) -> Result<FrameTable<f32>, FormatError>
         }
     };
     let values = arrays.floats("phase", &[frames, columns])?;
-    table(arrays, "phase", columns, values)
+    table(arrays, "phase", columns, values.to_vec())
 }
 
 fn generation(
