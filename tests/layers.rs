@@ -17,13 +17,14 @@ const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str])
     Row { layer, name, may_use }
 }
 
-const TABLE: [Row; 25] = [
+const TABLE: [Row; 26] = [
     row(0, "pomp-motion", &[]),
     row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
     row(0, "pomp-lanes", &[]),
     row(0, "pomp-tensors", &["pomp-lanes"]),
     row(0, "pomp-files", &[]),
     row(0, "pomp-config", &[]),
+    row(0, "pomp-testing", &[]),
     row(1, "pomp-weights", &["pomp-files"]),
     row(1, "pomp-formats", &["pomp-motion", "pomp-files"]),
     row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
@@ -33,17 +34,26 @@ const TABLE: [Row; 25] = [
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
-    row(2, "pomp-dataset", &["pomp-motion", "pomp-formats"]),
+    row(2, "pomp-dataset", &["pomp-motion", "pomp-files", "pomp-formats"]),
     row(
         3,
         "pomp-preprocess",
-        &["pomp-config", "pomp-motion", "pomp-terrain", "pomp-formats", "pomp-synthetic", "pomp-physics"],
+        &[
+            "pomp-config",
+            "pomp-files",
+            "pomp-motion",
+            "pomp-terrain",
+            "pomp-formats",
+            "pomp-synthetic",
+            "pomp-physics",
+        ],
     ),
     row(
         3,
         "pomp-generator",
         &[
             "pomp-config",
+            "pomp-files",
             "pomp-motion",
             "pomp-terrain",
             "pomp-physics",
@@ -71,6 +81,7 @@ const TABLE: [Row; 25] = [
         "pomp-train",
         &[
             "pomp-config",
+            "pomp-files",
             "pomp-motion",
             "pomp-terrain",
             "pomp-tensors",
@@ -105,6 +116,7 @@ const TABLE: [Row; 25] = [
         "pomp-bench",
         &[
             "pomp-config",
+            "pomp-files",
             "pomp-motion",
             "pomp-terrain",
             "pomp-formats",
@@ -141,6 +153,7 @@ const TABLE: [Row; 25] = [
             "pomp-lanes",
             "pomp-tensors",
             "pomp-files",
+            "pomp-testing",
             "pomp-config",
             "pomp-weights",
             "pomp-formats",

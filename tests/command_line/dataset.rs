@@ -229,27 +229,19 @@ fn the_dataset_card_lists_every_array_that_recordings_and_rollouts_have_and_no_o
 #[test]
 fn the_snippets_of_the_dataset_card_run() {
     let folder = TempDir::new().unwrap();
-    let data = folder.path().join("data");
-    fs::create_dir(&data).unwrap();
+    let data = folder.path().join("out/data");
+    fs::create_dir_all(&data).unwrap();
     for name in names(recordings()) {
         fs::copy(recordings().join(&name), data.join(&name)).unwrap();
     }
-    let python = std::env::var("POMP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let card = card();
     let snippets: Vec<&str> =
         card.split("```python\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(snippets.len(), 3);
     for snippet in snippets {
         let import = snippet.lines().next().unwrap();
-        let run = |script: &str| {
-            std::process::Command::new(&python).args(["-c", script]).current_dir(folder.path()).output()
-        };
-        if !run(import).is_ok_and(|output| output.status.success()) {
-            let why = format!("\"{import}\" fails in {python}; set POMP_PYTHON to a Python that can");
-            crate::program::skipped("a snippet of the dataset card", &why);
-            continue;
+        if pomp_testing::python_can(import, "a snippet of the dataset card") {
+            pomp_testing::python(folder.path(), ["-c", snippet]);
         }
-        let output = run(snippet).unwrap();
-        assert!(output.status.success(), "{snippet}\n{}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -2,26 +2,21 @@
 
 use crate::dataset::copied;
 use crate::pomp;
-use crate::program::{names, recordings, skipped};
+use crate::program::{names, recordings};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use tempfile::TempDir;
 
 const FORMATS: [&str; 6] = ["shards", "parquet", "protomotions", "mimickit", "glb", "bvh"];
 
-/// Runs a script with numpy and `modules`; `false`, with a line on the terminal, where Python lacks them.
-fn python(what: &str, modules: &[&str], script: &str, arguments: &[&Path]) -> bool {
-    let python = std::env::var("POMP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let import = format!("import numpy, {}", modules.join(", ")).trim_end_matches([',', ' ']).to_owned();
-    let there = Command::new(&python).args(["-c", &import]).output();
-    if !there.is_ok_and(|output| output.status.success()) {
-        skipped(what, &format!("\"{import}\" fails in {python}; set POMP_PYTHON to a Python that can"));
-        return false;
+/// Runs a script with numpy and `modules`, unless Python lacks them, which is printed on the terminal.
+#[track_caller]
+fn python(what: &str, modules: &[&str], script: &str, arguments: &[&Path]) {
+    let imports = format!("import {}", [&["numpy"][..], modules].concat().join(", "));
+    if pomp_testing::python_can(&imports, what) {
+        let script = [Path::new("-c"), Path::new(script)];
+        pomp_testing::python(&crate::program::repository(), [&script[..], arguments].concat());
     }
-    let output = Command::new(&python).args(["-c", script]).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
-    true
 }
 
 fn exported(format: &str) -> TempDir {
@@ -112,6 +107,25 @@ with tarfile.open(sys.argv[1]) as tar:
 }
 
 #[test]
+fn shards_hold_recordings_whose_names_are_longer_than_a_header_of_tar_has_room_for() {
+    let (data, out) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let stem = "a_walk_".repeat(30);
+    let walk = crate::program::recording("11_walk");
+    fs::copy(&walk, data.path().join(format!("{stem}.npz"))).unwrap();
+    pomp!("export", data.path(), "--format", "shards", "--out", out.path()).succeeds();
+    let shard = fs::read(out.path().join("shard-000000.tar")).unwrap();
+    let text = String::from_utf8_lossy(&shard);
+    assert!(text.contains(&format!("{stem}.json")) && text.contains(&format!("{stem}.npz")));
+    let script = r#"
+import sys, tarfile
+tar = tarfile.open(sys.argv[1])
+assert [len(name) for name in tar.getnames()] == [215, 214], tar.getnames()
+assert tar.extractfile(tar.getnames()[1]).read() == open(sys.argv[2], "rb").read()
+"#;
+    python("shards with long names", &[], script, &[&out.path().join("shard-000000.tar"), &walk]);
+}
+
+#[test]
 fn shards_are_samples_to_webdataset() {
     let script = r#"
 import io, json, sys, numpy as np, webdataset as wds
@@ -198,7 +212,8 @@ fn protomotions_hold_the_same_motion_with_z_up_and_forces_that_carry_the_body() 
     let name = names(out.path()).into_iter().find(|name| name.starts_with("11_walk")).unwrap();
     let clip = recordings().join(name.replace(".motion", ".npz"));
     python("ProtoMotions with numpy", &[], PROTOMOTIONS, &[&out.path().join(&name), &clip]);
-    // The script compares with torch.load where there is one; this says so where there is none.
+    // The script compares with torch.load where there is one; this says so where there is none. `.ci/run` installs no PyTorch,
+    // which takes 5 GB.
     python("torch.load of a .motion file", &["torch"], "", &[]);
 }
 
@@ -254,27 +269,82 @@ assert len(gltf.animations) == 1 and len(gltf.skins[0].joints) == 22
 #[test]
 fn parquet_files_hold_the_arrays_of_the_recording_for_pyarrow() {
     let script = r#"
-import json, sys, numpy as np, pyarrow.parquet as pq
+import json, sys, numpy as np, pyarrow as pa, pyarrow.parquet as pq
 table, clip = pq.read_table(sys.argv[1]), np.load(sys.argv[2])
 T = len(clip["positions"])
 assert table.num_rows == T
 for name in table.column_names:
-    array = table[name].combine_chunks()
-    assert array.null_count == 0
+    array, field = table[name].combine_chunks(), table.schema.field(name)
+    assert array.null_count == 0 and not field.nullable
+    assert pa.types.is_fixed_size_list(field.type) and field.type.list_size == clip[name][0].size, field
+    assert json.loads(field.metadata[b"shape"]) == list(clip[name].shape[1:]), field
     values = array.flatten().to_numpy(zero_copy_only=False).reshape(clip[name].shape)
     assert values.dtype == clip[name].dtype and np.array_equal(values, clip[name]), name
 framed = {name for name in clip.files if clip[name].ndim > 1 and len(clip[name]) == T}
 assert set(table.column_names) == framed, set(table.column_names) ^ framed
 told = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+of_file = {key.decode(): value.decode() for key, value in pq.read_metadata(sys.argv[1]).metadata.items()}
+assert of_file == of_file | told, set(told) - set(of_file)
 assert told["name"] == str(clip["name"]) and json.loads(told["bone_names"]) == clip["bone_names"].tolist()
 assert np.allclose(json.loads(told["body_mass"]), clip["body_mass"]) and float(told["framerate"]) == 60
 meta = pq.ParquetFile(sys.argv[1]).metadata.row_group(0)
-columns = [meta.column(i) for i in range(meta.num_columns)]
-assert all("DICTIONARY" not in str(column.encodings) for column in columns)
-assert all("BYTE_STREAM_SPLIT" in column.encodings for column in columns if column.physical_type == "FLOAT")
+for column in map(meta.column, range(meta.num_columns)):
+    values = clip[column.path_in_schema.split(".")[0]]
+    assert column.compression == "ZSTD" and "DICTIONARY" not in str(column.encodings), column
+    assert column.physical_type == "BOOLEAN" or "BYTE_STREAM_SPLIT" in column.encodings, column
+    assert (column.statistics.min, column.statistics.max) == (values.min(), values.max()), column
+    assert column.statistics.null_count == 0, column
 "#;
     let out = exported("parquet");
     let name = names(out.path()).into_iter().find(|name| name.starts_with("11_walk")).unwrap();
     let clip = recordings().join(name.replace(".parquet", ".npz"));
     python("Parquet with pyarrow", &["pyarrow"], script, &[&out.path().join(&name), &clip]);
+}
+
+#[test]
+fn long_recordings_are_several_row_groups_of_a_parquet_file() {
+    let (data, out) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let path = data.path().join("long.npz");
+    let short = pomp_formats::read_recording(&crate::program::recording("11_walk")).unwrap();
+    let mut long = pomp_motion::Recording { simulation: None, ..short.clone() };
+    while long.frames() <= 16_384 {
+        for frame in 0..short.frames() {
+            long.positions.push(&short.positions[frame]);
+            long.quaternions.push(&short.quaternions[frame]);
+            long.velocities.push(&short.velocities[frame]);
+        }
+        long.root.extend(&short.root);
+        long.gait.extend(&short.gait);
+        long.foot_contact.extend(&short.foot_contact);
+    }
+    pomp_formats::write_recording(&path, &long).unwrap();
+    pomp!("export", data.path(), "--format", "parquet", "--out", out.path()).succeeds();
+    let script = r#"
+import sys, numpy as np, pyarrow.parquet as pq
+file, clip = pq.ParquetFile(sys.argv[1]), np.load(sys.argv[2])
+rows = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+assert rows == [16384, len(clip["root"]) - 16384], rows
+for name in ["positions", "root", "foot_contact"]:
+    second = file.read_row_group(1, columns=[name])[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    assert np.array_equal(second.reshape(clip[name][16384:].shape), clip[name][16384:]), name
+"#;
+    python("row groups with pyarrow", &["pyarrow"], script, &[&out.path().join("long.parquet"), &path]);
+}
+
+#[test]
+fn parquet_files_are_a_dataset_to_hugging_face_and_a_table_to_pandas() {
+    let script = r#"
+import glob, sys, numpy as np, pandas as pd, datasets
+files = sorted(glob.glob(sys.argv[1] + "/*.parquet"))
+clips = [np.load(path.replace(sys.argv[1], sys.argv[2]).replace(".parquet", ".npz")) for path in files]
+data = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=sys.argv[3])
+assert len(files) == 6 and len(data) == sum(len(clip["root"]) for clip in clips)
+positions = np.array(data.with_format("numpy")["positions"]).reshape(len(data), 22, 3)
+assert np.array_equal(positions, np.concatenate([clip["positions"] for clip in clips]))
+frame = pd.read_parquet(files[0])
+assert np.array_equal(np.stack(frame["root"]), clips[0]["root"])
+"#;
+    let (out, cache) = (exported("parquet"), TempDir::new().unwrap());
+    let folders = [out.path(), recordings(), cache.path()];
+    python("Parquet with datasets and pandas", &["pandas", "datasets"], script, &folders);
 }

@@ -2,7 +2,7 @@
 
 use pomp_formats::bvh::{BvhWriteOptions, bvh_text};
 use pomp_motion::{Clip, Pose, Skeleton};
-use std::io::Write;
+pub use pomp_testing::{repository, skipped};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
@@ -60,15 +60,6 @@ macro_rules! pomp {
     ($($argument:expr),+ $(,)?) => {
         $crate::program::pomp([$(std::ffi::OsStr::new(&$argument)),+])
     };
-}
-
-/// Says on the terminal, past the capture of a test's output, that a check did not run.
-pub fn skipped(what: &str, why: &str) {
-    writeln!(std::io::stderr(), "skipped: {what}: {why}").expect("standard error is open");
-}
-
-pub fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository exists")
 }
 
 /// Names of the files in a folder, sorted.

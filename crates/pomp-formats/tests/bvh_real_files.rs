@@ -5,12 +5,6 @@
 use pomp_formats::{BvhWarning, read_bvh};
 use std::path::{Path, PathBuf};
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("POMP_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    folder.is_dir().then_some(folder)
-}
-
 fn bvh_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the data folder can be listed") {
         let path = entry.expect("the data folder can be listed").path();
@@ -24,10 +18,7 @@ fn bvh_files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_file_of_core_and_grf_parses_to_a_body_that_stands_on_the_ground() {
-    let Some(data) = data_folder() else {
-        println!("SKIPPED: no data folder; set POMP_DATA");
-        return;
-    };
+    let Some(data) = pomp_testing::recorded(".", "reading every clip of recorded motion") else { return };
     let mut files = Vec::new();
     bvh_files(&data.join("core"), &mut files);
     bvh_files(&data.join("grf"), &mut files);

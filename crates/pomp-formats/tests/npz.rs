@@ -9,7 +9,6 @@ use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_motion::Recording;
 use recordings::{Edit, edited, full_recording, plain_recording};
 use std::path::Path;
-use std::process::Command;
 
 fn written(recording: &Recording) -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -285,13 +284,10 @@ fn rejects_writing_what_could_not_be_read() {
 
 #[test]
 fn numpy_reads_every_array() {
-    let python = std::env::var("POMP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let has_numpy = Command::new(&python).args(["-c", "import numpy"]).output();
-    if !has_numpy.is_ok_and(|output| output.status.success()) {
-        println!("SKIPPED: {python} has no numpy; set POMP_PYTHON to one that does");
+    if !pomp_testing::python_can("import numpy", "reading a recording with numpy") {
         return;
     }
-    let (_folder, path) = written(&full_recording());
+    let (folder, path) = written(&full_recording());
     let script = r#"
 import sys, numpy as np
 with np.load(sys.argv[1], allow_pickle=False) as data:
@@ -313,7 +309,6 @@ with np.load(sys.argv[1], allow_pickle=False) as data:
     np.savez_compressed(sys.argv[2], **{name: data[name] for name in data.files})
 "#;
     let back = path.with_file_name("back.npz");
-    let output = Command::new(&python).args(["-c", script]).args([&path, &back]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    pomp_testing::python(folder.path(), ["-c".as_ref(), script.as_ref(), path.as_os_str(), back.as_os_str()]);
     assert_eq!(read_recording(&back).unwrap(), full_recording());
 }

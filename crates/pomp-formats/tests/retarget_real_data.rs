@@ -1,7 +1,6 @@
 //! Retargeting of real motion capture: how near the result is to the source, for every family of skeletons.
 //!
-//! Looks for the data in `$POMP_DATA`, else in `../shared/data` beside the repository; says so and passes
-//! when there is none.
+//! Skipped, with a line on the terminal, where there is no recorded motion.
 
 use pomp_formats::read_bvh;
 use pomp_motion::glam::Vec3;
@@ -9,7 +8,6 @@ use pomp_motion::retarget::{
     LengthUnit, Proportions, RetargetOptions, Retargeted, RigLibrary, UpAxis, retarget,
 };
 use pomp_motion::{ContactConfig, Gait, GaitLabelConfig, SourceMotion, foot_contacts, gait_labels, humanoid};
-use std::path::PathBuf;
 
 /// Family, clips, rig map, unit.
 const FAMILIES: [(&str, &[&str], &str, LengthUnit); 8] = [
@@ -63,20 +61,9 @@ const FAMILIES: [(&str, &[&str], &str, LengthUnit); 8] = [
     ),
 ];
 
-fn data_folder() -> PathBuf {
-    std::env::var_os("POMP_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from)
-}
-
-/// The clip, or `None` with a word about it when the data are not here.
-#[expect(clippy::print_stdout, reason = "a check that was skipped must be seen")]
+/// The clip, or `None` with a line on the terminal when the data are not here.
 fn clip(path: &str) -> Option<SourceMotion> {
-    let folder = data_folder();
-    let file = folder.join(path);
-    if !file.exists() {
-        println!("SKIPPED {path}: no motion capture in {}; set POMP_DATA", folder.display());
-        return None;
-    }
+    let file = pomp_testing::recorded(path, "retargeting a recorded clip")?;
     Some(read_bvh(&file).expect("the clip in the data folder reads and retargets").motion)
 }
 
@@ -223,7 +210,9 @@ fn contacts_agree_with_force_plates() {
         "grf/nimble_LaiArnold5__DJ1",
     ] {
         let Some(source) = clip(&format!("{path}.bvh")) else { continue };
-        let plates = std::fs::read_to_string(data_folder().join(format!("{path}_grf.csv"))).unwrap();
+        let plates = format!("{path}_grf.csv");
+        let Some(plates) = pomp_testing::recorded(&plates, "contacts against force plates") else { return };
+        let plates = std::fs::read_to_string(plates).unwrap();
         let vertical: Vec<[f32; 2]> = plates
             .lines()
             .skip(1)

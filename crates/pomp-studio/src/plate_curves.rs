@@ -60,7 +60,6 @@ impl PlateCurves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn beside(clip: &Path) -> Result<Option<PlateCurves>, StudioError> {
         PlateCurves::beside(clip, &PreprocessConfig::default(), &RigLibrary::builtin())
@@ -68,15 +67,8 @@ mod tests {
 
     #[test]
     fn a_trial_brings_its_plates_and_the_predicted_forces_are_near_them() {
-        let data = std::env::var_os("POMP_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-            PathBuf::from,
-        );
-        let clip = data.join("grf/nimble_Subject4__walking1.bvh");
-        if !clip.is_file() {
-            eprintln!("skipped: no force plates (POMP_DATA names the folder)");
-            return;
-        }
+        let wanted = "grf/nimble_Subject4__walking1.bvh";
+        let Some(clip) = pomp_testing::recorded(wanted, "forces beside those of plates") else { return };
         let curves = beside(&clip).unwrap().expect("the manifest names plates");
         let error: f32 = curves.rows.iter().map(|r| (r[0] - r[2]).abs() + (r[1] - r[3]).abs()).sum();
         let load: f32 = curves.rows.iter().map(|r| r[0] + r[1]).sum();
