@@ -12,7 +12,7 @@ pub enum Better {
     AsData,
 }
 
-/// Name, unit and direction of a metric.
+/// Name, unit, direction and definition of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MetricInfo {
     /// Field of [`Metrics`].
@@ -21,34 +21,45 @@ pub struct MetricInfo {
     pub unit: &'static str,
     /// Which way is better.
     pub better: Better,
+    /// What it belongs to, such as "Feet".
+    #[serde(skip)]
+    pub group: &'static str,
+    /// The documentation of the field, one line per line of it.
+    #[serde(skip)]
+    pub definition: &'static str,
 }
 
 macro_rules! metrics {
-    ($($(#[$doc:meta])* $name:ident: $unit:literal, $better:ident;)*) => {
+    ($($group:literal { $($(#[doc = $doc:literal])* $name:ident: $unit:literal, $better:ident;)* })*) => {
         /// What was measured on one track of one recording.
         ///
         /// `None` is "does not apply": no such track, no contact labelled, too few frames. It prints as "–" and is
-        /// `null` in JSON. Each field states unit, definition and source.
+        /// `null` in JSON. Each field states unit, definition and source; `docs/metrics.md` holds the same text.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Metrics {
-            $($(#[$doc])* pub $name: Option<f64>,)*
+            $($($(#[doc = $doc])* pub $name: Option<f64>,)*)*
         }
 
         impl Metrics {
             /// All metrics, in the order of the fields.
-            pub const INFO: &'static [MetricInfo] =
-                &[$(MetricInfo { name: stringify!($name), unit: $unit, better: Better::$better },)*];
+            pub const INFO: &'static [MetricInfo] = &[$($(MetricInfo {
+                name: stringify!($name),
+                unit: $unit,
+                better: Better::$better,
+                group: $group,
+                definition: concat!($($doc, "\n"),*),
+            },)*)*];
 
             /// Values in the order of [`Self::INFO`].
             pub fn values(&self) -> Vec<Option<f64>> {
-                vec![$(self.$name,)*]
+                vec![$($(self.$name,)*)*]
             }
 
             /// The value of the metric of this field name; `None` when it does not apply or does not exist.
             pub fn value(&self, name: &str) -> Option<f64> {
                 match name {
-                    $(stringify!($name) => self.$name,)*
+                    $($(stringify!($name) => self.$name,)*)*
                     _ => None,
                 }
             }
@@ -57,130 +68,147 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Frames divided by the frame rate, s.
-    duration_s: "s", AsData;
+    "Length" {
+        /// Length of the recording: T / f.
+        duration_s: "s", AsData;
+    }
 
-    /// Foot sliding, cm per frame of 1/60 s: mean of v·(2 − 2^(h/H)) over both ends of both soles in the frames where
-    /// the end is lower than H = 2.5 cm; v is its horizontal speed, h its height over the ground, not below 0.
-    /// The weighting of MANN (Zhang et al. 2018). Needs no labels, so swinging feet close to the ground
-    /// count too: compare with mocap.
-    foot_sliding_cm_per_frame: "cm/frame", Lower;
-    /// Horizontal speed of the ends of the soles while they are labelled in contact, mean, cm/s.
-    contact_slide_cm_s: "cm/s", Lower;
-    /// The same speed over the largest horizontal speed of that end in the recording, mean over frames in contact:
-    /// the v/v_max of DeepPhase (Starke et al. 2022). Ends that never exceed 0.1 m/s do not count.
-    contact_speed_ratio: "", Lower;
+    "Feet" {
+        /// Foot sliding per frame of 1/60 s: mean of v · (2 − 2^(h/H)) · 100 / 60 over the ends of the soles that are lower than
+        /// H = 0.025 m. v is the horizontal speed of the end from a frame to the next, m/s; h the larger of its heights in both,
+        /// not below 0. The weighting of MANN (Zhang et al. 2018). It needs no contact labels, so swinging feet close to the
+        /// ground count too: compare it with mocap.
+        foot_sliding_cm_per_frame: "cm/frame", Lower;
+        /// Slip of feet on the ground: mean of 100 v over the ends of the soles that are in contact in two consecutive frames.
+        contact_slide_cm_s: "cm/s", Lower;
+        /// The same speed over the largest speed of that end in the recording: mean of v / v_max over the same frames; the
+        /// v/v_max of DeepPhase (Starke et al. 2022). Ends that never exceed 0.1 m/s do not count.
+        contact_speed_ratio: "", Lower;
+        /// Depth of the deepest end of a sole under the ground: mean over all frames of d = 1000 · max(0, −h).
+        penetration_mean_mm: "mm", Lower;
+        /// 95th percentile of d over all frames.
+        penetration_p95_mm: "mm", Lower;
+        /// Height of the lowest end of a sole over the ground: mean of 1000 · max(0, min h) over the frames in which any end is in
+        /// contact.
+        float_mean_mm: "mm", Lower;
+        /// 95th percentile of that height over the same frames.
+        float_p95_mm: "mm", Lower;
+        /// Share of all frames in which heel or toes of the left foot are in contact. Absent when no contact is labelled.
+        duty_factor_left: "", AsData;
+        /// Share of all frames in which heel or toes of the right foot are in contact. Absent when no contact is labelled.
+        duty_factor_right: "", AsData;
+    }
 
-    /// Depth of the deepest end of a sole under the ground, mean over all frames, mm.
-    penetration_mean_mm: "mm", Lower;
-    /// 95th percentile of that depth over all frames, mm.
-    penetration_p95_mm: "mm", Lower;
-    /// Height of the lowest end of a sole over the ground in frames with any contact labelled, mean, mm.
-    float_mean_mm: "mm", Lower;
-    /// 95th percentile of that height, mm.
-    float_p95_mm: "mm", Lower;
+    "Smoothness and effort" {
+        /// Jerk: mean over joints and frames of |p(t) − 3 p(t−1) + 3 p(t−2) − p(t−3)| · f³, p being the world position of a joint.
+        jerk_mean_m_s3: "m/s³", Lower;
+        /// Share of frames in which the jerk of any joint exceeds 10,000 m/s³, after the high-jerk frames of PARC (Xu et al.
+        /// 2025); the threshold is this project's.
+        high_jerk_percent: "%", Lower;
+        /// Rotation of joints: mean over joints and frames of the angle between a joint's rotation against its parent (of the
+        /// root against the world) in a frame and in the next, times f. The liveliness of DeepPhase; times the number of joints
+        /// it is the sum.
+        joint_rotation_deg_s: "deg/s", AsData;
+        /// Positive mechanical work per second and kilogram: f · Σ max(0, E(t+1) − E(t)) over six energies, divided by the number of
+        /// frames. The energies are those of the centre of mass (g y + v²/2), and the kinetic energies about it of the trunk
+        /// with the head, of each arm and of each leg: energy passes freely between the segments of one of these, and not
+        /// between two (Willems et al. 1995). Segments are points in the middle of their bones. It is a bound from motion
+        /// alone: work of muscles against each other is not in it, and the work of the root assist is.
+        positive_work_w_kg: "W/kg", AsData;
+        /// Horizontal speed of the pelvis, mean over frames.
+        root_speed_m_s: "m/s", AsData;
+    }
 
-    /// Size of the third difference of joint positions over time, mean over joints and frames, m/s³.
-    jerk_mean_m_s3: "m/s³", Lower;
-    /// Percentage of frames in which the jerk of any joint exceeds [`crate::HIGH_JERK_M_S3`], after the high-jerk
-    /// frames of PARC (Xu et al. 2025); the threshold is this project's.
-    high_jerk_percent: "%", Lower;
-    /// Angle by which a joint turns against its parent (the root against the world) per second, mean over joints and
-    /// frames, deg/s. The liveliness of DeepPhase; times the number of joints it is the sum.
-    joint_rotation_deg_s: "deg/s", AsData;
-    /// Positive mechanical work per second and kilogram, W/kg: each rise of the energy of the centre of mass (lift and speed),
-    /// and each rise of the kinetic energy about it of the trunk with the head, of an arm or of a leg, is work of muscles; energy
-    /// passes freely between the segments of one of these, and not between two (Willems et al. 1995). Segments are points
-    /// in the middle of their bones. A bound from motion alone: what muscles do against each other, and what the
-    /// root assist lends, is not told apart.
-    positive_work_w_kg: "W/kg", AsData;
-    /// Horizontal speed of the pelvis, mean, m/s.
-    root_speed_m_s: "m/s", AsData;
+    "Command" {
+        /// Horizontal distance from the pelvis to the commanded root position of the same frame, mean over frames.
+        path_error_mean_m: "m", Lower;
+        /// 95th percentile of that distance.
+        path_error_p95_m: "m", Lower;
+        /// The part of that distance across the commanded heading, mean of its size: a character that is ahead or behind is on
+        /// its path.
+        path_aside_mean_m: "m", Lower;
+        /// Angle between the heading of the pelvis and the commanded heading, mean of its size.
+        heading_error_deg: "deg", Lower;
+        /// Difference between the horizontal speed of the pelvis and the commanded speed, mean of its size.
+        speed_error_m_s: "m/s", Lower;
+    }
 
-    /// Horizontal distance from the pelvis to the commanded root position of the same frame, mean, m.
-    path_error_mean_m: "m", Lower;
-    /// 95th percentile of that distance, m.
-    path_error_p95_m: "m", Lower;
-    /// The part of that distance across the commanded heading, mean, m: a character that is ahead or behind is on its path.
-    path_aside_mean_m: "m", Lower;
-    /// Angle between the pelvis's heading and the commanded one, mean, degrees.
-    heading_error_deg: "deg", Lower;
-    /// Difference between the horizontal speed of the pelvis and the commanded speed, mean of its size, m/s.
-    speed_error_m_s: "m/s", Lower;
+    "Forces" {
+        /// Force of the external root assist: mean over frames of |F|.
+        assist_force_mean_n: "N", Lower;
+        /// Largest |F|.
+        assist_force_peak_n: "N", Lower;
+        /// Mean |F| / (m g).
+        assist_force_mean_bw: "BW", Lower;
+        /// Largest |F| / (m g).
+        assist_force_peak_bw: "BW", Lower;
+        /// Torque of the external root assist: mean over frames of its size.
+        assist_torque_mean_nm: "N·m", Lower;
+        /// Largest torque of the external root assist.
+        assist_torque_peak_nm: "N·m", Lower;
+        /// Share of body weight that the assist carries: Σ F_y / (T m g).
+        assist_vertical_share: "", Lower;
+        /// Impulse closure: vertical contact impulse over the impulse of gravity, Σ J_y · f / (T m g). It is 1 for a motion that
+        /// begins and ends with the same vertical speed and is carried by the ground alone.
+        contact_impulse_closure: "", AsData;
+        /// Largest vertical contact force, averaged over a frame: max over frames of Σ J_y · f / (m g), summed over bodies.
+        contact_force_peak_bw: "BW", AsData;
+    }
 
-    /// Force of the root assist, mean of its size, N.
-    assist_force_mean_n: "N", Lower;
-    /// Largest force of the root assist, N.
-    assist_force_peak_n: "N", Lower;
-    /// Mean force of the root assist over body weight.
-    assist_force_mean_bw: "BW", Lower;
-    /// Largest force of the root assist over body weight.
-    assist_force_peak_bw: "BW", Lower;
-    /// Torque of the root assist, mean of its size, N·m.
-    assist_torque_mean_nm: "N·m", Lower;
-    /// Largest torque of the root assist, N·m.
-    assist_torque_peak_nm: "N·m", Lower;
-    /// Share of body weight that the assist carries: Σ F_y Δt / (m g T).
-    assist_vertical_share: "", Lower;
-    /// Impulse closure Σ J_y / (m g T): vertical contact impulse over the impulse of gravity. 1 for a motion that
-    /// begins and ends with the same vertical speed and is carried by the ground alone.
-    contact_impulse_closure: "", AsData;
-    /// Largest vertical contact force, summed over bodies and averaged over a frame, over body weight.
-    contact_force_peak_bw: "BW", AsData;
-    /// Share of frames in which the left foot is in contact.
-    duty_factor_left: "", AsData;
-    /// Share of frames in which the right foot is in contact.
-    duty_factor_right: "", AsData;
+    "Falls" {
+        /// Time not fallen. A fall begins where the pelvis is lower than half of its standing height over the ground, or the line
+        /// from pelvis to neck is tilted by more than 65°, or the gait label says lying, for more than 0.3 s without a break; it
+        /// lasts on while the label says getting up. It is the definition of the closed loop (`pomp_motion::FallDetector`).
+        upright_s: "s", Higher;
+        /// Time until the first fall; absent when there is none.
+        first_fall_s: "s", Higher;
+        /// Number of falls. Less than 0.3 s upright between two does not separate them.
+        falls: "", Lower;
+        /// Number of falls that are followed by 0.5 s or more upright, before the next fall or the end.
+        falls_recovered: "", Higher;
+        /// Time from the beginning to the end of a fall, mean over the recovered falls.
+        down_s: "s", Lower;
+        /// Time labelled as getting up divided by the number of falls; failed attempts count too.
+        get_up_s: "s", AsData;
+        /// Mean |F| / (m g) of the root assist in the frames labelled as getting up.
+        get_up_assist_mean_bw: "BW", Lower;
+        /// Largest |F| / (m g) of the root assist in those frames.
+        get_up_assist_peak_bw: "BW", Lower;
+        /// Mean F_y / (m g) of the root assist in those frames.
+        get_up_assist_vertical_bw: "BW", Lower;
+        /// Mean torque of the root assist in those frames.
+        get_up_assist_torque_nm: "N·m", Lower;
+        /// Share of the time that is upright: 100 · upright_s / duration_s.
+        upright_percent: "%", Higher;
+        /// Falls per minute upright: 60 · falls / upright_s. Absent when no time is upright.
+        falls_per_minute: "1/min", Lower;
+    }
 
-    /// Time not fallen, s. Fallen is: pelvis lower than half of its standing height over the ground, or the line from
-    /// pelvis to neck tilted more than 65°, or labelled as lying, for more than 0.3 s without a break, and on from there
-    /// while the label says getting up: the definition of the closed loop (`pomp_motion::FallDetector`).
-    upright_s: "s", Higher;
-    /// Time until the first fall, s; absent when there is none.
-    first_fall_s: "s", Higher;
-    /// Number of falls; stands of less than 0.3 s between two do not separate them.
-    falls: "", Lower;
-    /// Falls that are followed by at least 0.5 s upright.
-    falls_recovered: "", Higher;
-    /// Time from the beginning of a fall until it is up again, mean over the recovered, s.
-    down_s: "s", Lower;
-    /// Time labelled as getting up, over the number of falls, s: attempts that failed count too.
-    get_up_s: "s", AsData;
-    /// Mean force of the root assist in the frames labelled as getting up, over body weight.
-    get_up_assist_mean_bw: "BW", Lower;
-    /// Largest force of the root assist in those frames, over body weight.
-    get_up_assist_peak_bw: "BW", Lower;
-    /// Share of body weight that the assist lifts in those frames, mean.
-    get_up_assist_vertical_bw: "BW", Lower;
-    /// Mean torque of the root assist in those frames, N·m.
-    get_up_assist_torque_nm: "N·m", Lower;
+    "Pushes" {
+        /// Share of the pushes that are recovered before the recording ends. A push is recovered from the first frame on from
+        /// which, for 0.5 s, the pelvis moves within 0.3 m/s of its mean velocity in the second before the push (its velocity
+        /// averaged over 0.5 s, about a step), the trunk leans within 12° of its mean direction in that second, and the
+        /// character is not down as in a fall. Straight paths at an even pace are assumed. Pushes in the first second and in the
+        /// last half second are not judged, here and below.
+        push_recovered_percent: "%", Higher;
+        /// Share of the pushes after which a fall begins within 3 s.
+        push_fell_percent: "%", Lower;
+        /// Time from a push to its recovery, mean over the recovered; 0 when the bounds were never left.
+        push_recovery_s: "s", Lower;
+        /// Largest distance of the pelvis, along the push on the ground, from where its velocity before the push would have taken
+        /// it, within 2 s of the push; mean over pushes.
+        push_displacement_m: "m", AsData;
+        /// Steps between a push and its recovery, mean over the recovered. A step is a touch-down of a foot after 0.1 s or more
+        /// without contact.
+        push_steps: "", AsData;
+        /// Largest |F| / (m g) of the root assist within 1 s of a push, mean over pushes.
+        push_assist_peak_bw: "BW", Lower;
+    }
 
-    /// Share of the time that is upright, %.
-    upright_percent: "%", Higher;
-    /// Falls over the time upright, 1/min; absent when there is no such time.
-    falls_per_minute: "1/min", Lower;
-
-    /// Pushes after which the character is itself again before the recording ends, %. It is, when for half a second
-    /// its pelvis moves within 0.3 m/s of its mean velocity over the second before the push (both averaged over half a
-    /// second, about a step), its trunk leans within 12° of its mean direction over that second, and it is not
-    /// down. Straight paths at an even pace are assumed. Pushes in the first second and in the last half are not judged.
-    push_recovered_percent: "%", Higher;
-    /// Pushes that are followed by a fall within three seconds, %.
-    push_fell_percent: "%", Lower;
-    /// Time from a push until the character is itself again, mean over the recovered, s; 0 when it was never out of
-    /// the bounds.
-    push_recovery_s: "s", Lower;
-    /// Largest distance of the pelvis, along the push on the ground, from where its velocity before the push would have
-    /// taken it, within two seconds of the push, mean, m.
-    push_displacement_m: "m", AsData;
-    /// Steps taken between a push and being itself again, mean over the recovered. A step begins when a foot touches down
-    /// after a tenth of a second without contact.
-    push_steps: "", AsData;
-    /// Largest force of the root assist in the second after a push over body weight, mean over pushes.
-    push_assist_peak_bw: "BW", Lower;
-
-    /// Median wall time of a frame, ms; absent when the rollout has no clock.
-    frame_time_p50_ms: "ms", Lower;
-    /// 99th percentile of the wall time of a frame, ms; absent when the rollout has no clock.
-    frame_time_p99_ms: "ms", Lower;
+    "Time of computing" {
+        /// Median wall time of a frame; absent when the rollout has no clock.
+        frame_time_p50_ms: "ms", Lower;
+        /// 99th percentile of the wall time of a frame; absent when the rollout has no clock.
+        frame_time_p99_ms: "ms", Lower;
+    }
 }

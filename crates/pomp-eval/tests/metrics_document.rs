@@ -1,0 +1,77 @@
+//! `docs/metrics.md` holds the definitions of the code, word for word.
+
+use pomp_eval::{Better, HIGH_JERK_M_S3, Metrics};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Set to write the document anew.
+const UPDATE: &str = "POMP_UPDATE_DOCS";
+
+const HEAD: &str = "\
+# Metrics
+
+Every figure that `pomp evaluate` prints, with its unit and formula. The text is that of `pomp_eval::Metrics`; this page is
+written by `POMP_UPDATE_DOCS=1 cargo test --release -p pomp-eval --test metrics_document`, and a test fails when it is stale.
+
+A rollout is measured on its simulated side, any other recording on the clip itself. Heights are over the recording's own ground;
+motions without one are measured on `--terrain`, or on flat ground at y = 0. A metric that does not apply (no simulation, no
+command, no contact labelled, no push) is `–` in the table and `null` in JSON.
+
+- T is the number of frames, f the frame rate in Hz, m the mass of all bodies, g = 9.81 m/s², BW = m g.
+- F is the force of the external root assist in a frame, J the contact impulse of a body in a frame.
+- The ends of the soles are heel and toe of each foot; h is the height of one over the ground.
+- In contact are, in a simulation, the ends whose body felt a contact impulse in the frame; elsewhere those that are labelled so.
+- ↓ less is better, ↑ more is better, ~ is to be compared with the data.
+
+A column of several recordings is the mean of their figures, each recording counting the same whatever its length, ± the half width
+of the 95 % interval of the mean by Student's t. So `falls_per_minute` of a folder is the mean of the recordings' rates, not all
+falls over all minutes. Recordings to which a metric does not apply are left out of its mean.
+";
+
+fn document() -> String {
+    let mut text = HEAD.to_owned();
+    let mut group = "";
+    for metric in Metrics::INFO {
+        if metric.group != group {
+            group = metric.group;
+            write!(text, "\n## {group}\n\n| metric | unit | | definition |\n|---|---|---|---|\n")
+                .expect("a String takes everything");
+        }
+        let direction = match metric.better {
+            Better::Lower => "↓",
+            Better::Higher => "↑",
+            Better::AsData => "~",
+        };
+        let definition =
+            metric.definition.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+        let unit = if metric.unit.is_empty() { "–" } else { metric.unit };
+        writeln!(text, "| `{}` | {unit} | {direction} | {definition} |", metric.name)
+            .expect("a String takes everything");
+    }
+    text
+}
+
+#[test]
+fn the_page_of_metrics_is_what_the_code_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/metrics.md");
+    let document = document();
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&path, &document).expect("docs/metrics.md is written");
+    }
+    let page = std::fs::read_to_string(&path).expect("docs/metrics.md is there");
+    assert!(page == document, "docs/metrics.md is stale: run this test with {UPDATE}=1");
+}
+
+#[test]
+fn every_metric_is_defined_and_the_definitions_state_the_thresholds_of_the_code() {
+    for metric in Metrics::INFO {
+        assert!(
+            metric.definition.trim().len() > 20 && metric.definition.trim().ends_with('.'),
+            "{}",
+            metric.name
+        );
+    }
+    let of = |name: &str| Metrics::INFO.iter().find(|metric| metric.name == name).expect(name).definition;
+    assert_eq!(HIGH_JERK_M_S3, 10_000.0);
+    assert!(of("high_jerk_percent").contains("10,000 m/s³"));
+}
