@@ -18,5 +18,5 @@ mod scene;
 pub use batch::{Batch, BatchReport, Progress, run};
 pub use error::BatchError;
 pub use manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout};
-pub use random::{GroundShape, RandomGround, RandomPushes, RandomScenes};
+pub use random::{DirectionFrom, GroundShape, RandomGround, RandomPushes, RandomScenes};
 pub use scene::{BEYOND_S, LONGEST_S, Scene, TERRAIN_MARGIN_M};

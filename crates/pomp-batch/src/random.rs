@@ -37,10 +37,30 @@ pub struct RandomPushes {
     pub interval_s: [f32; 2],
     /// Size, N·s, 0 to 2000. 50 moves the pelvis by centimetres, 200 fells.
     pub impulse_ns: [f32; 2],
-    /// Horizontal direction, degrees from +Z (ahead at the start) towards +X (to the left), −360 to 360.
+    /// Horizontal direction, degrees from where `direction_from` says towards the left, −360 to 360.
     pub direction_deg: [f32; 2],
+    /// What `direction_deg` is counted from; "world" by default.
+    #[serde(default, skip_serializing_if = "DirectionFrom::is_world")]
+    pub direction_from: DirectionFrom,
     /// Bodies, each as likely as the others.
     pub bodies: Vec<String>,
+}
+
+/// What the direction of a push is counted from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectionFrom {
+    /// +Z: ahead at the start; +X is to the left.
+    #[default]
+    World,
+    /// The heading that the command has at the time of the push.
+    Heading,
+}
+
+impl DirectionFrom {
+    fn is_world(&self) -> bool {
+        *self == Self::World
+    }
 }
 
 /// A kind of ground.
@@ -169,7 +189,11 @@ impl RandomScenes {
             while time_s < seconds {
                 let name = &random.bodies[below(&mut within, random.bodies.len())];
                 let body = bodies.iter().position(|body| body == name).expect("validate has looked for it");
-                let (sin, cos) = within(random.direction_deg).to_radians().sin_cos();
+                let ahead = match random.direction_from {
+                    DirectionFrom::World => 0.0,
+                    DirectionFrom::Heading => plan.at(time_s * FRAME_RATE_HZ).yaw,
+                };
+                let (sin, cos) = (ahead + within(random.direction_deg).to_radians()).sin_cos();
                 let impulse_ns = Vec3::new(sin, 0.0, cos) * within(random.impulse_ns);
                 pushes.push(ScheduledPush { time_s, body, impulse_ns });
                 time_s += within(random.interval_s);

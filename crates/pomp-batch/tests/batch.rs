@@ -187,6 +187,33 @@ fn draws_are_of_their_seed_within_their_ranges_and_of_every_kind() {
 }
 
 #[test]
+fn pushes_counted_from_the_heading_turn_with_it_and_are_the_same_otherwise() {
+    let bodies = &model().description.body_names;
+    let of = |from: &str| {
+        let text = format!(
+            "controls = [\"circle\"]\n[pushes]\ninterval_s = [1.0, 2.0]\nimpulse_ns = [10.0, 20.0]\ndirection_deg = [-20.0, 20.0]\n\
+             {from}bodies = [\"Hips\"]\n[[ground]]\nshare = 1.0\nshape = {{ kind = \"flat\" }}\n"
+        );
+        let scenes: RandomScenes = toml::from_str(&text).unwrap();
+        scenes.draw(3, 20.0, bodies).unwrap()
+    };
+    let (plain, world, heading) =
+        (of(""), of("direction_from = \"world\"\n"), of("direction_from = \"heading\"\n"));
+    assert_eq!(plain, world);
+    assert!(heading.pushes.len() > 8);
+    for (world, heading_push) in world.pushes.iter().zip(&heading.pushes) {
+        assert_eq!(world.time_s, heading_push.time_s);
+        let yaw = heading.plan.at(world.time_s * heading.plan.frame_rate_hz()).yaw;
+        let turned = glam::Quat::from_rotation_y(yaw) * world.impulse_ns;
+        assert!(
+            (turned - heading_push.impulse_ns).length() < 1e-3,
+            "{turned} and {}",
+            heading_push.impulse_ns
+        );
+    }
+}
+
+#[test]
 fn rejects_scenes_that_make_no_sense() {
     let bodies = &model().description.body_names;
     let refused = |change: &str, word: &str| {
