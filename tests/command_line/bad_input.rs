@@ -24,8 +24,6 @@ fn rejects_files_that_are_not_there() {
         &["render", "nowhere.npz", "--out", "nowhere.gif"],
         &["studio", "nowhere"],
         &["studio", "--config", "nowhere.toml"],
-        &["studio", "--terrain", "nowhere"],
-        &["terrain", "make", "nowhere", "--out", "nowhere.npz"],
         &["generate", "--model", "nowhere"],
         &["train", "all", "--data", "nowhere", "--out", "nowhere"],
         &["inspect", "a.bvh", "--rig", "nowhere.toml"],
@@ -34,6 +32,13 @@ fn rejects_files_that_are_not_there() {
         let ran = crate::program::pomp(arguments);
         assert_eq!(ran.code, Some(1), "{arguments:?}: {ran:#?}");
         assert!(ran.stderr.contains("nowhere"), "{arguments:?}: {ran:#?}");
+    }
+    for arguments in [
+        &["studio", "--terrain", "nowhere"] as &[&str],
+        &["terrain", "make", "nowhere", "--out", "nowhere.npz"],
+        &["generate", "--terrain", "nowhere"],
+    ] {
+        crate::program::pomp(arguments).misuses(&["nowhere", "stairs"]);
     }
     assert!(!std::path::Path::new("nowhere").exists());
 }
@@ -141,9 +146,9 @@ fn rejects_terrain_of_no_size_or_no_sense() {
 fn rejects_results_of_an_unknown_kind() {
     let folder = TempDir::new().unwrap();
     pomp!("render", clip("00_stand"), "--out", folder.path().join("a.webp"))
-        .refuses(&["a.webp", ".gif", ".png", ".html"]);
+        .misuses(&["a.webp", ".gif", ".png", ".html"]);
     pomp!("terrain", "make", "flat", "--out", folder.path().join("a.tiff"))
-        .refuses(&["a.tiff", ".png", ".npz"]);
+        .misuses(&["a.tiff", ".png", ".npz"]);
     pomp!("evaluate", folder.path().join("a.fbx")).refuses(&["a.fbx", ".bvh", ".npz"]);
     assert!(names(folder.path()).is_empty());
 }
@@ -151,9 +156,10 @@ fn rejects_results_of_an_unknown_kind() {
 #[test]
 fn rejects_lengths_that_are_none() {
     for seconds in ["0", "-1", "nan", "inf", "1e9"] {
-        pomp!("generate", format!("--seconds={seconds}")).refuses(&["--seconds"]);
+        pomp!("generate", format!("--seconds={seconds}"))
+            .misuses(&["--seconds", "above 0 and at most 3600 s"]);
         let folder = TempDir::new().unwrap();
-        pomp!("synthesize", format!("--seconds={seconds}"), "--out", folder.path()).refuses(&["duration_s"]);
+        pomp!("synthesize", format!("--seconds={seconds}"), "--out", folder.path()).misuses(&["--seconds"]);
         assert!(names(folder.path()).is_empty());
     }
 }

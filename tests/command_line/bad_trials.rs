@@ -85,7 +85,7 @@ fn every_bad_trial_is_named_with_its_place_and_the_good_ones_are_compared() {
     write("manifest.csv".to_owned(), &manifest);
 
     let ran = pomp!("validate-impulses", folder.path());
-    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    let ran = ran.ends_in_part();
     assert!(ran.stdout.lines().any(|line| line.starts_with("good ")), "{ran:#?}");
     assert_eq!(ran.stderr.matches("skipped: ").count(), trials.len() - 1, "{ran:#?}");
     for (name, .., words) in trials.iter().filter(|trial| !trial.5.is_empty()) {
@@ -143,7 +143,7 @@ fn bad_clips_among_good_ones_are_named_with_frames_and_joints() {
     write("number.bvh", &number);
 
     let out = folder.path().join("data");
-    let ran = pomp!("preprocess", folder.path(), "--out", out, "--json").succeeds();
+    let ran = pomp!("preprocess", folder.path(), "--out", out, "--json").ends_in_part();
     let manifest = ran.json();
     let warnings = |name: &str| -> String {
         let clips = manifest["clips"].as_array().unwrap();

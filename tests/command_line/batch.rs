@@ -21,9 +21,13 @@ fn a_batch_is_one_command_and_is_a_dataset_whose_rollouts_replay() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("rollouts");
     let told = batch(&out, &["--count", "3", "--random", "--threads", "2", "--json"]).succeeds().json();
-    assert_eq!((&told["rollouts"], &told["made"], &told["threads"]), (&3.into(), &3.into(), &2.into()));
-    assert!(told["characters_in_real_time_per_core"].as_f64().unwrap() > 0.0);
-    assert_eq!(names(&out), ["manifest.json", "rollout_0000.npz", "rollout_0001.npz", "rollout_0002.npz"]);
+    let made = &told["batch"];
+    assert_eq!((&made["rollouts"], &made["made"], &made["threads"]), (&3.into(), &3.into(), &2.into()));
+    assert!(made["characters_in_real_time_per_core"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        names(&out),
+        ["manifest.json", "metrics.json", "rollout_0000.npz", "rollout_0001.npz", "rollout_0002.npz"]
+    );
     let again = batch(&out, &["--count", "3", "--random"]).succeeds().stdout;
     assert!(again.contains("3 were there"), "{again}");
 
@@ -32,7 +36,7 @@ fn a_batch_is_one_command_and_is_a_dataset_whose_rollouts_replay() {
     let replayed = pomp!("replay", first, third, "--model", tiny()).succeeds().stdout;
     assert_eq!(replayed.matches("bit for bit").count(), 2, "{replayed}");
     let told = pomp!("replay", first, "--model", tiny(), "--out", copy, "--json").succeeds().json();
-    assert_eq!((&told[0]["same"], &told[0]["frames"]), (&true.into(), &60.into()));
+    assert_eq!((&told["rollouts"][0]["same"], &told["rollouts"][0]["frames"]), (&true.into(), &60.into()));
     assert!(fs::read(first).unwrap() == fs::read(copy).unwrap());
 
     let inspected = pomp!("inspect", out).succeeds().stdout;
@@ -43,9 +47,9 @@ fn a_batch_is_one_command_and_is_a_dataset_whose_rollouts_replay() {
 fn rejects_batches_that_make_no_sense() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    batch(&out, &["--count", "0"]).refuses(&["--count 0"]);
-    batch(&out, &["--count", "1", "--threads", "0"]).refuses(&["--threads 0"]);
-    batch(&out, &["--count", "1", "--seconds=-1"]).refuses(&["--seconds"]);
+    batch(&out, &["--count", "0"]).misuses(&["--count", "'0'"]);
+    batch(&out, &["--count", "1", "--threads", "0"]).misuses(&["--threads", "'0'"]);
+    batch(&out, &["--count", "1", "--seconds=-1"]).misuses(&["--seconds"]);
     let config = folder.path().join("batch.toml");
     fs::write(&config, "controls = [\"moonwalk\"]\nground = []\n").unwrap();
     batch(&out, &["--count", "1", "--random", config.to_str().unwrap()]).refuses(&["batch.toml", "moonwalk"]);
@@ -79,7 +83,7 @@ fn rejects_a_replay_by_another_model_or_of_what_is_no_rollout() {
     pomp!("replay", crate::program::recording("00_stand"), "--model", tiny())
         .refuses(&["holds no recipe", "generate it again"]);
     pomp!("replay", rollout, rollout, "--model", tiny(), "--out", folder.path().join("x.npz"))
-        .refuses(&["--out"]);
+        .misuses(&["--out"]);
 
     let mut changed = pomp_formats::read_recording(&rollout).unwrap();
     changed.simulation.as_mut().unwrap().assist_torque[30].y += 1.0;

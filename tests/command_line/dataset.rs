@@ -114,7 +114,7 @@ fn rejects_folders_without_recordings_and_recordings_of_another_kind_for_phases(
 fn inspecting_a_dataset_counts_minutes_forces_licences_and_what_was_not_made() {
     let data = copied();
     let json = pomp!("inspect", data.path(), "--json").succeeds().json();
-    let counted = &json[0]["dataset"];
+    let counted = &json["files"][0]["dataset"];
     assert_eq!((&counted["recordings"], &counted["originals"]), (&6.into(), &3.into()), "{counted}");
     let minutes = counted["minutes"].as_f64().unwrap();
     let sum = |list: &str| -> f64 {

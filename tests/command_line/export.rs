@@ -86,7 +86,7 @@ fn exported_bvh_files_are_read_back_by_this_program() {
     let out = exported("bvh");
     let name = names(out.path()).into_iter().find(|name| name.starts_with("11_walk")).unwrap();
     let json = pomp!("inspect", "--json", out.path().join(name)).succeeds().json();
-    assert_eq!(json[0]["frames"], 241);
+    assert_eq!(json["files"][0]["frames"], 241);
 }
 
 #[test]

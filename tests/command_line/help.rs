@@ -4,7 +4,7 @@ use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -27,6 +27,8 @@ const COMMANDS: [&[&str]; 22] = [
     &["bench"],
     &["config"],
     &["config", "show"],
+    &["completions"],
+    &["man"],
 ];
 
 #[test]
@@ -47,7 +49,7 @@ fn the_examples_name_existing_commands_and_options() {
         let (_, examples) = help.split_once("Examples:").unwrap();
         for line in examples.lines().filter(|line| line.starts_with("  pomp ")) {
             // Two blanks separate an example from what it is for; `--help` makes it harmless to run.
-            let example = line.trim_start().split("  ").next().unwrap();
+            let example = line.trim_start().split("  ").next().unwrap().split(" > ").next().unwrap();
             for one in example.split("&&") {
                 let words: Vec<&str> = one.split_whitespace().skip(1).collect();
                 run(words.iter().chain(&["--help"])).succeeds();

@@ -114,7 +114,7 @@ fn preprocessing_that_was_killed_at_any_moment_or_shared_among_ranks_gives_the_b
     pomp!("preprocess", clips, "--out", shared).succeeds();
     assert_eq!(fs::metadata(&npz(&shared)[0]).unwrap().modified().unwrap(), before, "nothing is made again");
     assert!(bytes(&shared) == bytes(&whole), "{:?}", names(&shared));
-    pomp!("preprocess", clips, "--out", shared, "--rank", "2", "--ranks", "2").refuses(&["rank 2 of 2"]);
+    pomp!("preprocess", clips, "--out", shared, "--rank", "2", "--ranks", "2").misuses(&["rank 2 of 2"]);
 }
 
 #[test]

@@ -276,18 +276,18 @@ fn rejects_pushes_that_are_none() {
     let folder = TempDir::new().unwrap();
     let model = tiny().to_str().unwrap();
     for (push, words) in [
-        ("5,Spine2,50", &["five values", "5,Spine2,50,0,0"] as &[&str]),
-        ("1,2,3,4,5,6", &["five values"]),
-        ("", &["five values"]),
+        ("5,Spine2,50", &["T,BODY,JX,JY,JZ", "5,Spine2,50,left"] as &[&str]),
+        ("1,2,3,4,5,6", &["T,BODY,JX,JY,JZ"]),
+        ("", &["T,BODY,JX,JY,JZ"]),
         ("soon,Spine2,50,0,0", &["soon", "not a number"]),
         ("1,Spine2,nan,0,0", &["not finite"]),
         ("1,Spine2,1e99,0,0", &["not finite"]),
-        ("-1,Spine2,50,0,0", &["negative"]),
+        ("-1,Spine2,50,0,0", &["below 0"]),
         ("1,Tail,50,0,0", &["Tail", "Spine2", "Hips"]),
     ] {
         let out = folder.path().join("out");
         generate(&out, &["--model", model, &format!("--push={push}")])
-            .refuses(&[&[push] as &[&str], words].concat());
+            .misuses(&[&[push] as &[&str], words].concat());
         assert!(!out.exists(), "nothing is written for a push that is none");
     }
 }
@@ -297,7 +297,7 @@ fn rejects_throws_that_are_none() {
     let folder = TempDir::new().unwrap();
     let model = tiny().to_str().unwrap();
     for (throw, words) in [
-        ("4,Spine2,8,9", &["five values", "4,Spine2,8,9,90"] as &[&str]),
+        ("4,Spine2,8,9", &["T,BODY,KG,M_S,FROM", "4,Spine2,8,9,90"] as &[&str]),
         ("0,Spine2,8,9,90", &["above 0"]),
         ("4,Spine2,800,9,90", &["mass", "kg"]),
         ("4,Spine2,8,99,90", &["speed", "m/s"]),
@@ -306,7 +306,7 @@ fn rejects_throws_that_are_none() {
     ] {
         let out = folder.path().join("out");
         generate(&out, &["--model", model, &format!("--throw={throw}")])
-            .refuses(&[&[throw] as &[&str], words].concat());
+            .misuses(&[&[throw] as &[&str], words].concat());
         assert!(!out.exists(), "nothing is written for a throw that is none");
     }
 }
@@ -316,7 +316,7 @@ fn rejects_controls_that_are_none() {
     let folder = TempDir::new().unwrap();
     let (model, out) = (tiny(), folder.path().join("out"));
     pomp!("generate", "--model", model, "--out", out, "--control", "moonwalk")
-        .refuses(&["moonwalk", "slalom"]);
+        .misuses(&["moonwalk", "slalom"]);
     let path = folder.path().join("path.toml");
     fs::write(&path, "nonsense = 1\n").unwrap();
     pomp!("generate", "--model", model, "--out", out, "--control", path).refuses(&["path.toml", "nonsense"]);

@@ -22,10 +22,28 @@ impl Ran {
         self
     }
 
+    /// Ends with exit code 3: some inputs failed, the others are done.
+    #[track_caller]
+    pub fn ends_in_part(self) -> Self {
+        assert_eq!(self.code, Some(3), "{self:#?}");
+        self
+    }
+
     /// Refuses with exit code 1 and an error that holds every one of `words`.
     #[track_caller]
     pub fn refuses(self, words: &[&str]) -> Self {
-        assert_eq!(self.code, Some(1), "{self:#?}");
+        self.ends_with(1, words)
+    }
+
+    /// Refuses with exit code 2, for a wrong command line, and an error that holds every one of `words`.
+    #[track_caller]
+    pub fn misuses(self, words: &[&str]) -> Self {
+        self.ends_with(2, words)
+    }
+
+    #[track_caller]
+    fn ends_with(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
         assert!(self.stderr.contains("error: "), "{self:#?}");
         assert!(self.stderr.matches("os error").count() <= 1, "a cause is told twice: {self:#?}");
         for word in words {
@@ -43,8 +61,11 @@ impl Ran {
 /// Runs `pomp`; whatever it is given, it must not panic.
 #[track_caller]
 pub fn pomp<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ran {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_pomp")).args(arguments).output().expect("the program starts");
+    let output = Command::new(env!("CARGO_BIN_EXE_pomp"))
+        .args(arguments)
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("the program starts");
     let ran = Ran {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).expect("the program prints UTF-8"),

@@ -57,12 +57,10 @@ fn rejects_scenes_that_are_none() {
 fn rejects_statures_and_masses_that_are_none() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    for (option, word) in [
-        ("--stature=0.5", "stature.height_m"),
-        ("--stature=nan", "stature.height_m"),
-        ("--mass=-3", "mass_kg"),
-    ] {
-        pomp!("generate", "--model", tiny(), "--seconds", "1", option, "--out", out).refuses(&[word]);
+    for (option, word) in
+        [("--stature=0.5", "1.5 to 2 m"), ("--stature=nan", "1.5 to 2 m"), ("--mass=-3", "5 to 500 kg")]
+    {
+        pomp!("generate", "--model", tiny(), "--seconds", "1", option, "--out", out).misuses(&[word]);
         assert!(!out.exists());
     }
 }

@@ -237,6 +237,7 @@ impl Batch<'_> {
     ) -> Result<Outcome, BatchError> {
         let name = format!("rollout_{index:04}");
         let (file, seed) = (format!("{name}.npz"), self.first_seed + index as u64);
+        let _rollout = tracing::info_span!("rollout", index, seed).entered();
         let path = out.join(&file);
         let scene = scene(seed)?;
         let (ground, control) = (scene.ground.clone(), scene.control.clone());
@@ -269,6 +270,7 @@ impl Batch<'_> {
             generation.frame_time_us = None;
         }
         write_recording(&path, &recording)?;
+        tracing::debug!(frames = recording.frames(), "made");
         Ok(Outcome::Made(row(&recording, &path)?))
     }
 }

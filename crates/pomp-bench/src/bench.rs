@@ -253,6 +253,9 @@ fn plan<'a>(world: &World, config: &'a BenchConfig) -> (Vec<Job<'a>>, Vec<NotRun
 }
 
 fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Result<RunResult, BenchError> {
+    let _run =
+        tracing::info_span!("run", scenario = job.scenario.name, method = job.method.name, run = job.run)
+            .entered();
     let path = result_path(out, job);
     let key = key(world, config, job);
     let preview =
@@ -292,6 +295,7 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
     }
     let json = serde_json::to_string_pretty(&result).expect("a result is plain data");
     write_atomically(&path, |file| file.write_all(json.as_bytes()))?;
+    tracing::debug!(failed = result.failure.is_some(), "measured");
     Ok(result)
 }
 

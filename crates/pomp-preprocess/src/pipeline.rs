@@ -297,6 +297,8 @@ pub fn preprocess_clip(
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<Vec<(Recording, ManifestEntry)>, PreprocessError> {
+    // What the libraries below report carries the clip's name.
+    let _clip = tracing::info_span!("clip", name = %input.name).entered();
     let loaded = load_clip(&input.path, config, rigs)?;
     if loaded.clip.frames() < LEAST_FRAMES {
         return Err(PreprocessError::TooShort {
@@ -363,6 +365,7 @@ pub fn preprocess_clip(
         first.left_out = left_out;
         first.warnings.extend(failed);
     }
+    tracing::debug!(frames = loaded.clip.frames(), recordings = results.len(), "preprocessed");
     Ok(results)
 }
 

@@ -99,6 +99,21 @@ pub enum Shape {
     },
 }
 
+impl Shape {
+    /// Whether another seed gives other heights.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Hills { .. } | Self::Rough { .. } => true,
+            Self::Sum { parts } => parts.iter().any(Self::depends_on_seed),
+            Self::Flat {}
+            | Self::Slope { .. }
+            | Self::Stairs { .. }
+            | Self::Gaps { .. }
+            | Self::File { .. } => false,
+        }
+    }
+}
+
 fn default_angle_deg() -> f32 {
     8.0
 }

@@ -7,20 +7,22 @@ mod command;
 mod config_file;
 mod default_model;
 mod device;
+mod errors;
+mod json;
+mod logging;
 mod motion_file;
-mod terminal;
+mod progress;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     leave_quietly_when_nobody_reads();
-    let arguments = cli::Arguments::parse();
-    match command::run(arguments) {
+    let arguments = cli::parse();
+    match logging::start(arguments.verbosity).and_then(|()| command::run(arguments)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {}", terminal::told(&error));
-            ExitCode::from(1)
+            eprintln!("error: {}", errors::told(&error));
+            ExitCode::from(errors::code(&error))
         }
     }
 }

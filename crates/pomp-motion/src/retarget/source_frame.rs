@@ -21,7 +21,8 @@ pub enum LengthUnit {
 }
 
 impl LengthUnit {
-    const ALL: [Self; 5] = [Self::Metre, Self::Centimetre, Self::Millimetre, Self::Inch, Self::CmuUnit];
+    /// All units, in the order in which they are tried.
+    pub const ALL: [Self; 5] = [Self::Metre, Self::Centimetre, Self::Millimetre, Self::Inch, Self::CmuUnit];
 
     /// Length of the unit, metres.
     pub fn metres(self) -> f32 {

@@ -1,7 +1,8 @@
 //! What can be asked of models: to be trained, to read phases, to be measured.
 
+use super::numbers;
 use crate::device::DeviceName;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// The stages of `pomp train`.
@@ -31,13 +32,13 @@ pub struct TrainArguments {
     #[arg(value_enum)]
     pub stage: TrainStage,
     /// Folder of recordings that `pomp preprocess` has made.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
     /// Folder of the model.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Configuration; without it the compact one.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
     /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -56,7 +57,7 @@ pub struct TrainArguments {
     #[arg(long)]
     pub fine_tune: bool,
     /// Seed, in place of the configuration's.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: Option<u64>,
     /// Print one JSON object per report instead of a progress bar.
     #[arg(long)]
@@ -83,9 +84,10 @@ Adds phase [T,2C] and phase_model, the model's hash, to each npz; nothing else i
 clip continue the nearest frame that can be read. An interrupted run goes on when the same command is given again.")]
 pub struct PhaseAnnotateArguments {
     /// Folder of recordings that `pomp preprocess` has made.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
     /// Model folder; without it the embedded compact model.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
@@ -103,11 +105,13 @@ Writes report.md, report.json and pictures: loops of the manifold per gait, phas
 autoencoder and the Fourier transform, the pose error of nearest neighbours, and what alignment brings.")]
 pub struct PhaseReportArguments {
     /// Folder of recordings that `pomp preprocess` has made.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
     /// Model folder; without it the embedded compact model.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Folder of the results.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Training steps of the plain autoencoder that the model's is compared with.
     #[arg(long, default_value_t = 1500)]
@@ -136,17 +140,19 @@ beside how far the clips do, for each number of denoising steps with and without
 experts serve.")]
 pub struct KinematicReportArguments {
     /// Folder of recordings that `pomp preprocess` has made.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
     /// Model folder; without it the embedded compact model.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Folder of the results.
-    #[arg(long)]
+    #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Numbers of denoising steps to sample with.
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 25])]
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 25], value_parser = numbers::count)]
     pub steps: Vec<usize>,
     /// Seed of the noise.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: u64,
     /// Print the report as JSON.
     #[arg(long)]

@@ -1,8 +1,9 @@
 use crate::cli::BenchArguments;
-use crate::{default_model, terminal};
-use anyhow::{Result, anyhow, bail, ensure};
+use crate::progress::Progress;
+use crate::{default_model, errors, json};
+use anyhow::{Result, ensure};
 use burn::tensor::Device;
-use pomp_bench::{BenchConfig, Mocap, Progress, Report, World};
+use pomp_bench::{BenchConfig, Mocap, Progress as BenchProgress, Report, World};
 use pomp_config::{Origin, resolve_whole};
 use pomp_report::bench as report;
 use std::path::Path;
@@ -20,28 +21,24 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     let mut config: BenchConfig = resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.config;
     select(&mut config, arguments)?;
     config.validate()?;
-    let threads = match arguments.threads {
-        Some(0) => bail!("--threads 0: give at least one"),
-        Some(threads) => threads,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
+    let threads =
+        arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let device = Device::flex();
     let model = default_model::find(arguments.model.as_deref(), &device)?;
     let model_id = model.files_sha256.as_deref().expect("it was read from files")[..16].to_owned();
     let mocap = arguments.data.as_deref().map(|folder| Mocap::load(folder, &model)).transpose()?;
     let world = World::new(model, model_id, mocap);
-    let bar = terminal::bar(0, "bench");
-    let runs = pomp_bench::run(&world, &config, &arguments.out, threads, &|progress| match progress {
-        Progress::Planned { runs } => bar.set_length(*runs as u64),
-        Progress::Done { result } => {
+    let progress = Progress::new("bench", "runs", 0);
+    let runs = pomp_bench::run(&world, &config, &arguments.out, threads, &|event| match event {
+        BenchProgress::Planned { runs } => progress.set_length(*runs),
+        BenchProgress::Done { result } => {
             if let Some(failure) = &result.failure {
-                let (method, scenario) = (&result.method, &result.scenario);
-                bar.suspend(|| eprintln!("{method} in {scenario}, run {}: {failure}", result.run));
+                tracing::warn!("{} in {}, run {}: {failure}", result.method, result.scenario, result.run);
             }
-            bar.inc(1);
+            progress.step();
         }
     })?;
-    bar.finish_and_clear();
+    drop(progress);
     ensure!(
         !runs.results.is_empty(),
         "nothing was run: every method left needs a dataset; give one with --data"
@@ -49,12 +46,13 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     let figures = Report::new(&world, &config, &runs)?;
     report::write(&figures, &runs, &arguments.out)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&figures)?);
+        json::print("bench", &figures)?;
     } else {
         println!("{}", report::markdown(&figures));
         println!("report.html, report.md, report.json and timing.md are in {}", arguments.out.display());
     }
-    Ok(ExitCode::SUCCESS)
+    let failed = runs.results.iter().filter(|run| run.failure.is_some()).count();
+    Ok(errors::code_of(runs.results.len() - failed, failed))
 }
 
 /// Leaves the methods and scenarios that were asked for.
@@ -63,7 +61,7 @@ fn select(config: &mut BenchConfig, arguments: &BenchArguments) -> Result<()> {
         .iter()
         .find(|name| !known.contains(&name.as_str()))
     {
-        Some(name) => Err(anyhow!("there is no {what} \"{name}\"; there are {}", known.join(", "))),
+        Some(name) => Err(errors::unknown("", what, name, known)),
         None => Ok(()),
     };
     let (methods, scenarios) = (&arguments.only, &arguments.scenario);

@@ -1,5 +1,6 @@
 use crate::cli::{ExportArguments, ExportFormat};
-use crate::terminal;
+use crate::json;
+use crate::progress::Progress;
 use anyhow::Result;
 use pomp_dataset::{Dataset, Format, export};
 use std::process::ExitCode;
@@ -14,11 +15,11 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode> {
         ExportFormat::Glb => Format::Glb,
         ExportFormat::Bvh => Format::Bvh,
     };
-    let bar = terminal::bar(dataset.recordings.len() as u64, "export");
-    let exported = export(&dataset, format, &arguments.out, &mut || bar.inc(1))?;
-    bar.finish_and_clear();
+    let progress = Progress::new("export", "recordings", dataset.recordings.len());
+    let exported = export(&dataset, format, &arguments.out, &mut || progress.step())?;
+    drop(progress);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&exported)?);
+        json::print("export", &exported)?;
     } else {
         println!(
             "{} files of {} recordings are in {}; {} of them were written now",

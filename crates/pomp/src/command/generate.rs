@@ -1,19 +1,16 @@
 use crate::cli::GenerateArguments;
-use crate::command::{generate_batch, generate_scene, terrain};
-use crate::{config_file, default_model, motion_file, terminal};
-use anyhow::{Context, Result, anyhow, ensure};
+use crate::command::pushes::{PushRequest, pushes_of, throws_of};
+use crate::command::{generate_batch, generate_scene, pushes, terrain};
+use crate::progress::Progress;
+use crate::{config_file, default_model, errors, json, motion_file};
+use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
-use glam::Vec3;
-use pomp_batch::{BEYOND_S, LONGEST_S, TERRAIN_MARGIN_M};
+use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_generator::layers::StatureConfig;
-use pomp_generator::{
-    ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe, ScheduledPush,
-    ScheduledThrow,
-};
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe};
 use pomp_motion::Recording;
-use pomp_physics::ThrownBox;
 use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
@@ -21,11 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
-    ensure!(
-        arguments.seconds > 0.0 && arguments.seconds <= LONGEST_S,
-        "--seconds {} is outside 0 to {LONGEST_S}",
-        arguments.seconds
-    );
     let mut settings: GeneratorConfig =
         config_file::over_defaults(arguments.config.as_deref(), &arguments.set)?.config;
     set_body(&mut settings, arguments.stature, arguments.mass);
@@ -37,12 +29,14 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         return generate_batch::run(arguments, &model, settings, count);
     }
     let plan = control(&arguments.control, arguments.seconds + BEYOND_S)?;
+    let bodies = &model.description.body_names;
+    let requests = pushes(arguments, bodies)?;
     let recipe = RolloutRecipe {
         model_sha256: model.files_sha256.clone().expect("it was read from files"),
         start: settings.start_gait(&plan, &model),
         seed: arguments.seed,
-        pushes: pushes(arguments, &model.description.body_names)?,
-        throws: throws_of(&arguments.throw, &model.description.body_names)?,
+        pushes: pushes::draw(&requests, &plan, arguments.seed),
+        throws: throws_of(&arguments.throw, bodies, arguments.seconds)?,
         terrain: terrain::find_reaching(
             &arguments.terrain,
             arguments.seed,
@@ -54,10 +48,15 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     };
     let border_m = recipe.settings.dynamic.contact.border_m;
     terrain::warn_of_edge(&arguments.terrain, &recipe.terrain, &recipe.plan, arguments.seconds, border_m);
-    let bar = terminal::bar(recipe.frames as u64, "generate");
-    let mut clock = terminal::frame_clock(&bar);
-    let recording = recipe.run(&model, "rollout", |_| clock())?;
-    bar.finish_and_clear();
+    if arguments.seed != 0 && !pushes::depend_on_seed(&requests) {
+        terrain::say_what_a_seed_changes(&arguments.terrain)?;
+    }
+    let progress = Progress::new("generate", "frames", recipe.frames);
+    let recording = {
+        let mut clock = progress.frame_clock();
+        recipe.run(&model, "rollout", |_| clock())?
+    };
+    drop(progress);
     let recording = Recording {
         source: format!(
             "pomp {} generate --terrain {} --control {} --seconds {} --seed {}; model {} trained on data {}",
@@ -83,6 +82,12 @@ pub fn set_body(settings: &mut GeneratorConfig, stature_m: Option<f32>, mass_kg:
 }
 
 pub fn create_folder(out: &Path) -> Result<()> {
+    if out.is_file() {
+        bail!(
+            "{}: this is a file, and a folder is needed for the results; give another with --out",
+            out.display()
+        );
+    }
     std::fs::create_dir_all(out)
         .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))
 }
@@ -117,10 +122,11 @@ fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &Heigh
         motion => out.join("motion").with_extension(motion),
     })?;
     if !arguments.no_pictures {
+        let _drawing = Progress::new("pictures", "", 0);
         pictures(&recording, &out.join("preview.gif"), &out.join("preview.png"))?;
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&metrics)?);
+        json::print("generate", &serde_json::json!({ "seed": arguments.seed, "metrics": metrics }))?;
     } else {
         println!("{}", Comparison::new().with("generated", Summary::from(&metrics)));
         let previews = if arguments.no_pictures { "" } else { ", preview.gif and preview.png" };
@@ -129,7 +135,7 @@ fn write(arguments: &GenerateArguments, mut recording: Recording, ground: &Heigh
     Ok(ExitCode::SUCCESS)
 }
 
-fn pictures(recording: &Recording, gif: &Path, sheet: &Path) -> Result<()> {
+pub fn pictures(recording: &Recording, gif: &Path, sheet: &Path) -> Result<()> {
     let options = RenderOptions::default();
     let mut moving = Vec::new();
     render_gif(recording, &options, &mut moving)?;
@@ -153,100 +159,28 @@ pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
             let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
             Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?)
         }
-        _ => Ok(ControlPlan::preset(name.parse::<Preset>()?, seconds, FRAME_RATE_HZ)),
+        _ => {
+            let preset = name.parse::<Preset>().map_err(|_| {
+                let presets = Preset::ALL.map(Preset::name);
+                errors::unknown(
+                    "--control takes a preset or a file (.toml, .bvh, .glb, .npz): ",
+                    "preset",
+                    name,
+                    presets,
+                )
+            })?;
+            Ok(ControlPlan::preset(preset, seconds, FRAME_RATE_HZ))
+        }
     }
 }
 
 /// The pushes asked for; a plain run gets one, so that a newcomer sees what the physics is for.
-fn pushes(arguments: &GenerateArguments, bodies: &[String]) -> Result<Vec<ScheduledPush>> {
+fn pushes(arguments: &GenerateArguments, bodies: &[String]) -> Result<Vec<PushRequest>> {
     let walks_over_hills = arguments.terrain == "hills" && arguments.control == "walk";
     let as_it_is = arguments.config.is_none() && arguments.stature.is_none() && arguments.mass.is_none();
     if walks_over_hills && as_it_is && arguments.push.is_empty() && arguments.throw.is_empty() {
         let default = format!("{},Spine2,50,0,0", arguments.seconds * 0.5);
-        return Ok(vec![push(&default, bodies)?]);
+        return pushes_of(&[default], bodies, arguments.seconds);
     }
-    pushes_of(&arguments.push, bodies)
-}
-
-/// The pushes that are named.
-pub fn pushes_of(texts: &[String], bodies: &[String]) -> Result<Vec<ScheduledPush>> {
-    if texts.iter().any(|text| text == "none") {
-        ensure!(texts.len() == 1, "--push none stands alone");
-        return Ok(Vec::new());
-    }
-    texts.iter().map(|text| push(text, bodies)).collect()
-}
-
-fn push(text: &str, names: &[String]) -> Result<ScheduledPush> {
-    let given = Given { option: "--push", text };
-    let [time, body, x, y, z] = given.five("time,body,Jx,Jy,Jz, such as 5,Spine2,50,0,0")?;
-    let body = given.body(body, names)?;
-    let time_s = given.time(time)?;
-    let impulse_ns = Vec3::new(given.number("Jx", x)?, given.number("Jy", y)?, given.number("Jz", z)?);
-    Ok(ScheduledPush { time_s, body, impulse_ns })
-}
-
-/// The boxes that are named.
-pub fn throws_of(texts: &[String], names: &[String]) -> Result<Vec<ScheduledThrow>> {
-    let throw = |text: &String| -> Result<ScheduledThrow> {
-        let given = Given { option: "--throw", text };
-        let [time, body, mass, speed, from] =
-            given.five("time,body,kg,m/s,degrees, such as 4,Spine2,8,9,90")?;
-        let throw = ScheduledThrow {
-            time_s: given.time(time)?,
-            body: given.body(body, names)?,
-            mass_kg: given.number("mass", mass)?,
-            speed_m_s: given.number("speed", speed)?,
-            from_deg: given.number("direction", from)?,
-        };
-        ensure!(throw.time_s * FRAME_RATE_HZ >= 0.5, "--throw \"{text}\": give a time above 0");
-        ensure!(
-            (ThrownBox::MASS_KG[0]..=ThrownBox::MASS_KG[1]).contains(&throw.mass_kg),
-            "--throw \"{text}\": the mass is outside {} to {} kg",
-            ThrownBox::MASS_KG[0],
-            ThrownBox::MASS_KG[1]
-        );
-        ensure!(
-            (2.0..=20.0).contains(&throw.speed_m_s),
-            "--throw \"{text}\": the speed is outside 2 to 20 m/s"
-        );
-        Ok(throw)
-    };
-    texts.iter().map(throw).collect()
-}
-
-/// An option of values between commas.
-#[derive(Clone, Copy)]
-struct Given<'a> {
-    option: &'a str,
-    text: &'a str,
-}
-
-impl<'a> Given<'a> {
-    fn five(self, form: &str) -> Result<[&'a str; 5]> {
-        let Self { option, text } = self;
-        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-        parts.try_into().map_err(|_| anyhow!("{option} \"{text}\": give five values, {form}"))
-    }
-
-    fn number(self, what: &str, value: &str) -> Result<f32> {
-        let Self { option, text } = self;
-        let number: f32 =
-            value.parse().map_err(|_| anyhow!("{option} \"{text}\": {what} \"{value}\" is not a number"))?;
-        ensure!(number.is_finite(), "{option} \"{text}\": {what} is not finite");
-        Ok(number)
-    }
-
-    fn time(self, value: &str) -> Result<f32> {
-        let time_s = self.number("time", value)?;
-        ensure!(time_s >= 0.0, "{} \"{}\": the time is negative", self.option, self.text);
-        Ok(time_s)
-    }
-
-    fn body(self, body: &str, names: &[String]) -> Result<usize> {
-        let Self { option, text } = self;
-        names.iter().position(|name| name.eq_ignore_ascii_case(body)).ok_or_else(|| {
-            anyhow!("{option} \"{text}\": there is no body \"{body}\"; the bodies are {}", names.join(", "))
-        })
-    }
+    pushes_of(&arguments.push, bodies, arguments.seconds)
 }

@@ -1,9 +1,10 @@
 //! `pomp generate --scene FILE`: several characters in one world.
 
 use crate::cli::GenerateArguments;
-use crate::command::{generate, terrain};
-use crate::{config_file, terminal};
-use anyhow::{Context, Result, ensure};
+use crate::command::{generate, pushes, terrain};
+use crate::progress::Progress;
+use crate::{config_file, errors, json};
+use anyhow::{Result, anyhow, ensure};
 use glam::Vec2;
 use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Summary};
@@ -54,10 +55,12 @@ pub fn run(
     scene: &str,
 ) -> Result<ExitCode> {
     let recipe = recipe(arguments, model, settings, scene)?;
-    let bar = terminal::bar(recipe.frames as u64, "generate");
-    let mut clock = terminal::frame_clock(&bar);
-    let recordings = recipe.run(model, |_| clock())?;
-    bar.finish_and_clear();
+    let progress = Progress::new("generate", "frames", recipe.frames);
+    let recordings = {
+        let mut clock = progress.frame_clock();
+        recipe.run(model, |_| clock())?
+    };
+    drop(progress);
     write(arguments, recordings, &recipe.terrain)
 }
 
@@ -72,8 +75,9 @@ fn recipe(
         path => config_file::read(Path::new(path))?,
     };
     let cast = file.character.iter().enumerate().map(|(i, entry)| {
+        // The values are in a file, so what is wrong with them is no misuse of the command line.
         character(arguments, model, settings, i, entry)
-            .with_context(|| format!("{scene}: character {}", i + 1))
+            .map_err(|error| anyhow!("{scene}: character {}: {}", i + 1, errors::told(&error)))
     });
     let cast = cast.collect::<Result<Vec<CharacterRecipe>>>()?;
     let reach_m = cast.iter().map(|character| character.plan.reach_m()).fold(0.0, f32::max);
@@ -107,18 +111,13 @@ fn character(
     generate::set_body(&mut settings, entry.stature_m, entry.mass_kg);
     let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
     let plan = generate::control(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
-    let bodies = &model.description.body_names;
+    let (bodies, seconds) = (&model.description.body_names, arguments.seconds);
+    let seed = entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64));
     Ok(CharacterRecipe {
-        setup: CharacterSetup {
-            start: settings.start_gait(&plan, model),
-            settings,
-            seed: entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64)),
-            position,
-            yaw,
-        },
+        pushes: pushes::draw(&pushes::pushes_of(&entry.push, bodies, seconds)?, &plan, seed),
+        throws: pushes::throws_of(&entry.throw, bodies, seconds)?,
+        setup: CharacterSetup { start: settings.start_gait(&plan, model), settings, seed, position, yaw },
         plan,
-        pushes: generate::pushes_of(&entry.push, bodies)?,
-        throws: generate::throws_of(&entry.throw, bodies)?,
     })
 }
 
@@ -136,7 +135,7 @@ fn write(arguments: &GenerateArguments, recordings: Vec<Recording>, ground: &Hei
         told.push(json!({ "character": name, "metrics": serde_json::to_value(&metrics)? }));
     }
     if arguments.json {
-        println!("{:#}", Value::from(told));
+        json::print("generate-scene", &json!({ "characters": told }))?;
     } else {
         println!("{table}");
         println!(

@@ -1,18 +1,33 @@
 use crate::cli::InspectArguments;
-use crate::command::inspect_dataset;
-use crate::{config_file, motion_file, terminal};
+use crate::command::inspect_source::Source;
+use crate::command::{inspect_dataset, terrain};
+use crate::progress::{self, Progress};
+use crate::{config_file, errors, json, motion_file};
 use anyhow::{Context, Result};
-use pomp_motion::retarget::RetargetReport;
+use pomp_dataset::Census;
+use pomp_formats::FormatError;
+use pomp_motion::retarget::{RetargetReport, RigLibrary};
 use pomp_motion::{Gait, Recording};
 use pomp_preprocess::{LoadedClip, PreprocessConfig, labelled, load_clip};
+use pomp_terrain::HeightMap;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What a clip is.
+/// A recording, or a clip on the project skeleton.
 struct Inspected {
     recording: Recording,
     mapping: Option<RetargetReport>,
     warnings: Vec<String>,
+}
+
+/// What was found at a path.
+enum Found {
+    Clip(Box<Inspected>),
+    /// A motion that cannot be brought onto the project skeleton.
+    Source(Source),
+    Ground(HeightMap),
+    Dataset(Box<Census>),
 }
 
 pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
@@ -20,53 +35,104 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
         .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
     let mut list = Vec::new();
-    let mut failed = 0;
+    let (mut done, mut failed) = (0, 0);
+    let progress =
+        (arguments.clips.len() > 1).then(|| Progress::new("inspect", "files", arguments.clips.len()));
     for path in &arguments.clips {
-        if path.is_dir() {
-            match inspect_dataset::count(path) {
-                Err(error) => {
-                    failed += 1;
-                    eprintln!("error: {}", terminal::told(&error));
-                }
-                Ok(counted) if arguments.json => {
-                    list.push(serde_json::json!({ "folder": path, "dataset": counted }));
-                }
-                Ok(counted) => inspect_dataset::print(path, &counted),
-            }
-            continue;
-        }
-        let inspected = if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
-            motion_file::read(path, &config, &rigs).map(|recording| Inspected {
-                recording,
-                mapping: None,
-                warnings: Vec::new(),
-            })
-        } else {
-            inspect_bvh(path, &config, &rigs)
-        };
-        match inspected {
+        match inspect(path, &config, &rigs) {
             Err(error) => {
                 failed += 1;
-                eprintln!("error: {}", terminal::told(&error));
+                tracing::error!("{}", errors::told(&error));
             }
-            Ok(inspected) if arguments.json => list.push(json(path, &inspected)),
-            Ok(inspected) => print(path, &inspected),
+            Ok(found) => {
+                done += 1;
+                if arguments.json {
+                    list.push(described(path, &found)?);
+                } else {
+                    progress::between(|| show(path, &found));
+                }
+            }
+        }
+        if let Some(progress) = &progress {
+            progress.step();
         }
     }
+    drop(progress);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&list)?);
+        json::print("inspect", &json!({ "files": list }))?;
     }
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(errors::code_of(done, failed))
 }
 
-fn inspect_bvh(
-    path: &Path,
-    config: &PreprocessConfig,
-    rigs: &pomp_motion::retarget::RigLibrary,
-) -> Result<Inspected> {
-    let LoadedClip { clip, report, warnings } = load_clip(path, config, rigs)?;
-    let recording = labelled(&clip, config).with_context(|| path.display().to_string())?;
-    Ok(Inspected { recording, mapping: Some(report), warnings })
+fn inspect(path: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<Found> {
+    if path.is_dir() {
+        return Ok(Found::Dataset(Box::new(inspect_dataset::count(path)?)));
+    }
+    let kind = path.extension().map_or_else(String::new, |kind| kind.to_string_lossy().to_ascii_lowercase());
+    if kind == "png" {
+        return Ok(Found::Ground(pomp_terrain::load(path, 0)?));
+    }
+    if kind == "npz" {
+        return match motion_file::read(path, config, rigs) {
+            Ok(recording) => {
+                Ok(Found::Clip(Box::new(Inspected { recording, mapping: None, warnings: Vec::new() })))
+            }
+            Err(error) => match ground_alone(path, &error) {
+                Some(map) => Ok(Found::Ground(map)),
+                None => Err(error),
+            },
+        };
+    }
+    let mapped = load_clip(path, config, rigs).map_err(anyhow::Error::from).and_then(|loaded| {
+        let LoadedClip { clip, report, warnings } = loaded;
+        let recording = labelled(&clip, config).with_context(|| path.display().to_string())?;
+        Ok(Inspected { recording, mapping: Some(report), warnings })
+    });
+    match mapped {
+        Ok(inspected) => Ok(Found::Clip(Box::new(inspected))),
+        // A file that itself cannot be read is refused with the first error.
+        Err(error) => Source::read(path, rigs, errors::told(&error)).map(Found::Source).map_err(|_| error),
+    }
+}
+
+/// The ground of an npz that `pomp terrain make` or numpy has written, where it is refused as a recording because it names no
+/// joints.
+fn ground_alone(path: &Path, refusal: &anyhow::Error) -> Option<HeightMap> {
+    match refusal.downcast_ref() {
+        Some(FormatError::Npz { array, .. }) if array == "bone_names" => pomp_terrain::load(path, 0).ok(),
+        _ => None,
+    }
+}
+
+fn described(path: &Path, found: &Found) -> Result<Value> {
+    let mut value = match found {
+        Found::Clip(inspected) => clip_json(inspected),
+        Found::Source(source) => json::plain(source)?,
+        Found::Dataset(counted) => json!({ "dataset": json::plain(counted)? }),
+        Found::Ground(map) => {
+            let (low, high) = map.min_max();
+            json!({ "rows": map.rows(), "columns": map.columns(), "cell_m": map.cell_m(), "lowest_m": low, "highest_m": high })
+        }
+    };
+    let kind = match found {
+        Found::Clip(inspected) if inspected.mapping.is_some() => "clip",
+        Found::Clip(_) => "recording",
+        Found::Source(_) => "clip_without_rig",
+        Found::Dataset(_) => "dataset",
+        Found::Ground(_) => "terrain",
+    };
+    value["path"] = json!(path);
+    value["kind"] = kind.into();
+    Ok(value)
+}
+
+fn show(path: &Path, found: &Found) {
+    match found {
+        Found::Clip(inspected) => print(path, inspected),
+        Found::Source(source) => source.print(path),
+        Found::Dataset(counted) => inspect_dataset::print(path, counted),
+        Found::Ground(map) => println!("{}", terrain::described(path, map)),
+    }
 }
 
 /// Share of frames per gait, above one percent.
@@ -94,12 +160,11 @@ fn mean_speed_mps(recording: &Recording) -> f32 {
     recording.velocities.rows().map(|row| row[0].x.hypot(row[0].z)).sum::<f32>() / recording.frames() as f32
 }
 
-fn json(path: &Path, inspected: &Inspected) -> serde_json::Value {
+fn clip_json(inspected: &Inspected) -> Value {
     let recording = &inspected.recording;
-    let gaits: serde_json::Map<String, serde_json::Value> =
+    let gaits: serde_json::Map<String, Value> =
         gaits(recording).into_iter().map(|(name, share)| (name.to_owned(), share.into())).collect();
-    serde_json::json!({
-        "file": path,
+    json!({
         "frames": recording.frames(),
         "frame_rate_hz": recording.frame_rate_hz,
         "joints": recording.skeleton.len(),

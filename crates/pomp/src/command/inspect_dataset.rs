@@ -1,6 +1,6 @@
 //! `pomp inspect FOLDER`: what is in a dataset.
 
-use crate::terminal;
+use crate::progress::Progress;
 use anyhow::Result;
 use pomp_dataset::{Census, Dataset, Histogram, Share, census};
 use std::path::Path;
@@ -8,10 +8,8 @@ use std::path::Path;
 /// Counts a folder of recordings.
 pub fn count(folder: &Path) -> Result<Census> {
     let dataset = Dataset::open(folder)?;
-    let bar = terminal::bar(dataset.recordings.len() as u64, "inspect");
-    let counted = census(&dataset, &mut || bar.inc(1))?;
-    bar.finish_and_clear();
-    Ok(counted)
+    let progress = Progress::new("inspect", "recordings", dataset.recordings.len());
+    Ok(census(&dataset, &mut || progress.step())?)
 }
 
 /// Tells what was counted.

@@ -1,7 +1,8 @@
 //! `pomp kinematic report`: the kinematic module of a model, measured on held-out clips.
 
 use crate::cli::KinematicReportArguments;
-use crate::default_model;
+use crate::progress::Progress;
+use crate::{default_model, json};
 use anyhow::{Context, Result};
 use burn::tensor::Device;
 use std::process::ExitCode;
@@ -9,11 +10,13 @@ use std::process::ExitCode;
 pub fn run(arguments: &KinematicReportArguments) -> Result<ExitCode> {
     let (model, name) = default_model::find_named(arguments.model.as_deref(), &Device::flex())?;
     let (data, steps) = (&arguments.data, &arguments.steps);
+    let progress = Progress::new("kinematic report", "", 0);
     let figures = pomp_report::kinematic::measure(&model, &name, data, steps, arguments.seed)
         .with_context(|| name.clone())?;
+    drop(progress);
     figures.write(&arguments.out)?;
     if arguments.json {
-        println!("{}", figures.json());
+        json::print("kinematic-report", &figures.found)?;
     } else {
         println!("{}\nreport.md and report.json are in {}", figures.text, arguments.out.display());
     }

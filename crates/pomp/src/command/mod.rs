@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod bench;
+mod completions;
 mod config;
 mod evaluate;
 mod export;
@@ -9,10 +10,12 @@ mod generate_batch;
 mod generate_scene;
 mod inspect;
 mod inspect_dataset;
+mod inspect_source;
 mod kinematic_report;
 mod phase;
 mod phase_report;
 mod preprocess;
+mod pushes;
 mod render;
 mod replay;
 mod studio;
@@ -48,5 +51,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Studio(arguments)) => studio::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
         Some(Command::Config(ConfigCommand::Show(arguments))) => config::show(&arguments),
+        Some(Command::Completions(arguments)) => completions::completions(&arguments),
+        Some(Command::Man(arguments)) => completions::man(&arguments),
     }
 }

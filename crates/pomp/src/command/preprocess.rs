@@ -1,8 +1,10 @@
 use crate::cli::PreprocessArguments;
-use crate::{config_file, motion_file, terminal};
+use crate::errors::misuse;
+use crate::progress::{self, Progress};
+use crate::{config_file, errors, json, motion_file};
 use anyhow::{Result, bail};
 use pomp_motion::Gait;
-use pomp_preprocess::{Manifest, OnFailure, Part, PreprocessConfig, Progress, find_inputs};
+use pomp_preprocess::{Manifest, OnFailure, Part, PreprocessConfig, Progress as Event, find_inputs};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -11,45 +13,46 @@ pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
         .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
     let part = match (arguments.rank, arguments.ranks) {
-        (Some(rank), Some(ranks)) => Part::new(rank, ranks)?,
+        (Some(rank), Some(ranks)) => Part::new(rank, ranks).map_err(|error| misuse!("{error}"))?,
         _ => Part::WHOLE,
     };
     let mut inputs = find_inputs(&arguments.inputs)?;
     inputs.retain(|input| part.holds(input));
     if inputs.is_empty() {
-        println!("none of the clips belongs to this rank");
+        tracing::info!("none of the clips belongs to this rank");
         return Ok(ExitCode::SUCCESS);
     }
     let on_failure = if arguments.strict { OnFailure::Stop } else { OnFailure::Skip };
-    let bar = terminal::bar(inputs.len() as u64, "preprocess");
+    let progress = Progress::new("preprocess", "clips", inputs.len());
     let started = Instant::now();
-    let report = |progress: &Progress| {
-        if let Progress::Failed(failure) = progress {
-            bar.suspend(|| eprintln!("skipped: {}", failure.error));
+    let report = |event: &Event| {
+        if let Event::Failed(failure) = event {
+            tracing::warn!("skipped: {}", failure.error);
         }
-        bar.inc(1);
+        progress.step();
     };
     let out = &arguments.out;
     let manifest = pomp_preprocess::run_part(&inputs, part, out, &config, &rigs, on_failure, &report)?;
-    bar.finish_and_clear();
+    drop(progress);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&manifest)?);
+        json::print("preprocess", &manifest)?;
     } else if !manifest.clips.is_empty() {
         summarise(&manifest, arguments, started.elapsed().as_secs_f32());
     }
     if manifest.clips.is_empty() {
         bail!("none of the {} clips could be preprocessed; the reasons are above", inputs.len());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(errors::code_of(manifest.clips.len(), manifest.failures.len()))
 }
 
 fn summarise(manifest: &Manifest, arguments: &PreprocessArguments, seconds: f32) {
     let frames: usize = manifest.clips.iter().map(|clip| clip.frames).sum();
     let motion = frames as f32 / manifest.config.frame_rate_hz;
     println!(
-        "{} recordings, {:.1} min of motion in {seconds:.0} s ({:.1} times real time), in {}",
+        "{} recordings, {:.1} min of motion in {} ({:.1} times real time), in {}",
         manifest.clips.len(),
         motion / 60.0,
+        progress::duration(seconds.into()),
         motion / seconds.max(1e-3),
         arguments.out.display()
     );

@@ -1,6 +1,10 @@
 use crate::cli::RenderArguments;
+use crate::errors::misuse;
 use crate::motion_file;
-use anyhow::{Result, bail};
+use crate::progress::Progress;
+use anyhow::Result;
+#[cfg(not(feature = "rerun"))]
+use anyhow::bail;
 use pomp_formats::write_atomically;
 use pomp_motion::Recording;
 use pomp_preprocess::PreprocessConfig;
@@ -22,14 +26,18 @@ pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
         Some("png") => Kind::Png,
         Some("html") => Kind::Html,
         Some("rrd") => Kind::Rrd,
-        _ => bail!(
-            "{}: name the picture .gif (moving), .png (contact sheet), .html (a page that plays it) or .rrd (for the rerun \
+        _ => {
+            return Err(misuse!(
+                "{}: name the picture .gif (moving), .png (contact sheet), .html (a page that plays it) or .rrd (for the rerun \
              viewer)",
-            arguments.out.display()
-        ),
+                arguments.out.display()
+            ));
+        }
     };
     if matches!(kind, Kind::Html | Kind::Rrd) && arguments.side_by_side {
-        bail!("--side-by-side: a page and a viewer show clip and simulation by themselves; leave it out");
+        return Err(misuse!(
+            "--side-by-side: a page and a viewer show clip and simulation by themselves; leave it out"
+        ));
     }
     let rigs = motion_file::rigs(&arguments.rig)?;
     let recording = motion_file::read(&arguments.motion, &PreprocessConfig::default(), &rigs)?;
@@ -37,6 +45,7 @@ pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
     if arguments.side_by_side {
         options = RenderOptions { view: View::SideBySide, width: 2 * options.width, ..options };
     }
+    let progress = Progress::new("render", "", 0);
     let mut bytes = Vec::new();
     match kind {
         Kind::Gif => render_gif(&recording, &options, &mut bytes)?,
@@ -49,6 +58,7 @@ pub fn run(arguments: &RenderArguments) -> Result<ExitCode> {
         Kind::Rrd => bytes = rrd(&recording)?,
     }
     write_atomically(&arguments.out, |file| file.write_all(&bytes))?;
+    drop(progress);
     Ok(ExitCode::SUCCESS)
 }
 

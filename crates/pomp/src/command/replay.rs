@@ -1,5 +1,7 @@
 use crate::cli::ReplayArguments;
-use crate::{default_model, terminal};
+use crate::errors::misuse;
+use crate::progress::Progress;
+use crate::{default_model, json};
 use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
 use pomp_formats::{read_recording, write_recording};
@@ -10,24 +12,23 @@ use std::sync::Arc;
 pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     ensure!(
         arguments.out.is_none() || arguments.rollouts.len() == 1,
-        "--out takes what one rollout gives, and {} are named",
-        arguments.rollouts.len()
+        misuse!("--out takes what one rollout gives, and {} are named", arguments.rollouts.len())
     );
     let model = Arc::new(default_model::find(arguments.model.as_deref(), &Device::flex())?);
     let mut told: Vec<Value> = Vec::new();
     for path in &arguments.rollouts {
         let recorded = read_recording(path)?;
-        let bar = terminal::bar(recorded.frames() as u64, "replay");
-        let of_studio = pomp_studio::world::replay(&recorded, Arc::clone(&model), || bar.inc(1));
+        let progress = Progress::new("replay", "frames", recorded.frames());
+        let of_studio = pomp_studio::world::replay(&recorded, Arc::clone(&model), || progress.step());
         let replay = match of_studio.with_context(|| path.display().to_string())? {
             Some(replay) => replay,
             None => pomp_generator::replay(&recorded, &model, |_| {
-                bar.inc(1);
+                progress.step();
                 0.0
             })
             .with_context(|| path.display().to_string())?,
         };
-        bar.finish_and_clear();
+        drop(progress);
         if let Some(out) = &arguments.out {
             write_recording(out, &replay.recording)?;
         }
@@ -57,7 +58,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
         }));
     }
     if arguments.json {
-        println!("{:#}", Value::from(told.clone()));
+        json::print("replay", &json!({ "rollouts": told }))?;
     }
     let same = told.iter().all(|rollout| rollout["same"] == true);
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -1,6 +1,6 @@
 use crate::cli::StudioArguments;
-use crate::{config_file, default_model, motion_file};
-use anyhow::{Context, Result, bail};
+use crate::{config_file, default_model, errors, motion_file};
+use anyhow::{Context, Result};
 use burn::tensor::Device;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
@@ -9,7 +9,7 @@ use pomp_studio::{Library, NamedModel, Studio, StudioConfig, serve};
 use pomp_terrain::PRESET_NAMES;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// Name of the model that comes with the program.
 const EMBEDDED: &str = "embedded";
@@ -25,7 +25,7 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     }
     let generator: GeneratorConfig = config_file::over_defaults(arguments.generator.as_deref(), &[])?.config;
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
-        bail!("--terrain \"{}\": the terrains are {}", arguments.terrain, PRESET_NAMES.join(", "));
+        return Err(errors::unknown("--terrain: ", "preset", &arguments.terrain, PRESET_NAMES));
     }
     let device = Device::flex();
     let (mut models, mut library) = (Models::default(), Library::default());
@@ -54,8 +54,11 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     };
     serve(studio, &config, |started| {
         println!("The studio is open at {}", started.url);
-        if !arguments.no_browser && std::io::stdout().is_terminal() {
-            show(&started.url);
+        if !arguments.no_browser
+            && std::io::stdout().is_terminal()
+            && let Err(error) = open::that_detached(&started.url)
+        {
+            tracing::debug!("no browser was opened: {error}");
         }
         if !started.address.ip().is_loopback() {
             println!("Anyone with this URL may use it, and nothing on the way is encrypted.");
@@ -63,28 +66,6 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
         println!("Ctrl-C ends it.");
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Has the system show a page to the person at the terminal. Where it cannot, the printed address is enough.
-fn show(url: &str) {
-    let mut command = if cfg!(target_os = "macos") {
-        Command::new("open")
-    } else if cfg!(windows) {
-        let mut start = Command::new("cmd");
-        start.args(["/C", "start", ""]);
-        start
-    } else {
-        let has_screen = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if !(has_screen("DISPLAY") || has_screen("WAYLAND_DISPLAY")) {
-            return;
-        }
-        Command::new("xdg-open")
-    };
-    let child = command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if let Ok(mut child) = child {
-        // Some wait until the browser closes.
-        std::thread::spawn(move || child.wait());
-    }
 }
 
 fn is_model(path: &Path) -> bool {

@@ -1,5 +1,5 @@
 use crate::cli::SynthesizeArguments;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh};
 use pomp_motion::Clip;
 use pomp_synthetic::{Ends, MotionKind, MotionRequest, generate};
@@ -33,8 +33,7 @@ impl From<MotionRequest> for Item {
 
 pub fn run(arguments: &SynthesizeArguments) -> Result<ExitCode> {
     let out = &arguments.out;
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("{}: cannot create the folder; give another with --out", out.display()))?;
+    super::generate::create_folder(out)?;
     let items = if arguments.sample { sample(arguments) } else { full(arguments) };
     let mut manifest = String::from("path,source,subject,description,license\n");
     for (index, Item { request, terrain }) in items.iter().enumerate() {

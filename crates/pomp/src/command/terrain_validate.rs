@@ -1,5 +1,6 @@
 use crate::cli::TerrainValidateArguments;
-use crate::{config_file, motion_file, terminal};
+use crate::progress::Progress;
+use crate::{config_file, errors, json, motion_file};
 use anyhow::Result;
 use pomp_preprocess::{PreprocessConfig, find_inputs};
 use std::process::ExitCode;
@@ -9,14 +10,17 @@ pub fn run(arguments: &TerrainValidateArguments) -> Result<ExitCode> {
         .checked()?;
     let inputs = if arguments.clips.is_empty() { Vec::new() } else { find_inputs(&arguments.clips)? };
     let rigs = motion_file::rigs(&arguments.rig)?;
-    let bar = terminal::bar(arguments.count + inputs.len() as u64, "terrain");
+    let progress = Progress::new("terrain", "clips", arguments.count as usize + inputs.len());
     let drawn = (arguments.seed, arguments.count);
-    let report = pomp_report::terrain::measure(drawn, &inputs, &config, &rigs, &|| bar.inc(1))?;
-    bar.finish_and_clear();
+    let report = pomp_report::terrain::measure(drawn, &inputs, &config, &rigs, &|| progress.step())?;
+    drop(progress);
     if arguments.json {
-        println!("{}", report.json());
+        json::print("terrain-validate", &report)?;
     } else {
         print!("{}", report.tables());
     }
-    Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match report.passed {
+        true => errors::code_of(1, report.refused.len()),
+        false => ExitCode::from(errors::FAILED),
+    })
 }

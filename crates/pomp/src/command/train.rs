@@ -1,5 +1,6 @@
 use crate::cli::{TrainArguments, TrainStage};
-use crate::{default_model, device, terminal};
+use crate::progress::{self, Progress};
+use crate::{default_model, device};
 use anyhow::Result;
 use pomp_config::resolve;
 use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainEvent, rehearse, train};
@@ -38,7 +39,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
         return Ok(ExitCode::SUCCESS);
     }
-    let bar = terminal::bar(0, "train");
+    let progress = Progress::new("train", "steps", 0);
     let mut report = |event: &TrainEvent<'_>| {
         if arguments.json {
             if !event.figures.is_empty() {
@@ -51,18 +52,18 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
             }
             return;
         }
-        bar.set_length(event.steps as u64);
-        bar.set_position(event.step as u64);
+        progress.set_length(event.steps);
+        progress.set_position(event.step);
         if !event.figures.is_empty() {
             let figures: Vec<String> =
                 event.figures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
             let line =
                 format!("{} {}/{}: {}", event.stage.name(), event.step, event.steps, figures.join(", "));
-            bar.suspend(|| println!("{line}"));
+            progress::between(|| println!("{line}"));
         }
     };
     let model = train(&mut dataset, &config, stages, start, &arguments.out, &device, &mut report)?;
-    bar.finish_and_clear();
+    drop(progress);
     if !arguments.json {
         println!("the model is in {}:", arguments.out.display());
         for (name, value) in &model.description.metrics {

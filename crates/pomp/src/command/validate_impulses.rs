@@ -1,5 +1,6 @@
 use crate::cli::ValidateImpulsesArguments;
-use crate::{config_file, motion_file, terminal};
+use crate::progress::Progress;
+use crate::{config_file, errors, json, motion_file};
 use anyhow::{Result, bail};
 use pomp_preprocess::PreprocessConfig;
 use pomp_report::impulses::{self, ImpulseProgress};
@@ -9,22 +10,28 @@ pub fn run(arguments: &ValidateImpulsesArguments) -> Result<ExitCode> {
     let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
         .checked()?;
     let rigs = motion_file::rigs(&arguments.rig)?;
-    let bar = terminal::bar(0, "validate");
-    let mut on_progress = |progress: ImpulseProgress<'_>| match progress {
-        ImpulseProgress::Planned { trials } => bar.set_length(trials as u64),
+    if !arguments.folder.is_dir() {
+        bail!(
+            "{}: there is no such folder; give one with manifest.csv and the trials",
+            arguments.folder.display()
+        );
+    }
+    let progress = Progress::new("validate", "trials", 0);
+    let mut on_progress = |event: ImpulseProgress<'_>| match event {
+        ImpulseProgress::Planned { trials } => progress.set_length(trials),
         ImpulseProgress::Done { failure } => {
             if let Some(error) = failure {
-                bar.suspend(|| eprintln!("skipped: {error}"));
+                tracing::warn!("skipped: {error}");
             }
-            bar.inc(1);
+            progress.step();
         }
         _ => {}
     };
     let report =
         impulses::measure(&arguments.folder, &config, &rigs, arguments.out.as_deref(), &mut on_progress)?;
-    bar.finish_and_clear();
+    drop(progress);
     if arguments.json {
-        println!("{}", report.json());
+        json::print("validate-impulses", &report)?;
     } else if !report.trials.is_empty() {
         print!("{}", report.tables());
     }
@@ -34,5 +41,5 @@ pub fn run(arguments: &ValidateImpulsesArguments) -> Result<ExitCode> {
             arguments.folder.display()
         );
     }
-    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(errors::code_of(report.trials.len(), report.failures.len()))
 }
