@@ -1,6 +1,7 @@
 //! The documents: every link leads somewhere, the book lists every page once, and what is generated is current: the
 //! index of the experiments, here and in the book, and the crates in ARCHITECTURE.md.
-//! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew.
+//! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew, and with `POMP_LAYERS_REPORT=FILE`, the
+//! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
@@ -8,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
 
 const UPDATE: &str = "POMP_UPDATE";
 
@@ -326,6 +329,102 @@ fn the_architecture_shows_every_crate() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(wanted.contains(&format!("(crates/{name})")), "ARCHITECTURE.md does not link crates/{name}");
     }
+}
+
+const LAYERS: &str = "<!-- results: written by the test `documents` from docs/layers.json -->\n";
+const END_OF_LAYERS: &str = "<!-- end of results -->";
+const LAYERS_REPORT: &str = "POMP_LAYERS_REPORT";
+
+/// What docs/layers.md shows of a report of the bench of the layers.
+fn shown_of_report(report: &Value) -> Value {
+    let metric = |cell: &Value, key: &str| -> Value {
+        let rows = cell["metrics"]["rows"].as_array().cloned().unwrap_or_default();
+        let row = rows.into_iter().find(|row| row["name"] == key);
+        row.map_or(Value::Null, |row| row["estimate"]["mean"].clone())
+    };
+    let cells: Vec<Value> = report["cells"]
+        .as_array()
+        .expect("a report has cells")
+        .iter()
+        .map(|cell| {
+            json!({
+                "method": cell["method"],
+                "scenario": cell["scenario"],
+                "runs": cell["runs"],
+                "without_fall": cell["without_fall"]["hits"],
+                "jerk_mean_m_s3": metric(cell, "jerk_mean_m_s3"),
+                "foot_sliding_cm_per_frame": metric(cell, "foot_sliding_cm_per_frame"),
+            })
+        })
+        .collect();
+    json!({
+        "made_by": report["made_by"],
+        "model": report["model"],
+        "first_seed": report["config"]["first_seed"],
+        "cells": cells,
+    })
+}
+
+/// The table of docs/layers.md: runs without a fall for each method and scenario, jerk and sliding on level ground.
+fn layers_table(results: &Value) -> String {
+    let cells = results["cells"].as_array().expect("results have cells");
+    let names = |key: &str| {
+        let mut found: Vec<&str> = Vec::new();
+        for name in cells.iter().map(|cell| cell[key].as_str().expect("a name")) {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        found
+    };
+    let scenarios = names("scenario");
+    let at = |method: &str, scenario: &str| {
+        cells.iter().find(|cell| cell["method"] == method && cell["scenario"] == scenario)
+    };
+    let mut methods = names("method");
+    methods.sort_by_key(|name| match *name {
+        "full" => 0,
+        name if name.starts_with("no_") => 1,
+        "bare" => 2,
+        _ => 3,
+    });
+    let mut table = format!("| loop | {} | jerk, m/s³ | sliding, cm/frame |\n|---|", scenarios.join(" | "));
+    table.push_str(&"---|".repeat(scenarios.len() + 2));
+    table.push('\n');
+    for method in methods {
+        let falls = scenarios.iter().map(|scenario| {
+            at(method, scenario).map_or_else(
+                || "=".to_owned(),
+                |cell| format!("{}", cell["without_fall"].as_u64().unwrap_or(0)),
+            )
+        });
+        let flat = |key: &str, digits: usize| {
+            at(method, "flat")
+                .and_then(|cell| cell[key].as_f64())
+                .map_or_else(|| "=".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        let falls: Vec<String> = falls.collect();
+        let (jerk, sliding) = (flat("jerk_mean_m_s3", 0), flat("foot_sliding_cm_per_frame", 2));
+        writeln!(table, "| `{method}` | {} | {jerk} | {sliding} |", falls.join(" | ")).unwrap();
+    }
+    table
+}
+
+#[test]
+fn the_table_of_the_layers_is_that_of_the_bench() {
+    if let Some(report) = std::env::var_os(LAYERS_REPORT) {
+        let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+        let shown = serde_json::to_string_pretty(&shown_of_report(&report)).unwrap();
+        assert_current("docs/layers.json", &(shown + "\n"));
+    }
+    let results: Value = serde_json::from_str(&read("docs/layers.json")).unwrap();
+    let page = read("docs/layers.md");
+    let (head, rest) = page.split_once(LAYERS).expect("docs/layers.md has the mark before the results");
+    let (_, tail) = rest.split_once(END_OF_LAYERS).expect("docs/layers.md has the mark after the results");
+    assert_current(
+        "docs/layers.md",
+        &format!("{head}{LAYERS}{}{END_OF_LAYERS}{tail}", layers_table(&results)),
+    );
 }
 
 #[test]
