@@ -34,7 +34,7 @@ const TABLE: [Row; 26] = [
     row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
     row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
     row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
-    row(2, "pomp-dataset", &["pomp-motion", "pomp-files", "pomp-formats"]),
+    row(2, "pomp-dataset", &["pomp-files", "pomp-motion", "pomp-formats"]),
     row(
         3,
         "pomp-preprocess",
