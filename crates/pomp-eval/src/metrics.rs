@@ -136,11 +136,11 @@ metrics! {
     "Forces" {
         /// Force of the external root assist: mean over frames of |F|.
         assist_force_mean_n: "N", Lower;
-        /// Largest |F|.
+        /// Largest |F| of all frames.
         assist_force_peak_n: "N", Lower;
-        /// Mean |F| / (m g).
+        /// Mean over frames of |F| / (m g).
         assist_force_mean_bw: "BW", Lower;
-        /// Largest |F| / (m g).
+        /// Largest |F| / (m g) of all frames.
         assist_force_peak_bw: "BW", Lower;
         /// Torque of the external root assist: mean over frames of its size.
         assist_torque_mean_nm: "N·m", Lower;

@@ -7,6 +7,9 @@
 //! the terrain.
 //!
 //! Switched off, the module is shown the terrain as training shows it: heights as they are, root frames on the smoothed height.
+//!
+//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): hills 30
+//! and 30, stairs 29 and 13, gaps 30 and 2.
 
 use glam::Vec2;
 use pomp_motion::{FrameTable, TerrainGrid};

@@ -2,6 +2,9 @@
 //!
 //! Acts at `before_sample`, on the future keys of the window, and on the cursor of the plan, which advances at the same share
 //! of its pace. On ground up to 11° it changes nothing.
+//!
+//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): hills 30
+//! and 30, stairs 29 and 23.
 
 use super::shown_surface::ShownSurface;
 use glam::Vec2;

@@ -3,7 +3,7 @@
 use crate::cli::KinematicReportArguments;
 use crate::progress::Progress;
 use crate::{default_model, json};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burn::tensor::Device;
 use std::process::ExitCode;
 
@@ -11,8 +11,7 @@ pub fn run(arguments: &KinematicReportArguments) -> Result<ExitCode> {
     let (model, name) = default_model::find_named(arguments.model.as_deref(), &Device::flex())?;
     let (data, steps) = (&arguments.data, &arguments.steps);
     let progress = Progress::new("kinematic report", "", 0);
-    let figures = pomp_report::kinematic::measure(&model, &name, data, steps, arguments.seed)
-        .with_context(|| name.clone())?;
+    let figures = pomp_report::kinematic::measure(&model, &name, data, steps, arguments.seed)?;
     drop(progress);
     figures.write(&arguments.out)?;
     if arguments.json {

@@ -3,15 +3,14 @@
 use crate::cli::PhaseReportArguments;
 use crate::progress::Progress;
 use crate::{default_model, json};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burn::tensor::Device;
 use std::process::ExitCode;
 
 pub fn run(arguments: &PhaseReportArguments) -> Result<ExitCode> {
     let (model, name) = default_model::find_named(arguments.model.as_deref(), &Device::flex())?;
     let progress = Progress::new("phase report", "", 0);
-    let report = pomp_report::phase::measure(&model, &name, &arguments.data, arguments.plain_steps)
-        .with_context(|| name.clone())?;
+    let report = pomp_report::phase::measure(&model, &name, &arguments.data, arguments.plain_steps)?;
     drop(progress);
     report.write(&arguments.out)?;
     if arguments.json {
