@@ -25,6 +25,8 @@ const DRAWN: [&str; 9] = [
 ];
 /// Width of a chart of bars, pixels; height without bars and their legend, of the legend, and of a bar.
 const BARS: [u32; 4] = [400, 66, 22, 22];
+/// Least height of a chart that can be drawn, pixels: one or two bars stand with room around them.
+const LEAST_HEIGHT: u32 = 120;
 /// Width and height of a chart over pushes, pixels.
 const LINES: [u32; 2] = [500, 300];
 
@@ -117,7 +119,7 @@ fn charts(report: &Report, scenario: &Scenario, cells: &[&Cell]) -> Result<Vec<S
             plot = plot.reference(floor.frechet, "mocap against mocap");
             height += legend;
         }
-        charts.push(plot.svg(width, height + row * rows.len() as u32)?);
+        charts.push(plot.svg(width, (height + row * rows.len() as u32).max(LEAST_HEIGHT))?);
     }
     Ok(charts)
 }
