@@ -1,7 +1,7 @@
 //! What models, reconstructions and benches are worth, as figures, tables, charts and pages.
 //!
 //! Each module measures one thing and writes what it found: [`phase`] the phase manifold of a model, [`kinematic`] its
-//! kinematic module, [`impulses`] contact impulses beside force plates, [`terrain`] reconstructed ground, and [`bench`]
+//! kinematic module, [`impulses`] contact impulses beside force plates, [`terrain`] reconstructed ground, and [`mod@bench`]
 //! lays out the figures of [`pomp_bench`]. Every report is plain data that serialises, and has its tables as text.
 //!
 //! ```no_run

@@ -11,7 +11,7 @@ pub fn print(name: &str, figures: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// The object that [`print`] prints, for commands that also write it to a file.
+/// The object that [`print()`] prints, for commands that also write it to a file.
 pub fn with_schema(name: &str, figures: &impl Serialize) -> Result<Value> {
     let mut value = plain(figures)?;
     let object = value.as_object_mut().ok_or_else(|| anyhow!("the figures of {name} are no object"))?;

@@ -1,21 +1,21 @@
 //! What acts on a character beside the loop of the paper.
 //!
-//! The loop itself is [`crate::closed_loop`]. Each layer here is a module with one configuration (`enabled` first) and a state
+//! The loop itself is `closed_loop.rs`. Each layer here is a module with one configuration (`enabled` first) and a state
 //! of its own, called at named points of the loop. With every layer off ([`LayersConfig::off`], `configs/paper_loop.toml`) the
 //! paper's loop runs alone. What each is worth is measured by `pomp bench --config configs/bench/layers.toml`; each header
 //! quotes its row of that table (docs/layers.md).
 //!
 //! | point of the loop | layers, in the order in which they act |
 //! |---|---|
-//! | start of a rollout | [`jog_start`], [`stature`] |
-//! | command (`step_steered` alone) | [`turn_limit`] |
-//! | `before_sample`: the window of x is filled | [`speed_adaptation`], [`path_rejoining`], [`stature`], [`shown_surface`] |
-//! | `on_target`: y becomes the target | [`stature`], [`foot_placement`] (root), [`standing_posture`], [`foot_locking`], [`foot_placement`], [`gait_recovery`], [`fall_recovery`] |
-//! | `after_simulation`: the simulated frame becomes the next x | [`terrain_adaptation`] (inverse), [`pose_blending`], [`root_following`], [`phase_stabiliser`], [`gait_recovery`], [`fall_recovery`] |
-//! | `reset`: the module leads again after getting up | [`path_rejoining`], [`foot_locking`], [`foot_placement`] |
+//! | start of a rollout | `jog_start`, `stature` |
+//! | command (`step_steered` alone) | `turn_limit` |
+//! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
+//! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
+//! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `phase_stabiliser`, `gait_recovery`, `fall_recovery` |
+//! | `reset`: the module leads again after getting up | `path_rejoining`, `foot_locking`, `foot_placement` |
 //!
-//! Layers of the target ([`terrain_adaptation`], [`pose_blending`], [`root_following`]) belong to [`crate::Character`], so that
-//! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by [`Layers`].
+//! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`) belong to [`crate::Character`], so that
+//! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by `Layers`.
 
 pub(crate) mod fall_recovery;
 pub(crate) mod foot_locking;
