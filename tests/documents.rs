@@ -394,14 +394,14 @@ fn layers_table(results: &Value) -> String {
     for method in methods {
         let falls = scenarios.iter().map(|scenario| {
             at(method, scenario).map_or_else(
-                || "=".to_owned(),
+                || "–".to_owned(),
                 |cell| format!("{}", cell["without_fall"].as_u64().unwrap_or(0)),
             )
         });
         let flat = |key: &str, digits: usize| {
             at(method, "flat")
                 .and_then(|cell| cell[key].as_f64())
-                .map_or_else(|| "=".to_owned(), |value| format!("{value:.digits$}"))
+                .map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
         };
         let falls: Vec<String> = falls.collect();
         let (jerk, sliding) = (flat("jerk_mean_m_s3", 0), flat("foot_sliding_cm_per_frame", 2));
