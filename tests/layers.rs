@@ -1,196 +1,80 @@
-//! The house's layer table, as `docs/house.md` shows it, checked against what the crates really depend on.
+//! The layer table, `tests/layers.toml`, compared with what the crates depend on and with the table of docs/house.md, which is
+//! written from it: `POMP_UPDATE=1 cargo test --release -p pomp --test layers`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::Command;
 
-/// A crate of the workspace: its layer and the crates of the workspace that it may use.
+/// A crate of the workspace: its layer, what it holds and the crates of the workspace that it uses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Row {
     layer: usize,
-    name: &'static str,
-    may_use: &'static [&'static str],
+    name: String,
+    holds: String,
+    uses: BTreeSet<String>,
 }
 
-const fn row(layer: usize, name: &'static str, may_use: &'static [&'static str]) -> Row {
-    Row { layer, name, may_use }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(rename = "crate")]
+    crates: Vec<Row>,
 }
 
-const TABLE: [Row; 26] = [
-    row(0, "pomp-motion", &[]),
-    row(0, "pomp-terrain", &["pomp-motion", "pomp-files"]),
-    row(0, "pomp-lanes", &[]),
-    row(0, "pomp-tensors", &["pomp-lanes"]),
-    row(0, "pomp-files", &[]),
-    row(0, "pomp-config", &[]),
-    row(0, "pomp-testing", &[]),
-    row(1, "pomp-weights", &["pomp-files"]),
-    row(1, "pomp-formats", &["pomp-motion", "pomp-files"]),
-    row(1, "pomp-synthetic", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-physics", &["pomp-config", "pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-phase", &["pomp-config", "pomp-motion", "pomp-lanes", "pomp-tensors"]),
-    row(1, "pomp-kinematic", &["pomp-config", "pomp-motion", "pomp-lanes", "pomp-tensors"]),
-    row(1, "pomp-eval", &["pomp-motion", "pomp-terrain"]),
-    row(1, "pomp-render", &["pomp-motion", "pomp-terrain"]),
-    row(2, "pomp-model", &["pomp-motion", "pomp-files", "pomp-phase", "pomp-kinematic", "pomp-weights"]),
-    row(2, "pomp-dataset", &["pomp-files", "pomp-motion", "pomp-formats"]),
-    row(
-        3,
-        "pomp-preprocess",
-        &[
-            "pomp-config",
-            "pomp-files",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-formats",
-            "pomp-synthetic",
-            "pomp-physics",
-        ],
-    ),
-    row(
-        3,
-        "pomp-generator",
-        &[
-            "pomp-config",
-            "pomp-files",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-physics",
-            "pomp-phase",
-            "pomp-kinematic",
-            "pomp-model",
-        ],
-    ),
-    row(3, "pomp-embedded", &["pomp-model"]),
-    row(
-        4,
-        "pomp-batch",
-        &[
-            "pomp-config",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-files",
-            "pomp-formats",
-            "pomp-model",
-            "pomp-generator",
-        ],
-    ),
-    row(
-        4,
-        "pomp-train",
-        &[
-            "pomp-config",
-            "pomp-files",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-tensors",
-            "pomp-weights",
-            "pomp-formats",
-            "pomp-synthetic",
-            "pomp-phase",
-            "pomp-kinematic",
-            "pomp-physics",
-            "pomp-model",
-            "pomp-generator",
-        ],
-    ),
-    row(
-        4,
-        "pomp-studio",
-        &[
-            "pomp-config",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-formats",
-            "pomp-physics",
-            "pomp-kinematic",
-            "pomp-render",
-            "pomp-model",
-            "pomp-preprocess",
-            "pomp-generator",
-        ],
-    ),
-    row(
-        5,
-        "pomp-bench",
-        &[
-            "pomp-config",
-            "pomp-files",
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-formats",
-            "pomp-physics",
-            "pomp-phase",
-            "pomp-eval",
-            "pomp-render",
-            "pomp-model",
-            "pomp-train",
-            "pomp-generator",
-        ],
-    ),
-    row(
-        6,
-        "pomp-report",
-        &[
-            "pomp-motion",
-            "pomp-formats",
-            "pomp-phase",
-            "pomp-kinematic",
-            "pomp-render",
-            "pomp-model",
-            "pomp-preprocess",
-            "pomp-train",
-            "pomp-bench",
-        ],
-    ),
-    row(
-        7,
-        "pomp",
-        &[
-            "pomp-motion",
-            "pomp-terrain",
-            "pomp-lanes",
-            "pomp-tensors",
-            "pomp-files",
-            "pomp-testing",
-            "pomp-config",
-            "pomp-weights",
-            "pomp-formats",
-            "pomp-synthetic",
-            "pomp-physics",
-            "pomp-phase",
-            "pomp-kinematic",
-            "pomp-eval",
-            "pomp-render",
-            "pomp-model",
-            "pomp-dataset",
-            "pomp-preprocess",
-            "pomp-train",
-            "pomp-generator",
-            "pomp-embedded",
-            "pomp-batch",
-            "pomp-bench",
-            "pomp-report",
-            "pomp-studio",
-        ],
-    ),
-];
+fn read_table(text: &str) -> Vec<Row> {
+    toml::from_str::<Table>(text).unwrap().crates
+}
+
+fn table() -> Vec<Row> {
+    read_table(include_str!("layers.toml"))
+}
 
 /// Crate → crates that it is built from, development dependencies left out.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Arrows between crates of the workspace that the table does not have, one sentence each.
-fn forbidden_arrows(members: &Graph) -> Vec<String> {
+/// What the table and the crates of the workspace disagree about, one sentence each.
+fn disagreements(table: &[Row], members: &Graph) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, uses) in members {
-        let Some(row) = TABLE.iter().find(|row| row.name == name) else {
-            found.push(format!("{name} is not in the layer table"));
+    for name in members.keys().filter(|name| table.iter().all(|row| row.name != **name)) {
+        found.push(format!("{name} is not in the layer table"));
+    }
+    for row in table {
+        let Some(dependencies) = members.get(&row.name) else {
+            found.push(format!("{} is in the layer table but not in the workspace", row.name));
             continue;
         };
-        for used in uses.iter().filter(|used| members.contains_key(*used)) {
-            if !row.may_use.contains(&used.as_str()) {
-                found.push(format!("{name} (layer {}) may not use {used}", row.layer));
+        let used: BTreeSet<String> =
+            dependencies.iter().filter(|used| members.contains_key(*used)).cloned().collect();
+        for extra in used.difference(&row.uses) {
+            found.push(format!(
+                "{} (layer {}) uses {extra}, which the layer table does not allow",
+                row.name, row.layer
+            ));
+        }
+        for missing in row.uses.difference(&used) {
+            found.push(format!("the layer table says that {} uses {missing}, which it does not", row.name));
+        }
+    }
+    found
+}
+
+/// Arrows of the table that do not point to a lower layer or, within layer 0, to a row further up.
+fn arrows_that_do_not_point_down(table: &[Row]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, row) in table.iter().enumerate() {
+        for used in &row.uses {
+            let down = table.iter().enumerate().any(|(other, target)| {
+                target.name == *used
+                    && (target.layer < row.layer || (row.layer == 0 && target.layer == 0 && other < place))
+            });
+            if !down {
+                found.push(format!("{} → {used}", row.name));
             }
         }
     }
@@ -225,10 +109,10 @@ fn simulator(tree: &BTreeSet<String>) -> Option<String> {
 
 /// Meetings of learned code and the simulator anywhere but in the closed loop and what runs it, and either of them below
 /// the metrics.
-fn forbidden_meetings(graph: &Graph) -> Vec<String> {
+fn forbidden_meetings(table: &[Row], graph: &Graph) -> Vec<String> {
     let mut found = Vec::new();
-    for row in &TABLE {
-        let tree = tree(graph, row.name);
+    for row in table {
+        let tree = tree(graph, &row.name);
         let (learned, simulator) = (learned(&tree), simulator(&tree));
         if row.name == "pomp-eval" {
             for seen in [&learned, &simulator].into_iter().flatten() {
@@ -307,61 +191,57 @@ fn members(metadata: &Value) -> Graph {
     packages.map(|package| graph.remove_entry(package["name"].as_str().unwrap()).unwrap()).collect()
 }
 
-#[test]
-fn no_crate_uses_another_that_the_layer_table_forbids() {
-    assert_eq!(forbidden_arrows(&members(&metadata())), Vec::<String>::new());
+/// The document that shows the table; ARCHITECTURE.md takes its own from there (`tests/documents.rs`).
+const DOCUMENT: &str = "docs/house.md";
+const BEGIN: &str = "<!-- written by the test `layers` from tests/layers.toml -->\n";
+const END: &str = "<!-- end of the layers -->\n";
+const UPDATE: &str = "POMP_UPDATE";
+
+/// The table as markdown.
+fn markdown(table: &[Row]) -> String {
+    let mut text = "| layer | crate | what lives there | uses |\n|---|---|---|---|\n".to_owned();
+    for row in table {
+        let used = table.iter().filter(|other| row.uses.contains(&other.name));
+        let names: Vec<&str> = used.map(|other| other.name.trim_start_matches("pomp-")).collect();
+        let names = if names.is_empty() { "–".to_owned() } else { names.join(", ") };
+        writeln!(text, "| {} | `{}` | {} | {names} |", row.layer, row.name, row.holds).unwrap();
+    }
+    text
+}
+
+/// The document's text with the table between its marks replaced.
+fn with_table(text: &str, table: &[Row]) -> String {
+    let marks = text.find(BEGIN).zip(text.find(END)).filter(|(begin, end)| begin < end);
+    let (begin, end) = marks.unwrap_or_else(|| panic!("{DOCUMENT} has the marks {BEGIN} and {END}"));
+    format!("{}{}{}", &text[..begin + BEGIN.len()], markdown(table), &text[end..])
 }
 
 #[test]
-fn every_crate_of_the_table_exists() {
-    let members = members(&metadata());
-    for row in &TABLE {
-        assert!(members.contains_key(row.name), "{} is in the table but not in the workspace", row.name);
-    }
+fn the_layer_table_says_what_every_crate_uses() {
+    assert_eq!(disagreements(&table(), &members(&metadata())), Vec::<String>::new());
 }
 
 #[test]
 fn the_table_itself_points_down_only() {
-    let layer = |name: &str| TABLE.iter().find(|row| row.name == name).expect("the table knows it").layer;
-    for row in &TABLE {
-        for used in row.may_use {
-            let within_the_ground = matches!(
-                (row.name, *used),
-                ("pomp-terrain", "pomp-motion" | "pomp-files") | ("pomp-tensors", "pomp-lanes")
-            );
-            assert!(layer(used) < row.layer || within_the_ground, "{} → {used} points up", row.name);
-        }
-    }
+    assert_eq!(arrows_that_do_not_point_down(&table()), Vec::<String>::new());
 }
 
 #[test]
-fn the_documentation_shows_this_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/house.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let rows: Vec<Vec<&str>> = text
-        .lines()
-        .filter(|line| line.contains("| `pomp"))
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
-    assert_eq!(rows.len(), TABLE.len());
-    for (shown, row) in rows.iter().zip(&TABLE) {
-        let names: Vec<&str> = row.may_use.iter().map(|name| name.trim_start_matches("pomp-")).collect();
-        let uses = match names.len() {
-            0 => "–".to_owned(),
-            count if count == TABLE.len() - 1 => "all".to_owned(),
-            _ => names.join(", "),
-        };
-        assert_eq!(
-            [shown[0], shown[1], shown[3]],
-            [&row.layer.to_string(), &format!("`{}`", row.name), &*uses]
-        );
+fn the_document_shows_this_table() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(DOCUMENT);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let wanted = with_table(&text, &table());
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&file, &wanted).unwrap();
+        return;
     }
+    assert!(wanted == text, "the table of crates in {DOCUMENT} is stale: run this test with {UPDATE}=1");
 }
 
 #[test]
 fn learned_code_and_the_simulator_meet_in_the_generator_and_never_below_the_metrics() {
     let graph = whole_graph(&metadata());
-    assert_eq!(forbidden_meetings(&graph), Vec::<String>::new());
+    assert_eq!(forbidden_meetings(&table(), &graph), Vec::<String>::new());
     // The names that the rule looks for are those of the real crates.
     let generator = tree(&graph, "pomp-generator");
     assert!(learned(&generator).is_some() && simulator(&generator).is_some());
@@ -389,25 +269,66 @@ fn made_up(arrows: Arrows<'_>) -> Graph {
     arrows.iter().map(|(name, used)| ((*name).to_owned(), uses(used))).collect()
 }
 
+/// A table of crates, each with its layer, and what they use.
+fn made_up_table(rows: &[(usize, &str, &[&str])]) -> Vec<Row> {
+    let uses = |used: &[&str]| used.iter().map(|&name| name.to_owned()).collect();
+    rows.iter()
+        .map(|(layer, name, used)| Row {
+            layer: *layer,
+            name: (*name).to_owned(),
+            holds: String::new(),
+            uses: uses(used),
+        })
+        .collect()
+}
+
 #[test]
-fn the_checker_finds_every_kind_of_forbidden_arrow() {
+fn the_checker_finds_every_kind_of_disagreement() {
+    let table = made_up_table(&[(0, "pomp-motion", &[]), (1, "pomp-eval", &["pomp-motion"])]);
     let cases: [(Arrows<'_>, &str); 4] = [
         (
-            &[("pomp-eval", &["pomp-physics"]), ("pomp-physics", &[])],
-            "pomp-eval (layer 1) may not use pomp-physics",
+            &[("pomp-eval", &["pomp-motion"]), ("pomp-motion", &["pomp-eval"])],
+            "pomp-motion (layer 0) uses pomp-eval, which the layer table does not allow",
         ),
         (
-            &[("pomp-preprocess", &["pomp-phase"]), ("pomp-phase", &[])],
-            "pomp-preprocess (layer 3) may not use pomp-phase",
+            &[("pomp-eval", &["serde"]), ("pomp-motion", &[])],
+            "the layer table says that pomp-eval uses pomp-motion, which it does not",
         ),
-        (&[("pomp-motion", &["pomp"]), ("pomp", &[])], "pomp-motion (layer 0) may not use pomp"),
-        (&[("pomp-gadget", &["pomp-motion"]), ("pomp-motion", &[])], "pomp-gadget is not in the layer table"),
+        (
+            &[("pomp-eval", &["pomp-motion"]), ("pomp-gadget", &[]), ("pomp-motion", &[])],
+            "pomp-gadget is not in the layer table",
+        ),
+        (&[("pomp-motion", &[])], "pomp-eval is in the layer table but not in the workspace"),
     ];
     for (arrows, expected) in cases {
-        assert_eq!(forbidden_arrows(&made_up(arrows)), [expected]);
+        assert_eq!(disagreements(&table, &made_up(arrows)), [expected]);
     }
-    let allowed = made_up(&[("pomp-eval", &["pomp-motion", "serde"]), ("pomp-motion", &["glam"])]);
-    assert_eq!(forbidden_arrows(&allowed), Vec::<String>::new());
+    let agreed = made_up(&[("pomp-eval", &["pomp-motion", "serde"]), ("pomp-motion", &["glam"])]);
+    assert_eq!(disagreements(&table, &agreed), Vec::<String>::new());
+}
+
+#[test]
+fn the_checker_finds_arrows_that_point_up_or_along_a_layer() {
+    let table = made_up_table(&[
+        (0, "ground", &["upper_ground"]),
+        (0, "upper_ground", &["ground"]),
+        (1, "first", &["ground", "second"]),
+        (1, "second", &["first"]),
+        (2, "top", &["first", "absent"]),
+    ]);
+    assert_eq!(
+        arrows_that_do_not_point_down(&table),
+        ["ground → upper_ground", "first → second", "second → first", "top → absent"]
+    );
+}
+
+#[test]
+fn a_stale_table_in_a_document_is_replaced_and_the_rest_kept() {
+    let table = made_up_table(&[(0, "pomp-motion", &[]), (1, "pomp-eval", &["pomp-motion"])]);
+    let text = format!("before\n{BEGIN}| stale |\n{END}after\n");
+    let rows = "| 0 | `pomp-motion` |  | – |\n| 1 | `pomp-eval` |  | motion |\n";
+    let head = "| layer | crate | what lives there | uses |\n|---|---|---|---|\n";
+    assert_eq!(with_table(&text, &table), format!("before\n{BEGIN}{head}{rows}{END}after\n"));
 }
 
 #[test]
@@ -421,8 +342,15 @@ fn the_checker_finds_meetings_however_deep_they_lie() {
         ("pomp-generator", &["burn", "rapier3d"]),
         ("pomp-preprocess", &["rapier3d"]),
     ]);
+    let table = made_up_table(&[
+        (1, "pomp-phase", &[]),
+        (1, "pomp-eval", &[]),
+        (3, "pomp-preprocess", &[]),
+        (3, "pomp-generator", &[]),
+        (4, "pomp-train", &[]),
+    ]);
     assert_eq!(
-        forbidden_meetings(&graph),
+        forbidden_meetings(&table, &graph),
         [
             "pomp-eval judges rollouts and may not see burn-tensor",
             "pomp-train sees burn and rapier3d; they meet in pomp-generator and what runs it",

@@ -1,107 +1,25 @@
 //! All runs of a bench: in parallel, resumable, each result a file of its own.
 
-use crate::config::{BenchConfig, MatchedFeatures, Method, Scenario};
+use crate::BenchError;
+use crate::config::{BenchConfig, Method, Scenario};
 use crate::measure::{RunResult, measure};
 use crate::mocap::Mocap;
-use crate::motion_matching::{MatchingClip, MatchingDatabase};
-use crate::phase_space::{PhaseSpace, root_velocities};
 use crate::rollout::{Rollout, rollout, runs, subject};
-use crate::{BenchError, mocap};
+use crate::world::World;
 use pomp_files::Digest;
 use pomp_formats::write_atomically;
-use pomp_model::Model;
-use pomp_motion::Gait;
 use pomp_motion::statistics::percentile;
 use pomp_render::{Ghost, RenderOptions, render_gif};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 /// Raised when the meaning of results changes, so that old ones are made again.
 const RESULT_VERSION: u32 = 2;
-/// Height of the pelvis, as a share of standing, of frames that motion matching may jump to: nobody asks it to crouch.
-const UPRIGHT_SHARE: f32 = 0.88;
 /// Size and pace of previews.
 const PREVIEW_SIZE: (u32, u32) = (216, 162);
 const PREVIEW_FPS: f32 = 12.5;
-
-/// What methods run on.
-pub struct World {
-    /// The model.
-    pub model: Model,
-    /// Hash of its files.
-    pub model_id: String,
-    /// The dataset, if there is one.
-    pub mocap: Option<Mocap>,
-    /// Its phase space.
-    pub space: PhaseSpace,
-    matching: [OnceLock<Option<MatchingDatabase>>; 2],
-}
-
-impl World {
-    /// A model, the hash of its files, and a dataset.
-    pub fn new(model: Model, model_id: String, mocap: Option<Mocap>) -> Self {
-        let space = PhaseSpace::new(&model);
-        Self { model, model_id, mocap, space, matching: [OnceLock::new(), OnceLock::new()] }
-    }
-
-    /// The database of motion matching over the training clips, made when it is first asked for.
-    pub(crate) fn matching(
-        &self,
-        features: MatchedFeatures,
-        method: &Method,
-        scenario: &Scenario,
-    ) -> Result<&MatchingDatabase, BenchError> {
-        let slot = &self.matching[usize::from(features == MatchedFeatures::Phase)];
-        if slot.get().is_none() {
-            let made = self.mocap.as_ref().map(|mocap| self.database(mocap, features)).transpose()?.flatten();
-            // Another thread may have been quicker; it has made the same.
-            let _ = slot.set(made);
-        }
-        slot.get().and_then(Option::as_ref).ok_or_else(|| BenchError::TooLittleData {
-            method: method.name.clone(),
-            scenario: scenario.name.clone(),
-            reason: "no training clip stands, walks or jogs; give another dataset".to_owned(),
-        })
-    }
-
-    fn database(
-        &self,
-        mocap: &Mocap,
-        features: MatchedFeatures,
-    ) -> Result<Option<MatchingDatabase>, BenchError> {
-        let locomotion = [Gait::Stand, Gait::Walk, Gait::Jog];
-        let mut clips = Vec::new();
-        let mut skeleton = None;
-        for clip in mocap.training() {
-            let gait = |frame: usize| Gait::dominant(&clip.recording.gait[frame]);
-            let least_height = UPRIGHT_SHARE * clip.recording.skeleton.joints()[0].offset.y;
-            let upright = |frame: usize| clip.clean[frame].positions_root[0].y >= least_height;
-            let usable: Vec<bool> = (0..clip.frames())
-                .map(|frame| clip.supported[frame] && upright(frame) && locomotion.contains(&gait(frame)))
-                .collect();
-            if !usable.contains(&true) {
-                continue;
-            }
-            let phase_codes = match features {
-                MatchedFeatures::Pose => Vec::new(),
-                MatchedFeatures::Phase => {
-                    let velocities = root_velocities(&mocap::poses(&clip.recording));
-                    let frames = MatchingDatabase::entry_frames(clip.frames());
-                    self.space
-                        .states(&velocities, &frames)?
-                        .iter()
-                        .map(pomp_phase::PhaseState::code)
-                        .collect()
-                }
-            };
-            skeleton.get_or_insert_with(|| clip.recording.skeleton.clone());
-            clips.push(MatchingClip { states: clip.clean.clone(), usable, phase_codes });
-        }
-        Ok(skeleton.and_then(|skeleton| MatchingDatabase::new(skeleton, clips, features)))
-    }
-}
 
 /// What happens while a bench goes on.
 #[derive(Clone, Debug)]

@@ -22,8 +22,9 @@ pub mod motion_matching;
 mod phase_space;
 mod rollout;
 mod summary;
+mod world;
 
-pub use bench::{FrameTimes, NotRun, Progress, Runs, World, read_times, run};
+pub use bench::{FrameTimes, NotRun, Progress, Runs, read_times, run};
 pub use config::{
     BenchConfig, MatchedFeatures, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
 };
@@ -32,3 +33,4 @@ pub use measure::RunResult;
 pub use mocap::Mocap;
 pub use phase_space::{PhaseSpace, Reference};
 pub use summary::{Cell, Drift, Floor, Interval, Report, Share};
+pub use world::World;

@@ -1,16 +1,15 @@
 //! One run of a method in a scenario, recorded.
 
 use crate::BenchError;
-use crate::bench::World;
 use crate::config::{Method, MethodKind, PlannedPush, Scenario};
 use crate::mocap::poses;
 use crate::motion_matching::{MatchedCharacter, MatchingDatabase};
+use crate::world::World;
 use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
 use pomp_motion::{
-    ContactConfig, ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord,
-    Recording, SimulationTrack, foot_contacts,
+    ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, foot_contacts,
 };
-use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push};
+use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push, SimulationRecorder};
 use pomp_terrain::HeightMap;
 use pomp_train::TrainingClip;
 use std::sync::Arc;
@@ -155,19 +154,7 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
     let mut module = DynamicModule::new(&source.skeleton, &dynamic, clip.terrain.grid())?;
     let frame_s = module.frame_s();
     module.reset(&targets[0], &PoseVelocity::between(&targets[0], &targets[1], frame_s))?;
-    let (joints, bodies) = (source.skeleton.len(), module.body_names().len());
-    let mut track = SimulationTrack {
-        body_names: module.body_names().to_vec(),
-        body_mass_kg: module.body_masses().to_vec(),
-        contact_impulse: FrameTable::with_columns(bodies),
-        impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
-        sim_contact_impulse: FrameTable::with_columns(bodies),
-        positions: FrameTable::with_columns(joints),
-        quaternions: FrameTable::with_columns(joints),
-        velocities: FrameTable::with_columns(joints),
-        assist_force: Vec::new(),
-        assist_torque: Vec::new(),
-    };
+    let mut recorder = SimulationRecorder::new(module.body_names(), module.body_masses(), targets.len() - 1);
     let (mut found, mut pushes) = (Vec::<GlobalPose>::new(), Vec::new());
     for frame in 1..targets.len() {
         let now = push.filter(|push| (push.time_s * FRAME_RATE_HZ).round() as usize == frame - 1);
@@ -182,20 +169,14 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
             impulse_ns: push.impulse_ns,
             point: step.pose.positions[push.body],
         }));
-        track.contact_impulse.push(&step.contact_impulse);
-        track.sim_contact_impulse.push(&step.contact_impulse);
-        track.positions.push(&step.pose.positions);
-        track.quaternions.push(&step.pose.rotations);
-        track.velocities.push(&step.velocities);
-        track.assist_force.push(step.assist_force);
-        track.assist_torque.push(step.assist_torque);
+        recorder.record(&step);
         found.push(step.pose);
     }
     let skeleton = Arc::clone(&source.skeleton);
     let mut recording = Recording::of_global_poses(&source.name, skeleton, FRAME_RATE_HZ, &found);
     recording.gait = source.gait[1..].to_vec();
     recording.terrain.clone_from(&source.terrain);
-    let mut target_positions = FrameTable::with_columns(joints);
+    let mut target_positions = FrameTable::with_columns(source.skeleton.len());
     poses(source)[1..].iter().for_each(|pose| target_positions.push(&pose.positions));
     let control = (1..targets.len())
         .map(|frame| {
@@ -204,7 +185,7 @@ fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, Be
             [x, z, yaw, velocity.x.hypot(velocity.z)]
         })
         .collect();
-    recording.simulation = Some(track);
+    recording.simulation = Some(recorder.finish());
     recording.generation =
         Some(GenerationTrack { target_positions, pushes, control, frame_time_us: None, ground_offset: None });
     Ok(Rollout { recording, terrain: clip.terrain.clone(), frame_us: Vec::new() })

@@ -1,10 +1,11 @@
 //! From runs to figures: means, shares and distances with 95 % intervals.
 
 use crate::BenchError;
-use crate::bench::{NotRun, Runs, World};
+use crate::bench::{NotRun, Runs};
 use crate::config::{BenchConfig, Method, Scenario};
 use crate::measure::RunResult;
 use crate::phase_space::Reference;
+use crate::world::World;
 use pomp_eval::{FeatureSums, Metrics, Summary, bootstrap_95, wilson_95};
 use pomp_motion::Gait;
 use pomp_motion::statistics::mean;

@@ -258,88 +258,105 @@ impl Recording {
     /// # Errors
     /// The first array that breaks the rule.
     pub fn validate(&self) -> Result<(), MotionError> {
-        let frames = self.frames();
-        let (joints, bodies) =
-            (self.skeleton.len(), self.simulation.as_ref().map_or(0, |s| s.body_names.len()));
-        let size = |what: &str, found: usize, expected: usize| {
-            if found == expected {
-                Ok(())
-            } else {
-                Err(MotionError::SizeMismatch {
-                    what: format!("{what} of \"{}\"", self.name),
-                    expected,
-                    found,
-                })
-            }
-        };
-        let finite = |what: &str, table: &FrameTable<Vec3>, columns: usize| {
-            size(what, table.frames(), frames)?;
-            size(&format!("columns of {what}"), table.columns(), columns)?;
-            for (frame, row) in table.rows().enumerate() {
-                if let Some(column) = row.iter().position(|v| !v.is_finite()) {
-                    return Err(MotionError::NotFinite {
-                        what: format!("{what} of \"{}\"", self.name),
-                        frame,
-                        column,
-                    });
-                }
-            }
-            Ok(())
-        };
-        if frames == 0 {
-            return Err(MotionError::BadClip {
-                name: self.name.clone(),
-                reason: "it has no frames".to_owned(),
-            });
+        let bad =
+            |reason: &str| Err(MotionError::BadClip { name: self.name.clone(), reason: reason.to_owned() });
+        let check = ArrayCheck { name: &self.name, frames: self.frames() };
+        let joints = self.skeleton.len();
+        if check.frames == 0 {
+            return bad("it has no frames");
         }
-        finite("positions", &self.positions, joints)?;
-        finite("velocities", &self.velocities, joints)?;
-        size("quaternions", self.quaternions.frames(), frames)?;
-        for (frame, row) in self.quaternions.rows().enumerate() {
-            if let Some(column) = row.iter().position(|q| !q.is_finite()) {
+        check.vectors("positions", &self.positions, joints)?;
+        check.vectors("velocities", &self.velocities, joints)?;
+        check.frames("quaternions", self.quaternions.frames())?;
+        check.all("quaternions", &self.quaternions, |q| q.is_finite())?;
+        check.frames("root", self.root.len())?;
+        check.frames("gait", self.gait.len())?;
+        check.frames("foot_contact", self.foot_contact.len())?;
+        if let Some(simulation) = &self.simulation {
+            simulation.validate(&check, joints)?;
+        }
+        if let Some(phase) = &self.phase {
+            check.frames("phase", phase.frames())?;
+        } else if self.phase_model.is_some() {
+            return bad("it names a phase_model but has no phases");
+        }
+        if let Some(generation) = &self.generation {
+            generation.validate(&check, joints)?;
+        } else if self.recipe.is_some() {
+            return bad("it has the recipe of a rollout but is none");
+        }
+        Ok(())
+    }
+}
+
+impl SimulationTrack {
+    fn validate(&self, check: &ArrayCheck<'_>, joints: usize) -> Result<(), MotionError> {
+        let bodies = self.body_names.len();
+        check.size("body_mass", self.body_mass_kg.len(), bodies)?;
+        check.vectors("contact_impulse", &self.contact_impulse, bodies)?;
+        check.vectors("sim_contact_impulse", &self.sim_contact_impulse, bodies)?;
+        check.vectors("sim_positions", &self.positions, joints)?;
+        check.vectors("sim_velocities", &self.velocities, joints)?;
+        check.frames("sim_quaternions", self.quaternions.frames())?;
+        check.frames("assist_force", self.assist_force.len())?;
+        check.frames("assist_torque", self.assist_torque.len())
+    }
+}
+
+impl GenerationTrack {
+    fn validate(&self, check: &ArrayCheck<'_>, joints: usize) -> Result<(), MotionError> {
+        check.vectors("target_positions", &self.target_positions, joints)?;
+        check.frames("control", self.control.len())?;
+        if let Some(times) = &self.frame_time_us {
+            check.frames("frame_time_us", times.len())?;
+        }
+        if let Some(offsets) = &self.ground_offset {
+            check.frames("ground_offset", offsets.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// What the arrays of a recording of this name and length have to be.
+struct ArrayCheck<'a> {
+    name: &'a str,
+    frames: usize,
+}
+
+impl ArrayCheck<'_> {
+    fn size(&self, what: &str, found: usize, expected: usize) -> Result<(), MotionError> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(MotionError::SizeMismatch { what: format!("{what} of \"{}\"", self.name), expected, found })
+    }
+
+    fn frames(&self, what: &str, found: usize) -> Result<(), MotionError> {
+        self.size(what, found, self.frames)
+    }
+
+    fn all<T: Copy>(
+        &self,
+        what: &str,
+        table: &FrameTable<T>,
+        is_finite: impl Fn(&T) -> bool,
+    ) -> Result<(), MotionError> {
+        for (frame, row) in table.rows().enumerate() {
+            if let Some(column) = row.iter().position(|value| !is_finite(value)) {
                 return Err(MotionError::NotFinite {
-                    what: format!("quaternions of \"{}\"", self.name),
+                    what: format!("{what} of \"{}\"", self.name),
                     frame,
                     column,
                 });
             }
         }
-        size("root", self.root.len(), frames)?;
-        size("gait", self.gait.len(), frames)?;
-        size("foot_contact", self.foot_contact.len(), frames)?;
-        if let Some(simulation) = &self.simulation {
-            size("body_mass", simulation.body_mass_kg.len(), bodies)?;
-            finite("contact_impulse", &simulation.contact_impulse, bodies)?;
-            finite("sim_contact_impulse", &simulation.sim_contact_impulse, bodies)?;
-            finite("sim_positions", &simulation.positions, joints)?;
-            finite("sim_velocities", &simulation.velocities, joints)?;
-            size("sim_quaternions", simulation.quaternions.frames(), frames)?;
-            size("assist_force", simulation.assist_force.len(), frames)?;
-            size("assist_torque", simulation.assist_torque.len(), frames)?;
-        }
-        if let Some(phase) = &self.phase {
-            size("phase", phase.frames(), frames)?;
-        } else if self.phase_model.is_some() {
-            return Err(MotionError::BadClip {
-                name: self.name.clone(),
-                reason: "it names a phase_model but has no phases".to_owned(),
-            });
-        }
-        if let Some(generation) = &self.generation {
-            finite("target_positions", &generation.target_positions, joints)?;
-            size("control", generation.control.len(), frames)?;
-            if let Some(times) = &generation.frame_time_us {
-                size("frame_time_us", times.len(), frames)?;
-            }
-            if let Some(offsets) = &generation.ground_offset {
-                size("ground_offset", offsets.len(), frames)?;
-            }
-        } else if self.recipe.is_some() {
-            return Err(MotionError::BadClip {
-                name: self.name.clone(),
-                reason: "it has the recipe of a rollout but is none".to_owned(),
-            });
-        }
         Ok(())
+    }
+
+    /// A finite vector in every frame and column.
+    fn vectors(&self, what: &str, table: &FrameTable<Vec3>, columns: usize) -> Result<(), MotionError> {
+        self.frames(what, table.frames())?;
+        self.size(&format!("columns of {what}"), table.columns(), columns)?;
+        self.all(what, table, |vector| vector.is_finite())
     }
 }

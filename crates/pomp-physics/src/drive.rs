@@ -235,57 +235,11 @@ impl Drives {
         let mut joints = vec![Spring::default(); self.drives.len()];
         let mut joint_limits = vec![f32::INFINITY; self.drives.len()];
         for i in 1..self.drives.len() {
-            let current = state.local_rotations[i];
-            let drive = self.drives[i];
-            let stiffness = drive.stiffness_nm_per_rad * strength;
-            let limit = drive.torque_limit_nm * strength;
-            let (gains, torque) = match expected {
-                Some(expected) => (
-                    expected.gains[i],
-                    (expected.torques[i] * strength).clamp_length_max(MOST_EXPECTED * limit),
-                ),
-                None => (GainScale::NONE, Vec3::ZERO),
-            };
-            let back = log(self.allowed(i, current) * current.inverse());
-            let beyond = back.length_squared() > 1e-8;
-            let (limit_stiffness, limit_damping) = if beyond {
-                let k = self.limit_config.stiffness_nm_per_rad;
-                (k, k * self.limit_config.damping_s)
-            } else {
-                (0.0, 0.0)
-            };
-            joints[i] = Spring {
-                stiffness: Vec3::splat(stiffness * gains.stiffness),
-                damping: Vec3::splat(stiffness * self.damping_s * gains.damping),
-                error: log(target.local_rotations[i] * current.inverse()),
-                target_velocity: velocity.angular[i],
-                expected: torque,
-                passive_stiffness: limit_stiffness,
-                passive_damping: self.passive_damping[i] + limit_damping,
-                passive_error: back,
-            };
-            joint_limits[i] = limit;
+            joint_limits[i] = self.drives[i].torque_limit_nm * strength;
+            joints[i] = self.joint_spring(i, state, target, velocity, strength, expected);
         }
         let weight = self.body_weight_n * assist;
-        let linear = self.assist.horizontal_stiffness_bw_per_m * self.body_weight_n;
-        let critical = 2.0 * (linear * self.mass_kg).sqrt();
-        let per_axis = Vec3::new(1.0, self.assist.vertical_share, 1.0) * assist;
-        let angular = self.assist.angular_stiffness_bw_m_per_rad * weight;
-        let current = state.local_rotations[0];
-        let assist_force = Spring {
-            stiffness: per_axis * linear,
-            damping: per_axis * critical,
-            error: target.root_position - state.root_position,
-            target_velocity: velocity.root_linear,
-            ..Spring::default()
-        };
-        let assist_torque = Spring {
-            stiffness: Vec3::splat(angular),
-            damping: Vec3::splat(angular * self.assist.angular_damping_s),
-            error: log(target.local_rotations[0] * current.inverse()),
-            target_velocity: velocity.angular[0],
-            ..Spring::default()
-        };
+        let (assist_force, assist_torque) = self.root_springs(state, target, velocity, assist);
         let full_limit = self.assist.horizontal_limit_bw * weight;
         let struck_limit = full_limit.min(state.assist_given_n + self.assist.struck_limit_bw * weight);
         let mut plan = DrivePlan {
@@ -305,6 +259,77 @@ impl Drives {
         };
         plan.soften_for_static_errors();
         plan
+    }
+
+    /// The spring of joint `i` with the share `strength` of its drive, from joint 1 on.
+    fn joint_spring(
+        &self,
+        i: usize,
+        state: &DriveState<'_>,
+        target: &Pose,
+        velocity: &PoseVelocity,
+        strength: f32,
+        expected: Option<&ExpectedDrives<'_>>,
+    ) -> Spring {
+        let current = state.local_rotations[i];
+        let drive = self.drives[i];
+        let stiffness = drive.stiffness_nm_per_rad * strength;
+        let limit = drive.torque_limit_nm * strength;
+        let (gains, torque) = match expected {
+            Some(expected) => {
+                (expected.gains[i], (expected.torques[i] * strength).clamp_length_max(MOST_EXPECTED * limit))
+            }
+            None => (GainScale::NONE, Vec3::ZERO),
+        };
+        let back = log(self.allowed(i, current) * current.inverse());
+        let beyond = back.length_squared() > 1e-8;
+        let (limit_stiffness, limit_damping) = if beyond {
+            let k = self.limit_config.stiffness_nm_per_rad;
+            (k, k * self.limit_config.damping_s)
+        } else {
+            (0.0, 0.0)
+        };
+        Spring {
+            stiffness: Vec3::splat(stiffness * gains.stiffness),
+            damping: Vec3::splat(stiffness * self.damping_s * gains.damping),
+            error: log(target.local_rotations[i] * current.inverse()),
+            target_velocity: velocity.angular[i],
+            expected: torque,
+            passive_stiffness: limit_stiffness,
+            passive_damping: self.passive_damping[i] + limit_damping,
+            passive_error: back,
+        }
+    }
+
+    /// The springs of the root's translation and rotation, of which the assist has the share `assist`.
+    fn root_springs(
+        &self,
+        state: &DriveState<'_>,
+        target: &Pose,
+        velocity: &PoseVelocity,
+        assist: f32,
+    ) -> (Spring, Spring) {
+        let weight = self.body_weight_n * assist;
+        let linear = self.assist.horizontal_stiffness_bw_per_m * self.body_weight_n;
+        let critical = 2.0 * (linear * self.mass_kg).sqrt();
+        let per_axis = Vec3::new(1.0, self.assist.vertical_share, 1.0) * assist;
+        let angular = self.assist.angular_stiffness_bw_m_per_rad * weight;
+        let current = state.local_rotations[0];
+        let force = Spring {
+            stiffness: per_axis * linear,
+            damping: per_axis * critical,
+            error: target.root_position - state.root_position,
+            target_velocity: velocity.root_linear,
+            ..Spring::default()
+        };
+        let torque = Spring {
+            stiffness: Vec3::splat(angular),
+            damping: Vec3::splat(angular * self.assist.angular_damping_s),
+            error: log(target.local_rotations[0] * current.inverse()),
+            target_velocity: velocity.angular[0],
+            ..Spring::default()
+        };
+        (force, torque)
     }
 }
 

@@ -6,8 +6,6 @@
 //! may be softer, only add what was not foreseen. Nothing of it acts from outside: the root gets no part of it.
 
 use crate::PhysicsError;
-use crate::ragdoll::Motion;
-use crate::world::World;
 use pomp_motion::glam::Vec3;
 
 /// A force of the ground that a body is expected to feel.
@@ -75,43 +73,5 @@ impl Expectation {
             return Err(PhysicsError::BadGainScale { joint, stiffness, damping });
         }
         Ok(())
-    }
-}
-
-impl World {
-    /// Torque of every joint's drive, N·m in the parent's frame, with which ragdoll `member` in the state `motion` moves as
-    /// `expected`: Newton and Euler from the tips to the root, every body's mass in its centre.
-    pub(crate) fn expected_torques(
-        &self,
-        member: usize,
-        motion: &Motion,
-        expected: &Expectation,
-    ) -> Vec<Vec3> {
-        let ragdoll = &self.ragdolls[member];
-        let (positions, rotations) = (&motion.pose.positions, &motion.pose.rotations);
-        let joints = positions.len();
-        let origin = positions[0];
-        let (mut force, mut moment) = (vec![Vec3::ZERO; joints], vec![Vec3::ZERO; joints]);
-        for i in 0..joints {
-            let center = positions[i] + rotations[i] * ragdoll.local_center(i);
-            force[i] = self.force_for(ragdoll.mass(i), expected.accelerations[i]);
-            moment[i] = (center - origin).cross(force[i]);
-        }
-        for support in &expected.supports {
-            let i = support.body;
-            let point = positions[i] + rotations[i] * support.point;
-            force[i] -= support.force_n;
-            moment[i] -= (point - origin).cross(support.force_n);
-        }
-        let mut torques = vec![Vec3::ZERO; joints];
-        for i in (1..joints).rev() {
-            let parent = ragdoll.parent(i);
-            let about_joint = moment[i] - (positions[i] - origin).cross(force[i]);
-            torques[i] = rotations[parent].inverse() * about_joint;
-            let (own_force, own_moment) = (force[i], moment[i]);
-            force[parent] += own_force;
-            moment[parent] += own_moment;
-        }
-        torques
     }
 }

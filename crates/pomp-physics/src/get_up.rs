@@ -8,12 +8,14 @@
 
 mod config;
 mod edge;
+mod fallen;
 mod posture;
 mod recorded;
 mod route;
 
 pub use config::GetUpConfig;
 use edge::Edge;
+pub use fallen::Fallen;
 pub use recorded::RecordedWay;
 
 use pomp_motion::glam::{Quat, Vec3};
@@ -53,23 +55,6 @@ const HOLE_M: f32 = 0.2;
 const FACE_UP: f32 = 0.3;
 /// A pelvis more upright than this sits.
 const SITTING: f32 = 0.6;
-
-/// What a [`Recovery`] sees of a body at the start of a frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Fallen<'a> {
-    /// Its skeleton.
-    pub skeleton: &'a Skeleton,
-    /// Where it is.
-    pub pose: &'a GlobalPose,
-    /// Mean speed of its joints, m/s.
-    pub mean_joint_speed_m_s: f32,
-    /// The target of the frame before.
-    pub target: &'a Pose,
-    /// What it lies on.
-    pub terrain: &'a HeightMap,
-    /// The same as a standing character is led over it, which may bridge holes.
-    pub led_over: &'a HeightMap,
-}
 
 /// What sets the target of a frame.
 #[derive(Clone, Debug, PartialEq)]

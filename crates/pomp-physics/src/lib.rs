@@ -24,24 +24,30 @@
 //! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never those
 //! of their own. A caller that knows what a frame will ask of the drives passes an [`Expectation`].
 //!
-//! A [`FallDetector`] says when a body is down, and a [`Recovery`] leads it while it lies and gets up.
+//! A [`SimulationRecorder`] collects frames into a [`pomp_motion::SimulationTrack`]. A [`FallDetector`] says when a body is down, and a [`Recovery`] leads it while it lies and gets up.
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 
 mod body;
 mod boxes;
 mod config;
+mod controls;
 mod drive;
 mod error;
 mod expectation;
 mod frame;
 mod get_up;
 mod ground;
+mod inverse_dynamics;
 mod limit;
 mod module;
+mod motion;
 mod ragdoll;
+mod recorder;
 mod snapshot;
-mod together;
+mod state;
+mod step;
+mod throwing;
 mod world;
 
 pub use body::{BodyShape, body_height, body_masses, body_shapes};
@@ -54,5 +60,6 @@ pub use get_up::{Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, stand
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use pomp_motion::FallDetector;
+pub use recorder::SimulationRecorder;
 pub use snapshot::WorldSnapshot;
-pub use together::MemberStep;
+pub use step::MemberStep;

@@ -1,13 +1,14 @@
 use crate::body::{self, body_height};
 use crate::boxes::{BoxState, ThrownBox};
+use crate::controls::Controls;
 use crate::drive::{Drives, horizontal};
-use crate::frame::{DivergenceReason, Frame};
+use crate::frame::DivergenceReason;
 use crate::ground::{check_terrain, ground_collider};
 use crate::limit::humanoid_limits;
-use crate::ragdoll::Motion;
+use crate::motion::Motion;
 use crate::snapshot::WorldSnapshot;
 use crate::world::{RagdollParts, World};
-use crate::{DynamicConfig, Expectation, GuardConfig, MemberStep, PhysicsError, PoseVelocity, Push};
+use crate::{DynamicConfig, GuardConfig, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{GlobalPose, Pose, Skeleton, TerrainGrid};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,20 +31,6 @@ pub struct DynamicModule {
 
 /// Change of the body's speed by which a blow counts in full, m/s.
 const FULL_BLOW_M_S: f32 = 0.5;
-
-/// What belongs to a snapshot besides the engine's state.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Controls {
-    pub(crate) assist_scale: f32,
-    pub(crate) strength_scale: f32,
-    /// Running mean of the assist's horizontal force, N.
-    pub(crate) assist_given_n: Vec3,
-    /// How much of a blow there is to get over, 0 to 1.
-    pub(crate) struck: f32,
-    pub(crate) divergences: u32,
-    /// For how long a joint has been too deep in the ground.
-    pub(crate) frames_in_ground: u32,
-}
 
 impl DynamicModule {
     /// Builds the ragdoll of `skeleton` on `terrain`, in its rest pose.
@@ -102,14 +89,7 @@ impl DynamicModule {
                 names,
                 world: Arc::clone(&world),
                 member,
-                controls: Controls {
-                    assist_scale: 1.0,
-                    strength_scale: 1.0,
-                    assist_given_n: Vec3::ZERO,
-                    struck: 0.0,
-                    divergences: 0,
-                    frames_in_ground: 0,
-                },
+                controls: Controls::new(),
             }
         });
         Ok(modules.collect())
@@ -234,10 +214,7 @@ impl DynamicModule {
                 what: format!("reset angular velocity of joint {i} (\"{}\")", self.names[i]),
             });
         }
-        self.controls.divergences = 0;
-        self.controls.frames_in_ground = 0;
-        self.controls.assist_given_n = Vec3::ZERO;
-        self.controls.struck = 0.0;
+        self.controls = self.controls.after_reset();
         let mut pose = pose.clone();
         let mut world = self.world();
         let mut placed = self.skeleton.forward_kinematics(&pose);
@@ -275,35 +252,6 @@ impl DynamicModule {
     pub fn momentum(&self) -> Vec3 {
         let world = self.world();
         world.ragdolls[self.member].momentum(&world.motion(self.member))
-    }
-
-    /// Simulates one control frame; the target moves from `from` at its start to `to` at its end.
-    ///
-    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest, on the ground and out of it, and
-    /// [`Frame::recovered`] says so. Nothing that is not finite comes out.
-    ///
-    /// # Errors
-    /// When a target or push is not finite, has the wrong size or names no body. The state is then unchanged.
-    pub fn step(&mut self, from: &Pose, to: &Pose, pushes: &[Push]) -> Result<Frame, PhysicsError> {
-        self.step_expecting(from, to, pushes, None)
-    }
-
-    /// As [`Self::step`]; the drives begin with the torques that the `expected` forces and accelerations ask for in the
-    /// present pose, at most four fifths of their limits, and with the gains that it scales. It is about this frame
-    /// alone.
-    ///
-    /// # Errors
-    /// Those of [`Self::step`], and an expectation of the wrong size, that is not finite or names no body.
-    pub fn step_expecting(
-        &mut self,
-        from: &Pose,
-        to: &Pose,
-        pushes: &[Push],
-        expected: Option<&Expectation>,
-    ) -> Result<Frame, PhysicsError> {
-        let steps = [MemberStep { from, to, pushes, expected }];
-        let mut frames = Self::step_together(&mut [self], &steps)?;
-        Ok(frames.pop().expect("one frame per step"))
     }
 
     /// Takes the assist's `force` of a frame, N, into its running mean, and gets over blows for as long.

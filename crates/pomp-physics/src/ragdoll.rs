@@ -1,11 +1,11 @@
 //! One ragdoll of a world: its bodies and joints in the engine, and what is read from and written to them.
 
 use crate::body::{Body, BodyShape};
-use crate::boxes::BOXES;
 use crate::drive::DrivePlan;
-use crate::world::{BODIES, GROUND_GROUP, WorldState};
+use crate::motion::Motion;
+use crate::state::{BODIES, BOXES, GROUND_GROUP, WorldState, mark};
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
-use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::glam::Vec3;
 use pomp_motion::rotation::log;
 use pomp_motion::{GlobalPose, Pose, Skeleton};
 use rapier3d::math::Pose as Placement;
@@ -19,19 +19,6 @@ use rapier3d::prelude::{
 const WAITING: Vec3 = Vec3::new(0.0, 1000.0, 0.0);
 /// Distance between ragdolls that wait: none touches another.
 const WAITING_APART: Vec3 = Vec3::new(10.0, 0.0, 0.0);
-
-/// Kinematic state of a ragdoll.
-#[derive(Clone, Debug)]
-pub(crate) struct Motion {
-    pub(crate) pose: GlobalPose,
-    pub(crate) local_rotations: Vec<Quat>,
-    /// Joint origins, m/s.
-    pub(crate) linear: Vec<Vec3>,
-    /// World, rad/s.
-    pub(crate) angular: Vec<Vec3>,
-    /// Generalised: relative to the parent, in its frame.
-    pub(crate) relative: Vec<Vec3>,
-}
 
 /// Handles and constants of a ragdoll; its state is in a [`WorldState`].
 pub(crate) struct Ragdoll {
@@ -51,16 +38,6 @@ fn box_around(points: &[Vec3], mass_kg: f32) -> MassProperties {
     let square = (high - low) * (high - low);
     let inertia = Vec3::new(square.y + square.z, square.x + square.z, square.x + square.y);
     MassProperties::new((low + high) * 0.5, mass_kg, inertia * (mass_kg / 12.0))
-}
-
-/// Marks the collider of a body of ragdoll `member`.
-fn mark(member: usize, body: usize) -> u128 {
-    (member as u128) << 32 | body as u128
-}
-
-/// The ragdoll and the body that a mark of [`mark`] names.
-pub(crate) fn marked(mark: u128) -> (usize, usize) {
-    ((mark >> 32) as usize, (mark & 0xffff_ffff) as usize)
 }
 
 impl Ragdoll {

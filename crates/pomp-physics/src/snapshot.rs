@@ -1,6 +1,6 @@
 use crate::PhysicsError;
-use crate::module::Controls;
-use crate::world::WorldState;
+use crate::controls::Controls;
+use crate::state::WorldState;
 use serde::{Deserialize, Serialize};
 
 /// State of a [`crate::DynamicModule`] between two frames.

@@ -1,24 +1,19 @@
 use crate::body::Body;
-use crate::boxes::{BOX, BOXES, Boxes};
+use crate::boxes::Boxes;
 use crate::drive::DrivePlan;
 use crate::ground::depth_in;
-use crate::ragdoll::{Motion, Ragdoll, marked};
+use crate::motion::Motion;
+use crate::ragdoll::Ragdoll;
+use crate::state::{BODIES, BOX, BOXES, GROUND, GROUND_GROUP, WorldState, marked};
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::Vec3;
 use pomp_motion::{GlobalPose, Pose, Skeleton};
 use rapier3d::prelude::{
-    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, Group,
-    ImpulseJointSet, IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager,
-    MultibodyJointSet, NarrowPhase, PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet,
-    SharedShape, SoftBodySet,
+    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, ImpulseJointSet,
+    IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager, MultibodyJointSet,
+    NarrowPhase, PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape,
+    SoftBodySet,
 };
-use serde::{Deserialize, Serialize};
-
-/// Marks the ground's collider; bodies carry their ragdoll and index, boxes [`BOX`].
-const GROUND: u128 = u128::MAX;
-/// Groups of the ground's and the ragdolls' colliders.
-pub(crate) const GROUND_GROUP: Group = Group::GROUP_1;
-pub(crate) const BODIES: Group = Group::GROUP_2;
 
 /// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
 /// quaternions.
@@ -29,23 +24,6 @@ const FROM_EDGE_M: f32 = 1.0;
 
 /// A pose is moved out of the ground in at most this many moves, each along the normal where it is deepest.
 const LIFTS: usize = 8;
-
-/// Everything of the engine that a continuation depends on.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct WorldState {
-    islands: IslandManager,
-    broad_phase: BroadPhaseBvh,
-    narrow_phase: NarrowPhase,
-    pub(crate) bodies: RigidBodySet,
-    pub(crate) colliders: ColliderSet,
-    pub(crate) multibody_joints: MultibodyJointSet,
-    pub(crate) frame: u64,
-    pub(crate) boxes: Boxes,
-    /// Of the ground, metres.
-    lowest_ground: f32,
-    /// The ground has changed, and the engine has not been told: it would forget that in a snapshot.
-    ground_is_new: bool,
-}
 
 /// What one ragdoll is to be made of.
 pub(crate) struct RagdollParts<'a> {

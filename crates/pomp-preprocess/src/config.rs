@@ -1,7 +1,8 @@
-use crate::replay::ReplayConfig;
-use crate::terrain_fit::TerrainFitConfig;
-use crate::{BumpConfig, FallConfig, ImpulseConfig, PaceConfig, PreprocessError, WarpConfig};
+use crate::PreprocessError;
+use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
 use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_estimate::terrain_fit::TerrainFitConfig;
+use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
@@ -88,6 +89,11 @@ impl Validate for PreprocessConfig {
 }
 
 impl PreprocessConfig {
+    /// What of it the physics of a clip depends on.
+    pub fn physics(&self) -> PhysicsSettings<'_> {
+        PhysicsSettings { dynamic: &self.dynamic, replay: &self.replay, impulses: &self.impulses }
+    }
+
     /// Checks what decides whether results mean anything.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ pub enum PreprocessError {
         /// The clip.
         path: PathBuf,
         /// What the terrain fit says.
-        source: crate::terrain_fit::TerrainFitError,
+        source: pomp_estimate::terrain_fit::TerrainFitError,
     },
     /// The replay failed.
     #[error("{}: physics replay: {source}", path.display())]
@@ -60,7 +60,7 @@ pub enum PreprocessError {
     },
     /// Force plates that cannot be used.
     #[error(transparent)]
-    Plates(#[from] crate::validation::PlateError),
+    Plates(#[from] crate::plate_error::PlateError),
     /// A setting outside its range.
     #[error("preprocessing configuration: {0}")]
     OutOfRange(#[from] pomp_config::OutOfRange),

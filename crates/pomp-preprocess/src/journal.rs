@@ -2,8 +2,7 @@
 //! interrupted at any moment goes on where it stopped.
 
 use crate::PreprocessError;
-use crate::impulses::ImpulseReport;
-use crate::replay::ReplayReport;
+use pomp_estimate::{ImpulseReport, ReplayReport};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -3,51 +3,39 @@
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
 //! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
 //!
-//! The steps: [`load_clip`] reads, mends or refuses what is wrong with frames ([`defects`]), and retargets; [`labelled`] finds contacts and gaits; [`terrain_fit`] reconstructs the
-//! ground; [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse;
-//! [`mod@impulses`] makes of it and of the clip's own motion the impulses that a force plate would measure.
-//! [`validation`] compares them with real plates.
+//! The steps: [`load_clip`] reads, mends or refuses what is wrong with frames, and retargets; [`labelled`] finds contacts and
+//! gaits; `pomp-estimate` reconstructs the ground, replays the clip and estimates its contact impulses. [`validation`] compares
+//! them with force plates, [`terrain_check`] the ground with known ones.
 //!
-//! What mocap lacks is made from what it has, when the configuration asks for it: clips on other ground
-//! ([`WarpConfig`]), clips that are pushed ([`BumpConfig`]) and clips that are struck down, lie and get up
-//! ([`FallConfig`]).
+//! What mocap lacks `pomp-augment` makes from what it has, when the configuration asks for it: clips on other ground, slower
+//! walks, clips that are pushed, and clips that are struck down, lie and get up.
 //!
 //! It trains nothing and knows no network.
 
-mod airborne;
-mod bumps;
+mod clip_results;
 mod config;
-pub mod defects;
-mod draws;
 mod error;
-mod falls;
-pub mod impulses;
+mod get_up_clips;
+mod input;
 mod journal;
+mod load;
+mod manifest;
 mod own_ground;
-mod pace;
 mod part;
-mod pipeline;
+mod plate_error;
 mod provenance;
-mod replay;
-mod stage;
+mod run;
 pub mod terrain_check;
-pub mod terrain_fit;
 pub mod validation;
 mod variant;
-mod warp;
 
-pub use bumps::BumpConfig;
+pub use clip_results::preprocess_clip;
 pub use config::PreprocessConfig;
 pub use error::PreprocessError;
-pub use falls::{FallConfig, WayUp};
-pub use impulses::{ImpulseConfig, ImpulseEstimator, ImpulseReport};
+pub use input::{Input, find_inputs};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
-pub use pace::PaceConfig;
+pub use load::{LoadedClip, labelled, load_clip};
+pub use manifest::{Failure, Manifest, config_hash};
 pub use part::Part;
-pub use pipeline::{
-    Failure, Input, LoadedClip, Manifest, OnFailure, Progress, config_hash, find_inputs, labelled, load_clip,
-    preprocess_clip, run, run_part,
-};
 pub use provenance::{Provenance, ProvenanceIndex};
-pub use replay::{ReplayConfig, ReplayReport, replay};
-pub use warp::{ReliefKind, WarpConfig};
+pub use run::{OnFailure, Progress, run, run_part};

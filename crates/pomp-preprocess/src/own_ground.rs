@@ -1,18 +1,16 @@
 //! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed, struck
 //! down.
 
-use crate::bumps::{Bumped, bump};
-use crate::falls::{Felled, GetUpClip, Unfit, fell};
-use crate::impulses::{self, ImpulseReport, expectations};
+use crate::input::Input;
 use crate::journal::GroundRecord;
-use crate::pace::{Paced, pace};
-use crate::pipeline::{Input, LoadedClip, labelled};
-use crate::replay::{ReplayReport, replay};
-use crate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
+use crate::load::{LoadedClip, labelled};
 use crate::variant::Variant;
-use crate::warp::warp;
-use crate::{PreprocessConfig, PreprocessError, ReliefKind};
-use pomp_motion::{Clip, Recording, TerrainGrid};
+use crate::{PreprocessConfig, PreprocessError};
+use pomp_augment::{Bumped, Felled, GetUpClip, Paced, ReliefKind, Source, Unfit, bump, fell, pace, warp};
+use pomp_estimate::impulses::{self, ImpulseEstimate};
+use pomp_estimate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
+use pomp_estimate::{ImpulseReport, ReplayReport, airborne, expectations, replay};
+use pomp_motion::{Clip, Recording, SimulationTrack, TerrainGrid};
 use pomp_physics::Expectation;
 use std::path::Path;
 
@@ -65,12 +63,9 @@ impl OwnGround {
 
     fn of_clip(input: &Input, clip: Clip, config: &PreprocessConfig) -> Result<Self, PreprocessError> {
         let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
-        let contact = &recording.foot_contact;
-        let expected = expectations(&clip, contact, config)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
-        let (mut simulation, replay) = replay(&clip, &grid, &config.dynamic, &config.replay, &expected)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
-        let impulses = impulses::store(&clip, contact, &grid, &mut simulation, config, &input.path)?.report;
+        let Replayed { simulation, report: replay, estimate, expected } =
+            replayed(&input.path, &clip, &recording.foot_contact, &grid, config)?;
+        let impulses = estimate.report;
         recording.terrain = Some(grid);
         recording.simulation = Some(simulation);
         Ok(Self { clip, recording, fit, replay, impulses, expected })
@@ -94,6 +89,10 @@ impl OwnGround {
             Variant::Felled => return self.felled(input, name, get_up, config),
         };
         made.map(|made| made.map_err(NotMade::from))
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source { clip: &self.clip, recording: &self.recording, expected: &self.expected }
     }
 
     fn as_result(&self, description: String, config: &PreprocessConfig) -> Made {
@@ -196,7 +195,7 @@ impl OwnGround {
     ) -> Result<Result<Made, String>, PreprocessError> {
         let grid = self.recording.terrain.as_ref().expect("the plain result has its terrain");
         let track = self.recording.simulation.as_ref().expect("the plain result has its replay");
-        let bumped = bump(&self.clip, &self.recording, track, &self.expected, grid, config, name)
+        let bumped = bump(self.source(), track, grid, config.physics(), &config.bumps, name)
             .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
         Ok(bumped.map(|Bumped { mut recording, report }| {
             recording.terrain = Some(grid.clone());
@@ -227,7 +226,8 @@ impl OwnGround {
             return Ok(Err("its own ground is not level".to_owned().into()));
         }
         let level_m = self.fit.level_m;
-        match fell(&self.clip, &self.recording, level_m, &self.expected, get_up, config, name) {
+        let (physics, terrain) = (config.physics(), &config.terrain);
+        match fell(self.source(), level_m, get_up, physics, terrain, &config.falls, name) {
             Ok(Felled { recording, report, description, license }) => {
                 let simulation = recording.simulation.as_ref().expect("a fall is simulated");
                 let impulses = ImpulseReport::of_simulation(
@@ -262,11 +262,8 @@ impl OwnGround {
         config: &PreprocessConfig,
     ) -> Result<(Recording, ReplayReport, ImpulseReport), PreprocessError> {
         let contact = &self.recording.foot_contact;
-        let expected = expectations(clip, contact, config)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
-        let (mut simulation, report) = replay(clip, &grid, &config.dynamic, &config.replay, &expected)
-            .map_err(|source| PreprocessError::Replay { path: input.path.clone(), source })?;
-        let impulses = impulses::store(clip, contact, &grid, &mut simulation, config, &input.path)?.report;
+        let Replayed { simulation, report, estimate, .. } =
+            replayed(&input.path, clip, contact, &grid, config)?;
         let recording = Recording {
             foot_contact: self.recording.foot_contact.clone(),
             gait: self.recording.gait.clone(),
@@ -274,8 +271,35 @@ impl OwnGround {
             simulation: Some(simulation),
             ..Recording::of_clip(clip)
         };
-        Ok((recording, report, impulses))
+        Ok((recording, report, estimate.report))
     }
+}
+
+/// What physics makes of a clip on its ground.
+pub(crate) struct Replayed {
+    /// With contact impulses as the configuration wants them stored.
+    pub simulation: SimulationTrack,
+    pub report: ReplayReport,
+    pub estimate: ImpulseEstimate,
+    /// What the clip asks of the drives.
+    pub expected: Vec<Expectation>,
+}
+
+/// Replays the clip of `path` on `grid` and estimates its contact impulses.
+pub(crate) fn replayed(
+    path: &Path,
+    clip: &Clip,
+    contact: &[[bool; 4]],
+    grid: &TerrainGrid,
+    config: &PreprocessConfig,
+) -> Result<Replayed, PreprocessError> {
+    let refused = |source| PreprocessError::Replay { path: path.to_path_buf(), source };
+    let expected = expectations(clip, contact, config.physics()).map_err(refused)?;
+    let (mut simulation, report) =
+        replay(clip, grid, &config.dynamic, &config.replay, &expected).map_err(refused)?;
+    let estimate = impulses::store(clip, contact, grid, &mut simulation, config.physics())
+        .map_err(|error| PreprocessError::Terrain { path: path.to_path_buf(), source: error.into() })?;
+    Ok(Replayed { simulation, report, estimate, expected })
 }
 
 /// A clip with contacts and gaits, and the ground that its feet speak of.
@@ -288,7 +312,7 @@ pub(crate) fn on_own_ground(
         .map_err(|source| PreprocessError::Motion { path: path.to_path_buf(), source })?;
     let mut fit = fit_terrain(&FitInput::of_recording(&recording), &config.terrain, 0)
         .map_err(|source| PreprocessError::Terrain { path: path.to_path_buf(), source })?;
-    fit.report.warnings.extend(crate::airborne::warnings(clip, &recording.foot_contact, &fit.map));
+    fit.report.warnings.extend(airborne::warnings(clip, &recording.foot_contact, &fit.map));
     Ok((recording, fit.map.into_grid(), fit.report))
 }
 

@@ -1,4 +1,5 @@
-use crate::{Input, PreprocessError};
+use crate::PreprocessError;
+use crate::input::Input;
 use pomp_files::Digest;
 
 /// A share of the inputs, for several processes or machines that write into one folder.

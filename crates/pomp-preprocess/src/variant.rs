@@ -1,4 +1,5 @@
-use crate::{PreprocessConfig, ReliefKind};
+use crate::PreprocessConfig;
+use pomp_augment::ReliefKind;
 
 /// What is made of a clip or its mirror image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(crate) fn planned(name: &str, config: &PreprocessConfig) -> Vec<Planned> {
             add(name, Variant::Fitted(variant));
         }
         let kinds = &config.warp.kinds;
-        let first = crate::draws::Draws::of_name(config.warp.seed, &base).below(kinds.len().max(1));
+        let first = pomp_motion::random::Draws::of_name(config.warp.seed, &base).below(kinds.len().max(1));
         for variant in 0..config.warp.variants {
             let kind = kinds[(first + variant) % kinds.len()];
             add(format!("{base}_terrain_{}{}", kind.name(), variant + 1), Variant::Warped(kind));

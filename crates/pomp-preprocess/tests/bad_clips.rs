@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
 
+use pomp_estimate::defects::{Defect, mended};
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::{Clip, Pose, Recording, Skeleton, SourceMotion, humanoid};
-use pomp_preprocess::defects::{Defect, mended};
 use pomp_preprocess::{Input, ManifestEntry, PreprocessConfig, PreprocessError, Provenance, preprocess_clip};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;

@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
 
+use pomp_estimate::ReplayConfig;
+use pomp_estimate::impulses::{ImpulseConfig, ImpulseEstimate, estimate, expectations};
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::{Clip, FrameTable, Pose, SimulationTrack, Skeleton, humanoid};
-use pomp_preprocess::impulses::{ImpulseConfig, ImpulseEstimate, estimate, expectations};
 use pomp_preprocess::validation::{PlateError, Plates, Trial, trials, validate};
-use pomp_preprocess::{PreprocessConfig, PreprocessError, ReplayConfig};
+use pomp_preprocess::{PreprocessConfig, PreprocessError};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 use std::path::Path;
@@ -293,7 +294,7 @@ fn a_mass_that_is_a_little_wrong_is_found_by_the_plates_and_taken_out() {
 fn a_body_at_rest_is_expected_to_be_borne_by_its_feet() {
     let clip = clip(120, |_| Vec3::ZERO);
     let config = PreprocessConfig::default();
-    let expected = expectations(&clip, &[[true; 4]; 120], &config).unwrap();
+    let expected = expectations(&clip, &[[true; 4]; 120], config.physics()).unwrap();
     let pose = &clip.global_poses()[0];
     let ground = pose.positions[humanoid::LEFT_TOE.0].y - humanoid::TOE_HEIGHT * 1.75;
     for frame in &expected {
@@ -308,7 +309,7 @@ fn a_body_at_rest_is_expected_to_be_borne_by_its_feet() {
     }
     let replay = ReplayConfig { feed_forward: false, ..ReplayConfig::default() };
     let untold = PreprocessConfig { replay, ..config };
-    assert!(expectations(&clip, &[[true; 4]; 120], &untold).unwrap().is_empty());
+    assert!(expectations(&clip, &[[true; 4]; 120], untold.physics()).unwrap().is_empty());
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
 
+use pomp_estimate::terrain_fit::GroundKind;
 use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::terrain_check::{
     CheckedGround, ProceduralFigures, procedural_figures, recorded_figures,
 };
-use pomp_preprocess::terrain_fit::GroundKind;
 use pomp_preprocess::{PreprocessConfig, find_inputs};
 use std::path::PathBuf;
 

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
 
+use pomp_augment::{ReliefKind, WayUp};
 use pomp_formats::npz::read_recording;
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::Gait;
 use pomp_motion::retarget::RigLibrary;
-use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, ReliefKind, WayUp, find_inputs, run};
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, find_inputs, run};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 use std::path::Path;

@@ -2,10 +2,11 @@
 
 use crate::ReportError;
 use crate::output::{json, make_folder, write};
+use pomp_estimate::ImpulseConfig;
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::statistics::median;
 use pomp_preprocess::validation::{ESTIMATORS, Forces, Scores, Trial, TrialResult, trials, validate};
-use pomp_preprocess::{ImpulseConfig, PreprocessConfig, PreprocessError};
+use pomp_preprocess::{PreprocessConfig, PreprocessError};
 use pomp_render::Plot;
 use serde::Serialize;
 use std::collections::BTreeMap;

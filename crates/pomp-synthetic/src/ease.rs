@@ -1,4 +1,4 @@
-//! Scalar curves in time: ramps, Hermite pieces, smoothing, repeatable noise.
+//! Scalar curves in time: ramps, Hermite pieces, smoothing.
 
 use std::ops::{Add, Mul};
 
@@ -72,18 +72,4 @@ pub(crate) fn smooth_above(values: &[f32], radius: usize) -> Vec<f32> {
         })
         .collect();
     smoothed(&highest, radius)
-}
-
-/// Uniform noise in [−1, 1] that depends on nothing but its three arguments (SplitMix64, Steele et al. 2014).
-///
-/// Addressed by index, so that one stride's draw does not shift the next one's.
-pub(crate) fn noise(seed: u64, stream: u64, index: i64) -> f32 {
-    let mut z = seed
-        .wrapping_add(stream.wrapping_mul(0xD1B5_4A32_D192_ED03))
-        .wrapping_add((index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-        .wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^= z >> 31;
-    (z >> 40) as f32 / (1u64 << 23) as f32 - 1.0
 }

@@ -1,4 +1,3 @@
-use crate::ease::noise;
 use crate::feet::FootTrack;
 use crate::jump::Jump;
 use crate::path::{Bout, RootPath};
@@ -11,6 +10,7 @@ use crate::swing::SwingLeg;
 use crate::upper_body::UpperBody;
 use crate::{Ends, MotionKind, MotionRequest, Side, SyntheticClip, SyntheticError};
 use pomp_motion::glam::{Quat, Vec2};
+use pomp_motion::random::noise;
 use pomp_motion::{Clip, FRAME_RATE_HZ, Gait, Pose, Skeleton, humanoid};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-use crate::ease::{noise, smooth_above, smoothed};
+use crate::ease::{smooth_above, smoothed};
 use crate::feet::FootTrack;
 use crate::jump::{GRAVITY, Jump};
 use crate::leg_ik;
@@ -6,6 +6,7 @@ use crate::path::{RootPath, left_forward};
 use crate::style::Style;
 use crate::{MotionRequest, Side, SyntheticError};
 use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::random::noise;
 use pomp_motion::smoothstep;
 use pomp_terrain::HeightMap;
 use std::f32::consts::{PI, TAU};

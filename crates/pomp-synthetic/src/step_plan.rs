@@ -1,10 +1,10 @@
-use crate::ease::noise;
 use crate::path::{Bout, RootPath, left_forward};
 use crate::planted_foot::{FootShape, PlantedFoot};
 use crate::stance::Stance;
 use crate::style::Style;
 use crate::{MotionRequest, Side};
 use pomp_motion::glam::Vec3;
+use pomp_motion::random::noise;
 use pomp_terrain::HeightMap;
 
 /// Half the distance between the feet of a standing person, share of body height.

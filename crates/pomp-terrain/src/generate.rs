@@ -1,6 +1,7 @@
 use crate::height_map::square_cells;
 use crate::{HeightMap, Shape, StartArea, TerrainError, TerrainSpec};
 use noise::{NoiseFn, Perlin};
+use pomp_motion::random::mixed_seed;
 
 /// Slack with which a grid point on a riser or lip counts as beyond it, metres: rounding of `origin + i·cell`
 /// must not decide on which side of an edge a whole row of heights falls.
@@ -136,17 +137,9 @@ fn octaves(count: u32, seed: u64, own: u32) -> Vec<Perlin> {
     (0..count).map(|octave| Perlin::new(mixed(seed, own, octave))).collect()
 }
 
-/// Seed of an octave: splitmix64 over the three numbers, so that neighbouring seeds share nothing.
+/// Seed of an octave, so that neighbouring seeds share nothing.
 fn mixed(seed: u64, own: u32, octave: u32) -> u32 {
-    let mut state = seed;
-    for word in [u64::from(own), u64::from(octave)] {
-        state =
-            state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(word.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        state ^= state >> 31;
-    }
-    (state >> 32) as u32
+    (mixed_seed(mixed_seed(seed, u64::from(own)), u64::from(octave)) >> 32) as u32
 }
 
 /// Sum of octaves, each of half the wavelength and half the height, scaled to stay within [−1, 1].

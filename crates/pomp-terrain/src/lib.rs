@@ -30,12 +30,14 @@ mod error;
 pub mod file;
 mod generate;
 mod height_map;
+mod load;
 mod shape;
 mod spec;
 
 pub use error::TerrainError;
-pub use file::{load, save};
+pub use file::save;
 pub use generate::generate;
 pub use height_map::{Bounds, HeightMap};
+pub use load::load;
 pub use shape::Shape;
 pub use spec::{PRESET_NAMES, StartArea, TerrainSpec, preset};

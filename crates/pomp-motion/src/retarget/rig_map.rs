@@ -1,9 +1,22 @@
-use super::{DroppedBone, RetargetError};
+use super::RetargetError;
 use crate::{JointIndex, Skeleton, humanoid};
 use glam::{Mat3, Quat, Vec3};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// A bone that a converter lost: joints that lie in their parent although a bone is between them in the body.
+///
+/// Where a file has all of `joints` at no distance from one parent, and states no translations per frame, they
+/// are put at the end of a bone with the offset of `same_as`. Other files are read as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedBone {
+    /// Source joints at the far end of the lost bone, as the file writes them.
+    pub joints: Vec<String>,
+    /// Source joint whose offset is nearly that of the lost bone.
+    pub same_as: String,
+}
 
 /// Which source joint plays which project joint.
 ///

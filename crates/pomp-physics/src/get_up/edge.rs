@@ -1,6 +1,6 @@
 //! The edge of a hole that a character stands in.
 
-use super::Fallen;
+use super::fallen::Fallen;
 use pomp_motion::glam::Vec3;
 use pomp_motion::rotation::{from_yaw, wrap_angle, yaw_of_direction};
 use pomp_motion::{RootFrame, humanoid};

@@ -1,11 +1,11 @@
 //! Clips on grounds that are known.
 
-use crate::draws::Draws;
-use crate::pipeline::labelled;
-use crate::terrain_fit::{FitInput, GroundKind, fit_terrain};
+use crate::load::labelled;
 use crate::{PreprocessConfig, PreprocessError};
 use glam::Vec2;
+use pomp_estimate::terrain_fit::{FitInput, GroundKind, fit_terrain};
 use pomp_motion::humanoid;
+use pomp_motion::random::Draws;
 use pomp_synthetic::{MotionKind, MotionRequest, SyntheticClip, generate};
 use pomp_terrain::{HeightMap, Shape, StartArea, TerrainSpec};
 use serde::{Deserialize, Serialize};
@@ -165,7 +165,7 @@ fn draw(ground: CheckedGround, seed: u64, draws: &mut Draws) -> Result<Truth, po
             let description =
                 format!("hills of {amplitude_m:.2} m over {wavelength_m:.1} m, {}", walk(&request));
             plain(
-                made(Shape::Hills { amplitude_m, wavelength_m, seed: 0 }, draws.next())?,
+                made(Shape::Hills { amplitude_m, wavelength_m, seed: 0 }, draws.bits())?,
                 description,
                 request,
             )

@@ -1,8 +1,8 @@
 //! Recorded clips: how their feet lie on the ground that was made of them.
 
-use crate::pipeline::{labelled, load_clip};
-use crate::terrain_fit::{FitInput, FitReport, fit_terrain, lifted_points};
+use crate::load::{labelled, load_clip};
 use crate::{Input, PreprocessConfig, PreprocessError};
+use pomp_estimate::terrain_fit::{FitInput, FitReport, fit_terrain, lifted_points};
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::statistics::percentile;
 use serde::{Deserialize, Serialize};

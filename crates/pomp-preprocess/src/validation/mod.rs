@@ -5,16 +5,16 @@
 //! world (Y up). Nothing of the plates is used by the estimates.
 
 mod compare;
-mod error;
 mod plates;
 
+pub use crate::plate_error::PlateError;
 pub use compare::{Forces, Scores, compare};
-pub use error::PlateError;
 pub use plates::{PlateFrame, Plates, Trial, trials};
 
-use crate::impulses::{self, ImpulseEstimate};
-use crate::own_ground::on_own_ground;
-use crate::{PreprocessConfig, PreprocessError, load_clip, replay};
+use crate::load::load_clip;
+use crate::own_ground::{Replayed, on_own_ground, replayed};
+use crate::{PreprocessConfig, PreprocessError};
+use pomp_estimate::impulses::{self, ImpulseEstimate};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::{FrameTable, GRAVITY_M_S2, GlobalPose, Recording, SimulationTrack, humanoid};
@@ -95,26 +95,10 @@ pub fn validate(
     let plates = Plates::read(&trial.plates)?;
     let clip = loaded.clip;
     let rate_hz = f64::from(clip.frame_rate_hz);
-    let clip_s = (clip.frames() - 1) as f64 / rate_hz;
-    let shared_s = clip_s.min(plates.seconds());
-    // One of them much longer than the other is no trial: the frames are said to be the same.
-    let apart = (clip_s - plates.seconds()).abs() > 0.1 * clip_s.max(plates.seconds()) + 0.1;
-    if shared_s < LEAST_S || apart {
-        return Err(PlateError::NoOverlap {
-            path: trial.plates.clone(),
-            plates_s: plates.seconds(),
-            clip_s,
-            shared_s,
-            least_s: LEAST_S,
-        }
-        .into());
-    }
+    let shared_s = shared_time(trial, &plates, (clip.frames() - 1) as f64 / rate_hz)?;
     let (recording, grid, fit) = on_own_ground(&trial.clip, &clip, config)?;
-    let expected = impulses::expectations(&clip, &recording.foot_contact, config)
-        .map_err(|source| PreprocessError::Replay { path: trial.clip.clone(), source })?;
-    let (mut track, replayed) = replay(&clip, &grid, &config.dynamic, &config.replay, &expected)
-        .map_err(|source| PreprocessError::Replay { path: trial.clip.clone(), source })?;
-    let estimate = impulses::store(&clip, &recording.foot_contact, &grid, &mut track, config, &trial.clip)?;
+    let Replayed { simulation: track, report: replayed, estimate, .. } =
+        replayed(&trial.clip, &clip, &recording.foot_contact, &grid, config)?;
 
     let frames = clip.frames().min((shared_s * rate_hz) as usize + 1);
     let scale = f64::from(loaded.report.scale);
@@ -124,23 +108,10 @@ pub fn validate(
     let seen = if complete { seen(&recording, &measured, rate_hz) } else { vec![false; frames] };
     let measured_weight = measured.total_bw.iter().map(|f| f.y).sum::<f64>() / frames as f64;
     let shown_weight = shown_weight(&measured, &estimate, &seen);
+    let on_plates_all_the_time = complete && trial.contact_fraction >= 0.95;
+    check_mass(trial, if on_plates_all_the_time { Some(measured_weight) } else { shown_weight })?;
     let mut warnings = loaded.warnings;
     warnings.extend(fit.warnings);
-    let on_plates_all_the_time = complete && trial.contact_fraction >= 0.95;
-    // In the air nobody weighs anything: there the plates have to agree with the motion.
-    if let Some(weight) = if on_plates_all_the_time { Some(measured_weight) } else { shown_weight }
-        && (weight - 1.0).abs() > MASS_TOLERANCE
-    {
-        return Err(PlateError::WrongMass {
-            path: trial.plates.clone(),
-            stated_kg: trial.mass_kg,
-            measured_kg: weight * trial.mass_kg,
-        }
-        .into());
-    }
-    if !PERSON_KG.contains(&trial.mass_kg) {
-        return Err(PlateError::NoPerson { path: trial.plates.clone(), stated_kg: trial.mass_kg }.into());
-    }
     if on_plates_all_the_time && (measured_weight - 1.0).abs() > MASS_DOUBT {
         warnings.push(format!(
             "mass: the plates carry {:.1} kg on average, the manifest says {} kg: {:+.1} % of every force",
@@ -168,6 +139,32 @@ pub fn validate(
         warnings,
         curves: Curves { rate_hz, measured, predicted },
     })
+}
+
+/// The time that plates and a clip of `clip_s` seconds share, seconds.
+fn shared_time(trial: &Trial, plates: &Plates, clip_s: f64) -> Result<f64, PlateError> {
+    let plates_s = plates.seconds();
+    let shared_s = clip_s.min(plates_s);
+    // One of them much longer than the other is no trial: the frames are said to be the same.
+    let apart = (clip_s - plates_s).abs() > 0.1 * clip_s.max(plates_s) + 0.1;
+    if shared_s < LEAST_S || apart {
+        let path = trial.plates.clone();
+        return Err(PlateError::NoOverlap { path, plates_s, clip_s, shared_s, least_s: LEAST_S });
+    }
+    Ok(shared_s)
+}
+
+/// Refuses a mass that is not the one on the plates, by the `weight` that they show over that of the mass, or no person's.
+fn check_mass(trial: &Trial, weight: Option<f64>) -> Result<(), PlateError> {
+    let (path, stated_kg) = (trial.plates.clone(), trial.mass_kg);
+    // In the air nobody weighs anything: there the plates have to agree with the motion.
+    match weight {
+        Some(weight) if (weight - 1.0).abs() > MASS_TOLERANCE => {
+            Err(PlateError::WrongMass { path, stated_kg, measured_kg: weight * stated_kg })
+        }
+        _ if !PERSON_KG.contains(&stated_kg) => Err(PlateError::NoPerson { path, stated_kg }),
+        _ => Ok(()),
+    }
 }
 
 /// See [`TrialResult::shown_weight`].

@@ -1,6 +1,6 @@
 //! Force plates: a manifest of trials, and per trial a table of forces on the frames of its clip.
 
-use super::PlateError;
+use crate::plate_error::PlateError;
 use pomp_motion::glam::DVec3;
 use std::path::{Path, PathBuf};
 

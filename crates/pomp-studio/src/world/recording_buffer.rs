@@ -1,9 +1,8 @@
 use crate::StudioError;
 use glam::Vec3;
 use pomp_generator::{FRAME_RATE_HZ, Generator, StepOutput, label_contacts};
-use pomp_motion::{
-    ESTIMATED_BY_SIMULATION, FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording, SimulationTrack,
-};
+use pomp_motion::{FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording};
+use pomp_physics::SimulationRecorder;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -68,37 +67,26 @@ impl RecordingBuffer {
             return Err(StudioError::NothingRecorded);
         }
         let skeleton = Arc::new(generator.skeleton().clone());
-        let (joints, bodies) = (skeleton.len(), generator.body_names().len());
+        let joints = skeleton.len();
         let poses: Vec<GlobalPose> = self.outputs().map(|output| output.simulated.pose.clone()).collect();
         let mut recording = Recording::of_global_poses("studio", skeleton, FRAME_RATE_HZ, &poses);
-        let mut velocities = FrameTable::with_columns(joints);
+        let mut recorder =
+            SimulationRecorder::new(generator.body_names(), generator.body_masses(), self.len());
         let mut targets = FrameTable::with_columns(joints);
-        let mut contact_impulse = FrameTable::with_columns(bodies);
         let codes = self.outputs().next().map_or(0, |output| output.phase_code.len());
         let mut phase = FrameTable::with_columns(codes);
         for output in self.outputs() {
-            velocities.push(&output.simulated.velocities);
+            recorder.record(&output.simulated);
             targets.push(&output.target.positions);
-            contact_impulse.push(&output.simulated.contact_impulse);
             phase.push(&output.phase_code);
         }
         recording.gait = self.outputs().map(|output| output.gait).collect();
         recording.phase = (codes > 0).then_some(phase);
         recording.terrain = Some(generator.terrain().grid().clone());
-        recording.simulation = Some(SimulationTrack {
-            body_names: generator.body_names().to_vec(),
-            body_mass_kg: generator.body_masses().to_vec(),
-            contact_impulse: contact_impulse.clone(),
-            impulse_estimator: ESTIMATED_BY_SIMULATION.to_owned(),
-            sim_contact_impulse: contact_impulse,
-            positions: recording.positions.clone(),
-            quaternions: recording.quaternions.clone(),
-            velocities: velocities.clone(),
-            assist_force: self.outputs().map(|output| output.simulated.assist_force).collect(),
-            assist_torque: self.outputs().map(|output| output.simulated.assist_torque).collect(),
-        });
+        let simulation = recorder.finish();
+        recording.velocities.clone_from(&simulation.velocities);
+        recording.simulation = Some(simulation);
         label_contacts(&mut recording, generator.dynamics());
-        recording.velocities = velocities;
         recording.generation = Some(GenerationTrack {
             target_positions: targets,
             pushes: self.pushes.iter().filter_map(|(frame, push)| self.in_time(*frame, *push)).collect(),

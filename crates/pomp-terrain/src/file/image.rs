@@ -1,4 +1,4 @@
-use super::{bad, io, read_text, write_beside};
+use super::access::{bad, io, read_text, write_beside};
 use crate::{HeightMap, TerrainError};
 use pomp_motion::{FrameTable, TerrainGrid};
 use serde::{Deserialize, Serialize};

@@ -8,24 +8,15 @@
 //!
 //! Files are written beside their place, synced and renamed, so no partial file ever carries the final name.
 
+mod access;
 mod image;
 mod npz;
 
 pub use image::Sidecar;
 
-use crate::{HeightMap, Shape, TerrainError, TerrainSpec, generate};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
-/// Reads a terrain from a `.png`, `.npz` or `.toml` file; `seed` matters for descriptions (`.toml`) only.
-///
-/// # Errors
-/// [`TerrainError::Io`] when a file cannot be read, [`TerrainError::BadFile`] with place and remedy when its
-/// content is no terrain.
-pub fn load(path: impl AsRef<Path>, seed: u64) -> Result<HeightMap, TerrainError> {
-    let path = path.as_ref();
-    if extension(path) == "toml" { generate(&load_spec(path)?, seed) } else { load_map(path) }
-}
+use crate::{HeightMap, Shape, TerrainError, TerrainSpec};
+use access::{bad, read_text, write_beside};
+use std::path::Path;
 
 /// Writes a height map to a `.png` (and its sidecar) or an `.npz` file.
 ///
@@ -46,7 +37,7 @@ pub fn save(map: &HeightMap, path: impl AsRef<Path>) -> Result<(), TerrainError>
 /// Reads a `.png` or `.npz` file.
 ///
 /// # Errors
-/// As [`load`].
+/// As [`crate::load`].
 pub(crate) fn load_map(path: &Path) -> Result<HeightMap, TerrainError> {
     let grid = match extension(path).as_str() {
         "png" => image::load(path)?,
@@ -101,7 +92,7 @@ fn anchor(shape: &mut Shape, folder: &Path) {
     }
 }
 
-fn extension(path: &Path) -> String {
+pub(crate) fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
@@ -111,24 +102,4 @@ fn unknown_extension(path: &Path, extension: &str, remedy: &str) -> TerrainError
         other => format!("has the extension \".{other}\", which is no terrain format"),
     };
     bad(path, reason, remedy)
-}
-
-fn bad(path: &Path, reason: impl Into<String>, remedy: impl Into<String>) -> TerrainError {
-    TerrainError::BadFile { path: path.to_owned(), reason: reason.into(), remedy: remedy.into() }
-}
-
-fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TerrainError {
-    let path: PathBuf = path.to_owned();
-    move |source| TerrainError::Io { action, path, source }
-}
-
-fn read_text(path: &Path) -> Result<String, TerrainError> {
-    std::fs::read_to_string(path).map_err(io("read", path))
-}
-
-fn write_beside(
-    path: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
-) -> Result<(), TerrainError> {
-    pomp_files::replace_file(path, write).map_err(io("write", path))
 }

@@ -1,4 +1,4 @@
-use super::{bad, io, write_beside};
+use super::access::{bad, io, write_beside};
 use crate::{HeightMap, TerrainError};
 use npyz::npz::{NpzArchive, NpzWriter};
 use npyz::zip::{CompressionMethod, DateTime, write::FileOptions};

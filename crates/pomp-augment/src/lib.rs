@@ -1,0 +1,22 @@
+//! New clips from recorded ones, by simulation (docs/method.md §6.6): what mocap lacks is made from what it has.
+//!
+//! [`warp`] lays a level clip on ground with relief ([`WarpConfig`]), [`pace`] slows a walk ([`PaceConfig`]), [`bump`] pushes a
+//! clip while the ragdoll replays it ([`BumpConfig`]), and [`fell`] strikes it down, lets it lie and get up ([`FallConfig`]).
+//! Each says why a clip does not allow it. Two of them simulate by themselves; the others give targets, which
+//! [`pomp_estimate::replay`] makes physical.
+//!
+//! The same seed and name give the same variant. It reads no files.
+
+mod bumps;
+mod falls;
+mod legs;
+mod pace;
+mod smoothing;
+mod source;
+mod warp;
+
+pub use bumps::{BumpConfig, Bumped, bump};
+pub use falls::{FallConfig, Felled, GetUpClip, Unfit, WayUp, fell, way_up};
+pub use pace::{PaceConfig, Paced, pace};
+pub use source::Source;
+pub use warp::{ReliefKind, WarpConfig, Warped, warp};

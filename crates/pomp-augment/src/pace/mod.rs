@@ -1,0 +1,225 @@
+//! Level walks at a slower pace (ours): mocap has people who walk and people who stand, and hardly a slow walk between.
+//!
+//! Who walks at a share s of a pace takes steps √s as long, √s as often: people keep the ratio of step length and cadence
+//! over their paces (Sekiya and Nagasaki 1998). So the course on the ground plane shrinks by √s, the feet with it but for
+//! their distance from the line of travel, the pelvis rises as far as the shorter steps leave room, the legs bend to
+//! the feet, and time runs slower by √s. Planted feet stay planted.
+
+mod config;
+#[cfg(test)]
+mod tests;
+
+pub use config::PaceConfig;
+
+use crate::legs::{LEGS, bend_leg};
+use crate::smoothing::gaussian;
+use glam::{Quat, Vec2, Vec3};
+use pomp_motion::random::Draws;
+use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, smoothstep};
+
+/// Standard deviation of the smoothing of the facing direction, seconds: most of a step.
+const FACING_S: f32 = 0.35;
+/// Standard deviation of the smoothing of the pelvis's rise, seconds.
+const RISE_S: f32 = 0.08;
+/// Slowest walk that is slowed further, m/s, as the clip's mean while its feet walk.
+const LEAST_SPEED_MPS: f32 = 0.7;
+/// Largest angle between travel and facing, on average, as a cosine: who walks sideways or backwards stays as he is.
+const LEAST_AHEAD: f32 = 0.9;
+/// Frames over which the distance from the line of travel changes from stance to stance at the least.
+const LEAST_BLEND_FRAMES: usize = 6;
+/// A leg is stretched to this share of its length at most, or as far as the clip stretches it.
+const STRETCH: f32 = 0.985;
+
+/// A walk at another pace.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    /// The clip; it has other frames than the one it was made from.
+    pub clip: Clip,
+    /// Its pace over that of the clip.
+    pub share: f32,
+}
+
+/// Slows `clip`, whose contacts and gaits `recording` has, as the `variant`th (from 0) of the configured variants, or says
+/// why that cannot be.
+pub fn pace(
+    clip: &Clip,
+    recording: &Recording,
+    config: &PaceConfig,
+    variant: usize,
+    stream: &str,
+) -> Result<Paced, String> {
+    let frames = recording.frames() as f32;
+    let steady = |weights: &&[f32; Gait::COUNT]| matches!(Gait::dominant(weights), Gait::Stand | Gait::Walk);
+    if (recording.gait.iter().filter(steady).count() as f32) < config.least_steady_share * frames {
+        return Err("it does more than stand and walk".to_owned());
+    }
+    let poses = clip.global_poses();
+    let facing = facing(&poses, FACING_S * clip.frame_rate_hz);
+    let walks: Vec<usize> =
+        (1..poses.len()).filter(|t| Gait::dominant(&recording.gait[*t]) == Gait::Walk).collect();
+    let moves = |t: usize| ground(poses[t].positions[0] - poses[t - 1].positions[0]);
+    let gone: f32 = walks.iter().map(|t| moves(*t).length()).sum();
+    let ahead: f32 = walks.iter().map(|t| moves(*t).dot(facing[*t])).sum();
+    if gone * clip.frame_rate_hz < LEAST_SPEED_MPS * walks.len() as f32 || walks.is_empty() {
+        return Err("it does not walk, or slowly already".to_owned());
+    }
+    if ahead < LEAST_AHEAD * gone {
+        return Err("it does not walk ahead".to_owned());
+    }
+    // Each variant has its own part of the range, so that a few of them cover it.
+    let [low, high] = config.share;
+    let part = (high - low) / config.variants.max(1) as f32;
+    let least = low + part * variant as f32;
+    let share = Draws::of_name(config.seed, stream).within([least, least + part]);
+    let shorter = share.sqrt();
+    let poses = shortened(clip, recording, &poses, &facing, shorter);
+    Ok(Paced { clip: Clip { poses: slowed(&poses, shorter), ..clip.clone() }, share })
+}
+
+/// The clip with steps `share` as long.
+fn shortened(
+    clip: &Clip,
+    recording: &Recording,
+    poses: &[GlobalPose],
+    facing: &[Vec2],
+    share: f32,
+) -> Vec<Pose> {
+    let origin = ground(poses[0].positions[0]);
+    let course = shrunk_course(poses, FACING_S * clip.frame_rate_hz);
+    let beside = |place: Vec2, t: usize| {
+        let aside = facing[t].perp();
+        aside * (place - course[t]).dot(aside)
+    };
+    let moved = |place: Vec2, beside: Vec2| origin + (place - origin) * share + beside * (1.0 - share);
+    let feet: [Vec<Vec3>; 2] = std::array::from_fn(|foot| {
+        let ankle = LEGS[foot][2].0;
+        let places: Vec<Vec3> = poses.iter().map(|pose| pose.positions[ankle]).collect();
+        let planted: Vec<bool> =
+            recording.foot_contact.iter().map(|contact| contact[2 * foot] || contact[2 * foot + 1]).collect();
+        let asides: Vec<Vec2> =
+            places.iter().enumerate().map(|(t, place)| beside(ground(*place), t)).collect();
+        let asides = held(&asides, &planted);
+        places
+            .iter()
+            .zip(asides)
+            .map(|(place, aside)| {
+                let to = moved(ground(*place), aside);
+                Vec3::new(to.x, place.y, to.y)
+            })
+            .collect()
+    });
+    let hips: Vec<Vec3> = poses
+        .iter()
+        .enumerate()
+        .map(|(t, pose)| {
+            let hips = pose.positions[0];
+            let to = moved(ground(hips), beside(ground(hips), t));
+            Vec3::new(to.x, hips.y, to.y)
+        })
+        .collect();
+    let room: Vec<f32> = (0..poses.len())
+        .map(|t| {
+            let moved = hips[t] - poses[t].positions[0];
+            (0..2)
+                .map(|foot| room_above(clip, &poses[t], foot, moved, feet[foot][t]))
+                .fold(f32::MAX, f32::min)
+        })
+        .collect();
+    let rise = gaussian(&room, RISE_S * clip.frame_rate_hz);
+    (0..poses.len())
+        .map(|t| {
+            let mut pose = clip.poses[t].clone();
+            pose.root_position = hips[t] + Vec3::Y * rise[t];
+            for (leg, path) in LEGS.into_iter().zip(&feet) {
+                bend_leg(&clip.skeleton, &mut pose, &poses[t], leg, path[t], Quat::IDENTITY);
+            }
+            pose
+        })
+        .collect()
+}
+
+/// How far the pelvis, moved by `moved`, can rise until a leg whose ankle comes to `to` is as long as the clip has it, metres.
+fn room_above(clip: &Clip, pose: &GlobalPose, foot: usize, moved: Vec3, to: Vec3) -> f32 {
+    let [hip, knee, ankle, _] = LEGS[foot].map(|joint| joint.0);
+    let joints = clip.skeleton.joints();
+    let whole = joints[knee].offset.length() + joints[ankle].offset.length();
+    let before = pose.positions[hip].distance(pose.positions[ankle]);
+    let longest = before.max((STRETCH * whole).min(before + 0.01));
+    let line = pose.positions[hip] + moved - to;
+    (longest * longest - line.x * line.x - line.z * line.z).max(0.0).sqrt() - line.y
+}
+
+/// Where the body is on the ground plane, its sway from foot to foot taken out.
+fn shrunk_course(poses: &[GlobalPose], sigma: f32) -> Vec<Vec2> {
+    let axis = |pick: fn(Vec3) -> f32| -> Vec<f32> {
+        let values: Vec<f32> = poses.iter().map(|pose| pick(pose.positions[0])).collect();
+        // A straight line is taken out and put back: the smoothing pulls ends inwards.
+        let last = values.len() - 1;
+        let slope = (values[last] - values[0]) / last.max(1) as f32;
+        let rest: Vec<f32> =
+            values.iter().enumerate().map(|(t, value)| value - values[0] - slope * t as f32).collect();
+        let smooth = gaussian(&rest, sigma);
+        smooth.iter().enumerate().map(|(t, value)| value + values[0] + slope * t as f32).collect()
+    };
+    axis(|p| p.x).into_iter().zip(axis(|p| p.z)).map(|(x, z)| Vec2::new(x, z)).collect()
+}
+
+/// Where the body faces, on the ground plane, of length 1.
+fn facing(poses: &[GlobalPose], sigma: f32) -> Vec<Vec2> {
+    let ahead: Vec<Vec2> =
+        poses.iter().map(|pose| ground(pose.rotations[0] * Vec3::Z).normalize_or(Vec2::Y)).collect();
+    let axis = |pick: fn(&Vec2) -> f32| gaussian(&ahead.iter().map(pick).collect::<Vec<f32>>(), sigma);
+    axis(|v| v.x).into_iter().zip(axis(|v| v.y)).map(|(x, z)| Vec2::new(x, z).normalize_or(Vec2::Y)).collect()
+}
+
+/// `values` with one value for each stance, its mean, and a smooth way from stance to stance.
+fn held(values: &[Vec2], planted: &[bool]) -> Vec<Vec2> {
+    let mut stances: Vec<(usize, usize, Vec2)> = Vec::new();
+    let mut t = 0;
+    while t < planted.len() {
+        let start = t;
+        while t < planted.len() && planted[t] {
+            t += 1;
+        }
+        if t > start {
+            let mean = values[start..t].iter().sum::<Vec2>() / (t - start) as f32;
+            stances.push((start, t - 1, mean));
+        }
+        t += 1;
+    }
+    let mut next = 0;
+    (0..values.len())
+        .map(|t| {
+            while next < stances.len() && t > stances[next].1 {
+                next += 1;
+            }
+            let before = next.checked_sub(1).map(|k| stances[k]);
+            match (before, stances.get(next)) {
+                (Some((_, end, from)), Some(&(start, _, to))) if t < start => {
+                    let length = (start - end).max(LEAST_BLEND_FRAMES) as f32;
+                    from.lerp(to, smoothstep((t - end) as f32 / length))
+                }
+                (_, Some((_, _, to))) => *to,
+                (Some((_, _, from)), None) => from,
+                (None, None) => values[t],
+            }
+        })
+        .collect()
+}
+
+/// The poses with time running at `rate`.
+fn slowed(poses: &[Pose], rate: f32) -> Vec<Pose> {
+    let last = poses.len() - 1;
+    let frames = (last as f32 / rate).floor() as usize + 1;
+    (0..frames)
+        .map(|frame| {
+            let at = frame as f32 * rate;
+            let here = (at as usize).min(last);
+            poses[here].lerp(&poses[(here + 1).min(last)], at - here as f32)
+        })
+        .collect()
+}
+
+fn ground(v: Vec3) -> Vec2 {
+    Vec2::new(v.x, v.z)
+}

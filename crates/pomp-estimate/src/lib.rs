@@ -1,0 +1,27 @@
+//! What a clip says about itself (docs/method.md §6): its defects, the ground under it, and the forces on it.
+//!
+//! [`defects`] finds frames that no person can have moved through; [`terrain_fit`] reconstructs the ground from the contacts;
+//! [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse; [`mod@impulses`] makes of it and of
+//! the clip's own motion the impulses that a force plate would measure, and says beforehand what the clip asks of the drives
+//! ([`expectations`]). A [`Stage`] is the replay frame by frame, for variants of a clip that are simulated.
+//!
+//! It reads no files and draws nothing at random but terrain patches.
+
+pub mod airborne;
+pub mod defects;
+mod impulse_config;
+pub mod impulses;
+mod replay;
+mod replay_config;
+mod replay_report;
+mod settings;
+mod stage;
+pub mod terrain_fit;
+
+pub use impulse_config::{ImpulseConfig, ImpulseEstimator};
+pub use impulses::{ImpulseReport, expectations};
+pub use replay::{Course, approach, replay, replay_on};
+pub use replay_config::ReplayConfig;
+pub use replay_report::ReplayReport;
+pub use settings::PhysicsSettings;
+pub use stage::Stage;

@@ -1,0 +1,126 @@
+//! Physics replay (docs/method.md §6.4): the ragdoll tracks a clip on its ground, and all the simulator knows
+//! is recorded.
+
+use crate::{ReplayConfig, ReplayReport, Stage};
+use pomp_motion::glam::Vec2;
+use pomp_motion::{Clip, GRAVITY_M_S2, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
+use pomp_physics::{DynamicConfig, Expectation, PhysicsError, Push};
+
+/// What may happen to a replay: targets other than the clip's, and pushes.
+pub trait Course {
+    /// The target of a frame of the clip, from the clip's pose.
+    fn target(&mut self, frame: usize, clip: &Pose) -> Pose;
+    /// The pushes during a frame of the clip, before which the ragdoll is in `pose`.
+    fn pushes(&mut self, frame: usize, pose: &GlobalPose) -> Vec<Push>;
+    /// What the simulator made of a frame of the clip.
+    fn observe(&mut self, frame: usize, simulated: &GlobalPose);
+}
+
+/// The clip as it is.
+struct Undisturbed;
+
+impl Course for Undisturbed {
+    fn target(&mut self, _frame: usize, clip: &Pose) -> Pose {
+        clip.clone()
+    }
+
+    fn pushes(&mut self, _frame: usize, _pose: &GlobalPose) -> Vec<Push> {
+        Vec::new()
+    }
+
+    fn observe(&mut self, _frame: usize, _simulated: &GlobalPose) {}
+}
+
+/// Tracks `clip` on `terrain`. `expected` is what the clip asks of the drives in each frame `[T]`
+/// ([`expectations`](crate::expectations)); empty, they know nothing of it.
+///
+/// # Errors
+/// What the simulator refuses: a bad config, a terrain or a target that is not finite.
+pub fn replay(
+    clip: &Clip,
+    terrain: &TerrainGrid,
+    dynamic: &DynamicConfig,
+    config: &ReplayConfig,
+    expected: &[Expectation],
+) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    replay_on(clip, terrain, dynamic, config, expected, &mut Undisturbed)
+}
+
+/// Tracks what `course` makes of `clip` on `terrain`; see [`replay()`].
+///
+/// # Errors
+/// Those of [`replay()`].
+pub fn replay_on(
+    clip: &Clip,
+    terrain: &TerrainGrid,
+    dynamic: &DynamicConfig,
+    config: &ReplayConfig,
+    expected: &[Expectation],
+    course: &mut dyn Course,
+) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    let approach = approach(clip, config.warm_up_frames.max(1));
+    let mut stage = Stage::new(clip, terrain, dynamic, config, (&approach[0], &approach[1]))?;
+    let targets = approach.iter().chain(&clip.poses[1..]);
+    let first_recorded = approach.len() - 1;
+    for (step, target) in targets.enumerate().skip(1) {
+        let at = step.checked_sub(first_recorded);
+        let target = &at.map_or_else(|| target.clone(), |at| course.target(at, target));
+        let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, stage.body()));
+        let frame = stage.step(target, &pushes, expected.get(at.unwrap_or(0)))?;
+        if let Some(at) = at {
+            course.observe(at, &frame.pose);
+        }
+        if stage.has_lost(&frame) {
+            stage.put_back()?;
+        }
+        if at.is_some() {
+            stage.record(&frame);
+        }
+    }
+    Ok(stage.finish())
+}
+
+/// The clip's first motion continued backwards at constant velocity, ending with its first frame.
+pub fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
+    let first = &clip.poses[0];
+    let second = &clip.poses[1.min(clip.frames() - 1)];
+    let fall = initial_fall(clip);
+    (0..=frames)
+        .rev()
+        .map(|back| {
+            let t = -(back as f32);
+            let local_rotations = first
+                .local_rotations
+                .iter()
+                .zip(&second.local_rotations)
+                .map(|(a, b)| rotation::exp(rotation::log(*b * a.inverse()) * t) * *a)
+                .collect();
+            let mut root_position = first.root_position + (second.root_position - first.root_position) * t;
+            // The height is held: a body that was sinking would otherwise start above the ground. One that falls
+            // has to arrive at its speed.
+            root_position.y = first.root_position.y;
+            if let Some(fall) = fall {
+                root_position.y += fall.x * t + 0.5 * fall.y * t * t;
+            }
+            Pose { root_position, local_rotations }
+        })
+        .collect()
+}
+
+/// Vertical speed and acceleration of the root at the start, metres per frame and per frame², when the clip begins in
+/// free fall: over its first two tenths of a second the root falls with more than [`FALLING`] of gravity.
+fn initial_fall(clip: &Clip) -> Option<Vec2> {
+    let frames = (0.1 * clip.frame_rate_hz).round().max(2.0) as usize;
+    if clip.frames() <= 2 * frames {
+        return None;
+    }
+    let height = |frame: usize| clip.poses[frame].root_position.y;
+    let span = frames as f32;
+    let acceleration = (height(2 * frames) - 2.0 * height(frames) + height(0)) / (span * span);
+    let speed = (height(frames) - height(0)) / span - 0.5 * acceleration * span;
+    let gravity = GRAVITY_M_S2 as f32 / (clip.frame_rate_hz * clip.frame_rate_hz);
+    (acceleration < -FALLING * gravity && speed < 0.0).then_some(Vec2::new(speed, acceleration))
+}
+
+/// Share of gravity from which on a clip begins in free fall.
+const FALLING: f32 = 0.7;

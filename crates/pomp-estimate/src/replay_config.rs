@@ -1,0 +1,46 @@
+use pomp_config::{Fields, OutOfRange, Validate};
+use serde::{Deserialize, Serialize};
+use std::ops::Bound;
+
+/// How the replay treats clips that the ragdoll cannot follow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplayConfig {
+    /// Frames of constant-velocity approach before the first frame, so that contacts have settled when
+    /// recording begins. Default 6.
+    pub warm_up_frames: usize,
+    /// When the simulated pelvis is farther than this from the clip's, the ragdoll has lost the clip and is
+    /// put back onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
+    /// records long falls. Default 0.5.
+    pub lost_beyond_m: f32,
+    /// Whether the drives are told beforehand which forces and accelerations the clip asks for, by the estimate of its
+    /// contact impulses. Default true. Without it, how the legs share the weight hangs on millimetres of the clip, and
+    /// a heel takes in three frames what a person's takes in eight.
+    pub feed_forward: bool,
+    /// Stiffness of knee and ankle of a leg that is expected to bear, over that of the drives. Default 0.15; 1 leaves
+    /// it. Such a leg has its torque beforehand; a stiff one only adds the errors of the clip's soles.
+    pub bearing_stiffness: f32,
+    /// The same of their damping. Default 0.6.
+    pub bearing_damping: f32,
+}
+
+impl Default for ReplayConfig {
+    fn default() -> Self {
+        Self {
+            warm_up_frames: 6,
+            lost_beyond_m: 0.5,
+            feed_forward: true,
+            bearing_stiffness: 0.15,
+            bearing_damping: 0.6,
+        }
+    }
+}
+
+impl Validate for ReplayConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("lost_beyond_m", self.lost_beyond_m, (Bound::Excluded(0.0), Bound::Included(100.0)))?;
+        fields.within("bearing_stiffness", self.bearing_stiffness, 0.0..=10.0)?;
+        fields.within("bearing_damping", self.bearing_damping, 0.0..=10.0)?;
+        fields.within("warm_up_frames", self.warm_up_frames, 0..=600)
+    }
+}

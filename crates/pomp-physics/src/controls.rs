@@ -1,0 +1,35 @@
+use pomp_motion::glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// What belongs to a snapshot besides the engine's state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Controls {
+    pub(crate) assist_scale: f32,
+    pub(crate) strength_scale: f32,
+    /// Running mean of the assist's horizontal force, N.
+    pub(crate) assist_given_n: Vec3,
+    /// How much of a blow there is to get over, 0 to 1.
+    pub(crate) struck: f32,
+    pub(crate) divergences: u32,
+    /// For how long a joint has been too deep in the ground.
+    pub(crate) frames_in_ground: u32,
+}
+
+impl Controls {
+    /// Drives and assist in full, and nothing that has happened.
+    pub(crate) fn new() -> Self {
+        Self {
+            assist_scale: 1.0,
+            strength_scale: 1.0,
+            assist_given_n: Vec3::ZERO,
+            struck: 0.0,
+            divergences: 0,
+            frames_in_ground: 0,
+        }
+    }
+
+    /// The same scales, and nothing that has happened.
+    pub(crate) fn after_reset(&self) -> Self {
+        Self { assist_scale: self.assist_scale, strength_scale: self.strength_scale, ..Self::new() }
+    }
+}

@@ -1,0 +1,351 @@
+//! A frame of all ragdolls of one world, of which there may be one.
+
+use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
+use crate::frame::{Divergence, DivergenceReason, Frame};
+use crate::motion::Motion;
+use crate::world::{ContactImpulses, World};
+use crate::{DynamicModule, Expectation, PhysicsError, PoseVelocity, Push};
+use pomp_motion::Pose;
+use pomp_motion::glam::Vec3;
+use std::sync::Arc;
+
+/// Most work that the ground does on a body in a step, J/kg. It does none on what touches it, but centres of mass rise over feet that
+/// push off.
+const MOST_WORK_J_KG: f32 = 5.0;
+
+/// A step whose drives exceed their limits is taken again, softer, at most this many times in all.
+const ATTEMPTS: usize = 6;
+
+/// What one ragdoll of several is to do in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct MemberStep<'a> {
+    /// The target at the start of the frame.
+    pub from: &'a Pose,
+    /// The target at its end.
+    pub to: &'a Pose,
+    /// Pushes during it.
+    pub pushes: &'a [Push],
+    /// What it asks of the drives, as for [`DynamicModule::step_expecting`].
+    pub expected: Option<&'a Expectation>,
+}
+
+/// [`MemberStep`] as the drives take it.
+struct Aim<'a> {
+    from: Pose,
+    to: Pose,
+    velocity: PoseVelocity,
+    pushes: &'a [Push],
+    expected: Option<&'a Expectation>,
+}
+
+/// Sums over the engine steps of a frame, of one ragdoll.
+struct Totals {
+    contacts: ContactImpulses,
+    assist_impulse: Vec3,
+    assist_angular_impulse: Vec3,
+    joint_impulse: Vec<Vec3>,
+    saturated: usize,
+}
+
+impl Totals {
+    fn none(joints: usize) -> Self {
+        Self {
+            contacts: ContactImpulses::none(joints),
+            assist_impulse: Vec3::ZERO,
+            assist_angular_impulse: Vec3::ZERO,
+            joint_impulse: vec![Vec3::ZERO; joints],
+            saturated: 0,
+        }
+    }
+
+    /// Adds an engine step of `h` seconds, in which so many joints were softened.
+    fn add(&mut self, h: f32, outcome: &DriveOutcome, contacts: &ContactImpulses, saturated: usize) {
+        self.contacts.add(contacts);
+        self.assist_impulse += outcome.assist_force * h;
+        self.assist_angular_impulse += outcome.assist_torque * h;
+        for (total, torque) in self.joint_impulse.iter_mut().zip(&outcome.joint_torque) {
+            *total += *torque * h;
+        }
+        self.saturated = self.saturated.max(saturated);
+    }
+}
+
+/// A ragdoll that diverged, and how.
+type Diverged = (usize, DivergenceReason);
+
+impl DynamicModule {
+    /// Simulates one control frame; the target moves from `from` at its start to `to` at its end.
+    ///
+    /// A diverged simulation is no error: the pose at the start of the frame is restored at rest, on the ground and out of it, and
+    /// [`Frame::recovered`] says so. Nothing that is not finite comes out.
+    ///
+    /// # Errors
+    /// When a target or push is not finite, has the wrong size or names no body. The state is then unchanged.
+    pub fn step(&mut self, from: &Pose, to: &Pose, pushes: &[Push]) -> Result<Frame, PhysicsError> {
+        self.step_expecting(from, to, pushes, None)
+    }
+
+    /// As [`Self::step`]; the drives begin with the torques that the `expected` forces and accelerations ask for in the
+    /// present pose, at most four fifths of their limits, and with the gains that it scales. It is about this frame
+    /// alone.
+    ///
+    /// # Errors
+    /// Those of [`Self::step`], and an expectation of the wrong size, that is not finite or names no body.
+    pub fn step_expecting(
+        &mut self,
+        from: &Pose,
+        to: &Pose,
+        pushes: &[Push],
+        expected: Option<&Expectation>,
+    ) -> Result<Frame, PhysicsError> {
+        let steps = [MemberStep { from, to, pushes, expected }];
+        let mut frames = Self::step_together(&mut [self], &steps)?;
+        Ok(frames.pop().expect("one frame per step"))
+    }
+
+    /// Simulates one frame of all ragdolls of one world, as [`Self::step`] does that of one. Bodies of different ragdolls meet
+    /// as bodies and boxes do; [`Frame::character_impulse`] tells of it.
+    ///
+    /// When one diverges, the frame is given up for all: each is put back to where it was at the start of the frame, the one
+    /// that diverged at rest, and every [`Frame::recovered`] says so.
+    ///
+    /// # Errors
+    /// [`PhysicsError::NotTogether`] when `modules` are not those of one [`DynamicModule::together`], all and in its order;
+    /// else those of [`Self::step_expecting`]. No state is changed then.
+    pub fn step_together(
+        modules: &mut [&mut Self],
+        steps: &[MemberStep<'_>],
+    ) -> Result<Vec<Frame>, PhysicsError> {
+        let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
+        let Some(first) = modules.first() else { return not_together("none at all is to be stepped") };
+        let shared = Arc::clone(&first.world);
+        let mut world = shared.lock().expect("no thread panics while it steps");
+        if modules.len() != world.ragdolls.len() || modules.len() != steps.len() {
+            return not_together("a world is stepped with all of its ragdolls, and a step for each");
+        }
+        let in_order =
+            |(i, module): (usize, &&mut Self)| module.member == i && Arc::ptr_eq(&module.world, &shared);
+        if !modules.iter().enumerate().all(in_order) {
+            return not_together("they are of several worlds, or not in the order in which they were made");
+        }
+        let mut aims = Vec::with_capacity(steps.len());
+        for (module, step) in modules.iter().zip(steps) {
+            module.check_pose("target at the start of the frame", step.from)?;
+            module.check_pose("target at the end of the frame", step.to)?;
+            module.check_pushes(step.pushes)?;
+            if let Some(expected) = step.expected {
+                expected.check(module.names.len())?;
+            }
+            let (from, to) = (module.drives.allowed_pose(step.from), module.drives.allowed_pose(step.to));
+            let velocity = PoseVelocity::between(&from, &to, module.frame_s());
+            aims.push(Aim { from, to, velocity, pushes: step.pushes, expected: step.expected });
+        }
+        for (module, step) in modules.iter_mut().zip(steps) {
+            module.strike(step.pushes.iter().map(|push| push.impulse_ns).sum());
+        }
+        let frame_s = modules[0].frame_s();
+        let count = modules[0].config.steps_per_frame;
+        let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
+        let mut before: Vec<Motion> = (0..modules.len()).map(|member| world.motion(member)).collect();
+        world.begin_frame(frame_s);
+        for k in 0..count {
+            if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
+                return Ok(recover(&mut world, modules, &mut before, diverged));
+            }
+        }
+        // All count, the one that has been there for too long among them.
+        let lost: Vec<bool> = modules.iter_mut().map(|module| module.is_lost_in_ground(&world)).collect();
+        if let Some(member) = lost.iter().position(|lost| *lost) {
+            let diverged = (member, DivergenceReason::InGround);
+            return Ok(recover(&mut world, modules, &mut before, diverged));
+        }
+        for (module, totals) in modules.iter_mut().zip(&totals) {
+            module.settle_assist(totals.assist_impulse / frame_s);
+            let blows = totals.contacts.from_boxes.iter().chain(&totals.contacts.from_characters);
+            module.strike(blows.copied().sum());
+        }
+        let frames = totals.into_iter().enumerate().map(|(member, totals)| {
+            let motion = world.motion(member);
+            Frame {
+                velocities: motion.linear.clone(),
+                root_linear_velocity: motion.linear[0],
+                root_angular_velocity: motion.angular[0],
+                pose: motion.pose,
+                contact_impulse: totals.contacts.from_ground,
+                box_impulse: totals.contacts.from_boxes,
+                character_impulse: totals.contacts.from_characters,
+                assist_force: totals.assist_impulse / frame_s,
+                assist_torque: totals.assist_angular_impulse / frame_s,
+                joint_torque: totals.joint_impulse.iter().map(|v| v.length() / frame_s).collect(),
+                saturated_joints: totals.saturated,
+                recovered: None,
+            }
+        });
+        Ok(frames.collect())
+    }
+}
+
+/// One engine step, which begins after the share `elapsed` of the frame.
+fn substep(
+    world: &mut World,
+    modules: &[&mut DynamicModule],
+    aims: &[Aim<'_>],
+    elapsed: f32,
+    totals: &mut [Totals],
+) -> Result<(), Diverged> {
+    let starts: Vec<Motion> = (0..aims.len()).map(|member| world.motion(member)).collect();
+    let mut plans: Vec<DrivePlan> = modules
+        .iter()
+        .zip(aims)
+        .enumerate()
+        .map(|(member, (module, aim))| plan(world, module, member, aim, &starts[member], elapsed))
+        .collect();
+    let outcomes = advance(world, modules, aims, &mut plans)?;
+    let contacts = world.contact_impulses();
+    for (member, (outcome, contacts)) in outcomes.iter().zip(&contacts).enumerate() {
+        settle(world, modules[member], member, (&aims[member], &starts[member]), outcome, contacts)?;
+        totals[member].add(world.step_s(), outcome, contacts, plans[member].saturated_joints());
+    }
+    Ok(())
+}
+
+/// The springs of ragdoll `member`, which is in the state `start`, for the next step.
+fn plan(
+    world: &World,
+    module: &DynamicModule,
+    member: usize,
+    aim: &Aim<'_>,
+    start: &Motion,
+    elapsed: f32,
+) -> DrivePlan {
+    let state = DriveState {
+        root_position: start.pose.positions[0],
+        assist_given_n: module.controls.assist_given_n.length(),
+        struck: module.controls.struck,
+        local_rotations: &start.local_rotations,
+    };
+    let scales = (module.controls.strength_scale, module.controls.assist_scale);
+    let expected = aim.expected.map(|expected| ExpectedDrives {
+        torques: world.expected_torques(member, start, expected),
+        gains: &expected.gains,
+    });
+    let target = if elapsed == 0.0 { aim.from.clone() } else { aim.from.lerp(&aim.to, elapsed) };
+    module.drives.plan(&state, &target, &aim.velocity, scales, expected.as_ref())
+}
+
+/// Takes the step, and takes it again with softer drives while one of them exceeds its limit.
+fn advance(
+    world: &mut World,
+    modules: &[&mut DynamicModule],
+    aims: &[Aim<'_>],
+    plans: &mut [DrivePlan],
+) -> Result<Vec<DriveOutcome>, Diverged> {
+    let (h, frame_s) = (world.step_s(), modules[0].frame_s());
+    let base = world.state.clone();
+    let mut attempt = 1;
+    loop {
+        world.step(plans.iter().zip(aims).map(|(plan, aim)| (plan, aim.pushes)), frame_s);
+        let mut outcomes = Vec::with_capacity(plans.len());
+        for (member, plan) in plans.iter().enumerate() {
+            let motion = world.motion(member);
+            modules[member].check_state(world, &motion).map_err(|reason| (member, reason))?;
+            outcomes.push(plan.outcome(h, motion.linear[0], &motion.relative));
+        }
+        if attempt == ATTEMPTS || outcomes.iter().all(|outcome| !outcome.exceeded) {
+            return Ok(outcomes);
+        }
+        attempt += 1;
+        for (plan, outcome) in plans.iter_mut().zip(&outcomes) {
+            if outcome.exceeded {
+                plan.soften(outcome);
+            }
+        }
+        world.state = base.clone();
+    }
+}
+
+/// Gives ragdoll `member` the momentum that its forces ask for, and checks what the step made of it.
+fn settle(
+    world: &mut World,
+    module: &DynamicModule,
+    member: usize,
+    (aim, start): (&Aim<'_>, &Motion),
+    outcome: &DriveOutcome,
+    contacts: &ContactImpulses,
+) -> Result<(), Diverged> {
+    let ragdoll = &world.ragdolls[member];
+    let steps = module.config.steps_per_frame as f32;
+    let pushed: Vec3 = aim.pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / steps;
+    // The engine's integration of a multibody loses momentum, to first order in the step.
+    let expected = ragdoll.momentum(start)
+        + world.gravity_impulse(member)
+        + outcome.assist_force * world.step_s()
+        + contacts.iter().copied().sum::<Vec3>()
+        + pushed;
+    let stepped = world.motion(member);
+    let speeds = ragdoll.center_velocities(start).zip(ragdoll.center_velocities(&stepped));
+    let work: f32 =
+        contacts.from_ground.iter().zip(speeds).map(|(on, (from, to))| 0.5 * on.dot(from + to)).sum();
+    if work > MOST_WORK_J_KG * ragdoll.total_mass() {
+        return Err((member, DivergenceReason::ThrownOff));
+    }
+    let shift = (expected - ragdoll.momentum(&stepped)) / ragdoll.total_mass();
+    world.shift_velocity(member, shift);
+    if !expected.is_finite() {
+        return Err((member, DivergenceReason::NotFinite));
+    }
+    module.check_state(world, &world.motion(member)).map_err(|reason| (member, reason))
+}
+
+/// Restores the poses `before`, that of the one that diverged at rest, on the ground and out of it. What made it diverge, its velocities
+/// and all contacts, is not restored.
+fn recover(
+    world: &mut World,
+    modules: &mut [&mut DynamicModule],
+    before: &mut [Motion],
+    (diverged, reason): Diverged,
+) -> Vec<Frame> {
+    world.bring_back(&mut before[diverged].pose);
+    world.lift_out(&mut before[diverged].pose);
+    let poses: Vec<(Pose, PoseVelocity)> = before
+        .iter()
+        .enumerate()
+        .map(|(member, motion)| {
+            let joints = motion.local_rotations.len();
+            let pose = Pose {
+                root_position: motion.pose.positions[0],
+                local_rotations: motion.local_rotations.clone(),
+            };
+            let velocity = if member == diverged {
+                PoseVelocity::zero(joints)
+            } else {
+                PoseVelocity { root_linear: motion.linear[0], angular: motion.relative.clone() }
+            };
+            (pose, velocity)
+        })
+        .collect();
+    world.reset(&poses);
+    let frames = modules.iter_mut().zip(before).enumerate().map(|(member, (module, before))| {
+        let joints = module.names.len();
+        module.controls.divergences += 1;
+        module.controls.frames_in_ground = 0;
+        let moves = member != diverged;
+        let of_before = |velocity: Vec3| if moves { velocity } else { Vec3::ZERO };
+        let none = vec![Vec3::ZERO; joints];
+        Frame {
+            pose: before.pose.clone(),
+            velocities: before.linear.iter().map(|velocity| of_before(*velocity)).collect(),
+            root_linear_velocity: of_before(before.linear[0]),
+            root_angular_velocity: of_before(before.angular[0]),
+            contact_impulse: none.clone(),
+            box_impulse: none.clone(),
+            character_impulse: none,
+            assist_force: Vec3::ZERO,
+            assist_torque: Vec3::ZERO,
+            joint_torque: vec![0.0; joints],
+            saturated_joints: 0,
+            recovered: Some(Divergence { reason, count: module.controls.divergences }),
+        }
+    });
+    frames.collect()
+}
