@@ -161,6 +161,9 @@ fn bad_clips_among_good_ones_are_named_with_frames_and_joints() {
             assert!(warnings(name).contains(word), "\"{word}\" is missing in {}", warnings(name));
         }
     }
+    let inspected = pomp!("inspect", out).succeeds().stdout;
+    let told = inspected.lines().find(|line| line.contains("warning: ") && line.contains("repeated"));
+    assert!(told.is_some_and(|line| line.contains("frame 40 repeats")), "{inspected}");
     for words in
         [&["jump.bvh: between frames 49 and 50", "\"Hips\"", "cut the clip"][..], &["number.bvh:", "\"nan\""]]
     {

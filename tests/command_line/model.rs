@@ -119,12 +119,95 @@ fn a_first_stage_trained_anew_leaves_nothing_of_the_model_before_it() {
     let config = folder.path().join("tiny.toml");
     fs::write(&config, changed(&tiny_changes())).unwrap();
     let train = |stage: &str| {
-        pomp!("train", stage, "--data", recordings(), "--out", out, "--config", config, "--seed", "2")
+        let seed = ["--seed", "2", "--overwrite"];
+        pomp!(
+            "train",
+            stage,
+            "--data",
+            recordings(),
+            "--out",
+            out,
+            "--config",
+            config,
+            seed[0],
+            seed[1],
+            seed[2]
+        )
     };
     train("phase").succeeds();
     assert_eq!(names(&out), ["checkpoints", "metrics.csv", "model.json", "phase.safetensors"]);
+
+    // Trained in part, it does not generate, and the error says how to go on.
+    let rollout = folder.path().join("rollout");
+    let place = out.to_str().unwrap();
+    generate(&rollout, &["--model", place]).refuses(&[
+        place,
+        "pomp train all --data DATA --out",
+        "--resume",
+        "kinematic module",
+    ]);
+    assert!(!rollout.exists());
+
     train("kinematic").succeeds();
     assert!(out.join("kinematic.safetensors").is_file());
+}
+
+#[test]
+fn a_folder_with_a_model_is_trained_again_only_when_that_is_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("model");
+    let config = folder.path().join("tiny.toml");
+    fs::write(&config, changed(&tiny_changes())).unwrap();
+    let train = |stage: &str, more: &[&str]| {
+        let common = ["train", stage, "--data"].map(OsStr::new);
+        let paths = [recordings().as_os_str(), OsStr::new("--out"), out.as_os_str()];
+        let config = [OsStr::new("--config"), config.as_os_str()];
+        crate::program::pomp(
+            common.into_iter().chain(paths).chain(config).chain(more.iter().copied().map(OsStr::new)),
+        )
+    };
+    let networks = ["phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
+    let bytes = |of: &Path| networks.map(|name| fs::read(of.join(name)).unwrap());
+    train("phase", &[]).succeeds();
+    // The later stages are not in the folder yet.
+    train("aligned-phase", &[]).succeeds();
+    train("kinematic", &[]).succeeds();
+    let first = bytes(&out);
+    for stage in ["phase", "aligned-phase", "kinematic", "all"] {
+        train(stage, &[]).refuses(&[out.to_str().unwrap(), "--resume", "--overwrite"]);
+    }
+    assert!(bytes(&out) == first, "a refusal changes nothing");
+    train("kinematic", &["--resume"]).succeeds();
+    assert!(bytes(&out) == first);
+
+    // A checkpoint alone is a training that has been begun.
+    for name in networks.iter().chain(&["model.json"]) {
+        fs::remove_file(out.join(name)).unwrap();
+    }
+    train("all", &[]).refuses(&[out.to_str().unwrap(), "the phase stage", "--resume", "--overwrite"]);
+    let place = out.to_str().unwrap();
+    generate(&folder.path().join("rollout"), &["--model", place]).refuses(&[
+        place,
+        "its training has not ended",
+        "--resume",
+    ]);
+
+    train("all", &["--seed", "2", "--overwrite"]).succeeds();
+    assert!(bytes(&out) != bytes(tiny()), "another seed, another model");
+    train("all", &["--overwrite"]).succeeds();
+    assert!(bytes(&out) == bytes(tiny()), "it starts anew, as in an empty folder");
+}
+
+#[test]
+fn a_training_with_no_clip_held_out_warns_and_says_what_to_do() {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("tiny.toml");
+    // So rare that none of three clips is held out.
+    let rare: (&[&str], toml::Value) = (&["held_out_every"], 1_000_000.into());
+    fs::write(&config, changed(&tiny_changes().into_iter().chain([rare]).collect::<Vec<_>>())).unwrap();
+    let out = folder.path().join("model");
+    let ran = pomp!("train", "phase", "--data", recordings(), "--out", out, "--config", config).succeeds();
+    assert!(ran.stderr.contains("no clip is held out") && ran.stderr.contains("held_out_every"), "{ran:?}");
 }
 
 #[cfg(unix)]

@@ -45,6 +45,8 @@ pub struct Census {
     pub licences: Vec<LicenceRow>,
     /// Recordings with warnings in the manifest; absent without a manifest.
     pub with_warnings: Option<usize>,
+    /// The warnings of preprocessing in the manifest, by name of the recording's file; empty without a manifest.
+    pub warnings: Vec<Warned>,
     /// Clips that were skipped, and variants that a clip does not allow, and why; absent without a manifest.
     pub skipped: Option<Vec<Skipped>>,
 }
@@ -102,6 +104,15 @@ pub struct LicenceRow {
     pub minutes: f64,
 }
 
+/// What preprocessing has warned of in a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warned {
+    /// Name of the recording's file.
+    pub file: String,
+    /// The warnings.
+    pub warnings: Vec<String>,
+}
+
 /// A clip or a variant that was not made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
@@ -141,6 +152,7 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
         closures: None,
         licences: Vec::new(),
         with_warnings: None,
+        warnings: Vec::new(),
         skipped: None,
     };
     for path in &dataset.recordings {
@@ -193,7 +205,10 @@ pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, Da
     counted.licences.sort_by(|a, b| b.minutes.total_cmp(&a.minutes));
     if let Some(manifest) = &dataset.manifest {
         counted.closures = closures(&manifest.clips);
-        counted.with_warnings = Some(manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count());
+        let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty());
+        counted.warnings =
+            warned.map(|clip| Warned { file: clip.file.clone(), warnings: clip.warnings.clone() }).collect();
+        counted.with_warnings = Some(counted.warnings.len());
         let failed = manifest.failures.iter().map(|failure| Skipped {
             name: failure.input.display().to_string(),
             reason: failure.error.clone(),

@@ -13,7 +13,7 @@ mod export;
 mod folder;
 mod stance_peaks;
 
-pub use census::{Census, Closures, Histogram, LicenceRow, Share, Skipped, census};
+pub use census::{Census, Closures, Histogram, LicenceRow, Share, Skipped, Warned, census};
 pub use error::DatasetError;
 pub use export::{Exported, Format, export};
 pub use folder::{Dataset, Ground, ImpulseFigures, LeftOut, Manifest, ManifestClip, ManifestFailure};

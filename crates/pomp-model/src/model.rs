@@ -72,7 +72,12 @@ impl Model {
                 action: "reading the model",
                 path,
                 source,
-                remedy: "give a folder that `pomp train` has written, with --model",
+                remedy: if folder.join("checkpoints").is_dir() {
+                    "its training has not ended: go on with the command that began it and --resume, \
+                     `pomp train all --data DATA --out THIS_FOLDER --resume`"
+                } else {
+                    "give a folder that `pomp train` has written, with --model"
+                },
             })
         };
         let optional = |file: &str| if folder.join(file).is_file() { read(file).map(Some) } else { Ok(None) };

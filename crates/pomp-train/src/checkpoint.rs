@@ -43,6 +43,26 @@ impl Checkpoint {
         Self { folder: model_folder.join("checkpoints").join(stage.name()), stage, run: run.to_owned() }
     }
 
+    /// Whether there is a checkpoint, of this or another run.
+    pub fn exists(&self) -> bool {
+        self.folder.join("state.json").is_file()
+    }
+
+    /// Whether there is a checkpoint of this run.
+    pub fn is_of_this_run(&self) -> bool {
+        matches!(self.state(), Ok(Some(_)))
+    }
+
+    /// Removes the checkpoint, of this or another run.
+    pub fn remove(&self) -> Result<(), TrainError> {
+        match std::fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(self.io("removing a checkpoint")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Where the last good weights are, for messages.
     pub fn last_good(&self) -> String {
         match self.state() {

@@ -77,8 +77,34 @@ pub enum TrainError {
     /// The kinematic networks refuse.
     #[error(transparent)]
     Kinematic(#[from] pomp_kinematic::KinematicError),
+    /// The stage is in the folder already.
+    #[error(
+        "{}: the {stage} stage has been trained or begun here; go on with --resume, start anew with --overwrite, or give \
+         another --out",
+        folder.display()
+    )]
+    AlreadyTrained {
+        /// Stage.
+        stage: &'static str,
+        /// The model folder.
+        folder: PathBuf,
+    },
+    /// The fine-tuning is in the folder already.
+    #[error(
+        "{}: this fine-tuning has been begun here; go on with --fine-tune --resume, or begin again in a copy of the model \
+         that was fine-tuned",
+        folder.display()
+    )]
+    AlreadyFineTuned {
+        /// The model folder.
+        folder: PathBuf,
+    },
     /// A checkpoint of another configuration or of other data.
-    #[error("{}: the checkpoint of the {stage} stage belongs to another configuration or other data; train into another folder or remove it", folder.display())]
+    #[error(
+        "{}: the checkpoint of the {stage} stage belongs to another configuration or other data; train into another folder, \
+         or replace it with --overwrite",
+        folder.display()
+    )]
     OtherRun {
         /// Stage.
         stage: &'static str,

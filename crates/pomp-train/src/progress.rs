@@ -25,6 +25,15 @@ impl Stage {
             Self::Kinematic => "kinematic",
         }
     }
+
+    /// The file of a model folder that the stage makes.
+    pub(crate) fn weights_file(self) -> &'static str {
+        match self {
+            Self::Phase => "phase.safetensors",
+            Self::AlignedPhase => "aligned_phase.safetensors",
+            Self::Kinematic => "kinematic.safetensors",
+        }
+    }
 }
 
 /// One report.

@@ -22,12 +22,14 @@ use std::path::Path;
 /// Whether a stage starts anew or goes on from its checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// From fresh weights.
+    /// From fresh weights. A folder that holds a checkpoint or the weights of a stage that is asked for is refused.
     Anew,
+    /// From fresh weights, in place of what the folder holds of the stages.
+    Overwrite,
     /// From the stage's checkpoint, if there is one.
     Resume,
     /// The kinematic stage from the weights and the normalisation of the model in the folder, with a fresh optimiser; other
-    /// stages anew.
+    /// stages anew. A folder that holds a checkpoint of the same fine-tuning is refused.
     FineTune,
     /// From the checkpoint of a fine-tuning, if there is one.
     ResumeFineTune,
@@ -81,7 +83,8 @@ impl StageRun<'_> {
 /// Stages that are not asked for are taken from the folder. The weights are stored in half precision.
 ///
 /// # Errors
-/// A setting outside its range, a stage whose predecessor has not run, a loss that is no longer a number, or a
+/// A folder in which a stage has been trained or begun, unless it is resumed or overwritten; a setting outside its range, a
+/// stage whose predecessor has not run, a loss that is no longer a number, or a
 /// folder that cannot be written.
 pub fn train(
     dataset: &mut Dataset,
@@ -116,6 +119,8 @@ pub fn train(
         start,
         rehearsed_after: None,
     };
+
+    make_way(out, stages, start, |stage| Checkpoint::new(out, stage, &run))?;
 
     let mut model = if stages.contains(&Stage::Phase) {
         let (phase, held_out) = train_phase(dataset, &stage_run(Stage::Phase), on_event)?;
@@ -231,6 +236,35 @@ pub fn train(
         )?;
     }
     Ok(model)
+}
+
+/// Refuses to replace what the folder holds of `stages`, or removes their checkpoints where that is asked for. A phase stage
+/// that is overwritten takes the checkpoints of all stages with it: the later ones were trained on its phases.
+fn make_way(
+    out: &Path,
+    stages: &[Stage],
+    start: Start,
+    checkpoint: impl Fn(Stage) -> Checkpoint,
+) -> Result<(), TrainError> {
+    match start {
+        Start::Resume | Start::ResumeFineTune => Ok(()),
+        Start::Anew => match stages
+            .iter()
+            .find(|stage| out.join(stage.weights_file()).exists() || checkpoint(**stage).exists())
+        {
+            Some(stage) => Err(TrainError::AlreadyTrained { stage: stage.name(), folder: out.to_path_buf() }),
+            None => Ok(()),
+        },
+        Start::FineTune if checkpoint(Stage::Kinematic).is_of_this_run() => {
+            Err(TrainError::AlreadyFineTuned { folder: out.to_path_buf() })
+        }
+        Start::FineTune => Ok(()),
+        Start::Overwrite => {
+            let all = [Stage::Phase, Stage::AlignedPhase, Stage::Kinematic];
+            let replaced: &[Stage] = if stages.contains(&Stage::Phase) { &all } else { stages };
+            replaced.iter().try_for_each(|stage| checkpoint(*stage).remove())
+        }
+    }
 }
 
 /// The layout of x and y.

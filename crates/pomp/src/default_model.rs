@@ -1,6 +1,6 @@
 //! The model and the configuration that come with the program.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
 use pomp_config::Origin;
 use pomp_model::Model;
@@ -25,6 +25,22 @@ pub fn find(folder: Option<&Path>, device: &Device) -> Result<Model> {
         Some(folder) => Ok(Model::load(folder, device)?),
         None => load(device),
     }
+}
+
+/// The same, of a model that is to generate: one whose training has come as far as the kinematic module.
+pub fn find_whole(folder: Option<&Path>, device: &Device) -> Result<Model> {
+    let model = find(folder, device)?;
+    if let Some(folder) = folder
+        && model.kinematic.is_none()
+    {
+        let out = folder.display();
+        bail!(
+            "{out}: the model is trained in part, it has no kinematic module yet; go on with `pomp train all --data DATA --out \
+             {out} --resume`, with the --config, --set and --seed of before, or train that stage alone: `pomp train kinematic \
+             --data DATA --out {out}`"
+        );
+    }
+    Ok(model)
 }
 
 /// The same, with what to call it in a report.

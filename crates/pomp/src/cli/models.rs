@@ -24,6 +24,7 @@ pub enum TrainStage {
 Examples:
   pomp train all --data data --out model
   pomp train all --data data --out model --resume
+  pomp train all --data data --out model --overwrite
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
   pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune")]
@@ -46,6 +47,9 @@ pub struct TrainArguments {
     /// Go on from the last checkpoint.
     #[arg(long)]
     pub resume: bool,
+    /// Start anew in a folder that holds a checkpoint or a model, and replace it.
+    #[arg(long, conflicts_with_all = ["resume", "fine_tune", "dry_run"])]
+    pub overwrite: bool,
     /// Print what would be trained (weights, memory, time, measured on a few steps), and train nothing.
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,

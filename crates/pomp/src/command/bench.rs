@@ -24,7 +24,7 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     let threads =
         arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let device = Device::flex();
-    let model = default_model::find(arguments.model.as_deref(), &device)?;
+    let model = default_model::find_whole(arguments.model.as_deref(), &device)?;
     let model_id = model.files_sha256.as_deref().expect("it was read from files")[..16].to_owned();
     let mocap = arguments.data.as_deref().map(|folder| Mocap::load(folder, &model)).transpose()?;
     let world = World::new(model, model_id, mocap);

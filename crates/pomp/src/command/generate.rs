@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
-    let mut settings: GeneratorConfig =
-        config_file::over_defaults(arguments.config.as_deref(), &arguments.set)?.config;
+    let mut settings =
+        config_file::over_defaults::<GeneratorConfig>(arguments.config.as_deref(), &arguments.set)?
+            .checked()?;
     set_body(&mut settings, arguments.stature, arguments.mass);
-    let model = default_model::find(arguments.model.as_deref(), &Device::flex())?;
+    let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
     if let Some(scene) = &arguments.scene {
         return generate_scene::run(arguments, &model, &settings, scene);
     }

@@ -66,6 +66,11 @@ pub fn print(folder: &Path, counted: &Census) {
                 "  {warned} recordings have warnings; {} clips or variants were not made",
                 skipped.len()
             );
+            for recording in &counted.warnings {
+                for warning in &recording.warnings {
+                    println!("    warning: {}: {warning}", recording.file);
+                }
+            }
             for clip in skipped {
                 println!("    {}: {}", clip.name, clip.reason);
             }

@@ -78,7 +78,7 @@ fn summarise(manifest: &Manifest, arguments: &PreprocessArguments, seconds: f32)
     );
     let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty()).count();
     if warned > 0 {
-        println!("{warned} recordings have warnings: see manifest.json");
+        println!("{warned} recordings have warnings: see `pomp inspect` of the folder, or manifest.json");
     }
     if !manifest.failures.is_empty() {
         println!("{} clips were skipped, see above", manifest.failures.len());

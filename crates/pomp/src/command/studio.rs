@@ -23,7 +23,8 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     if let Some(address) = arguments.address {
         config.address = address;
     }
-    let generator: GeneratorConfig = config_file::over_defaults(arguments.generator.as_deref(), &[])?.config;
+    let generator =
+        config_file::over_defaults::<GeneratorConfig>(arguments.generator.as_deref(), &[])?.checked()?;
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
         return Err(errors::unknown("--terrain: ", "preset", &arguments.terrain, PRESET_NAMES));
     }

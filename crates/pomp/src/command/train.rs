@@ -24,6 +24,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         (true, true) => Start::ResumeFineTune,
         (true, false) => Start::Resume,
         (false, true) => Start::FineTune,
+        (false, false) if arguments.overwrite => Start::Overwrite,
         (false, false) => Start::Anew,
     };
     let mut dataset = Dataset::open(&arguments.data, &config)?;
@@ -34,6 +35,13 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         if config.resident_recordings > 0 {
             println!("{} of them in memory at a time", dataset.clips.len());
         }
+    }
+    if config.held_out_every > 0 && dataset.measured_on() == "training" {
+        eprintln!(
+            "warning: no clip is held out, so errors are measured on training clips; add clips, or lower held_out_every \
+             (now {}: about one clip in so many)",
+            config.held_out_every
+        );
     }
     if arguments.dry_run {
         say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
