@@ -247,7 +247,10 @@ fn make_way(
     checkpoint: impl Fn(Stage) -> Checkpoint,
 ) -> Result<(), TrainError> {
     match start {
-        Start::Resume | Start::ResumeFineTune => Ok(()),
+        Start::FineTune if checkpoint(Stage::Kinematic).is_of_this_run() => {
+            Err(TrainError::AlreadyFineTuned { folder: out.to_path_buf() })
+        }
+        Start::Resume | Start::ResumeFineTune | Start::FineTune => Ok(()),
         Start::Anew => match stages
             .iter()
             .find(|stage| out.join(stage.weights_file()).exists() || checkpoint(**stage).exists())
@@ -255,10 +258,6 @@ fn make_way(
             Some(stage) => Err(TrainError::AlreadyTrained { stage: stage.name(), folder: out.to_path_buf() }),
             None => Ok(()),
         },
-        Start::FineTune if checkpoint(Stage::Kinematic).is_of_this_run() => {
-            Err(TrainError::AlreadyFineTuned { folder: out.to_path_buf() })
-        }
-        Start::FineTune => Ok(()),
         Start::Overwrite => {
             let all = [Stage::Phase, Stage::AlignedPhase, Stage::Kinematic];
             let replaced: &[Stage] = if stages.contains(&Stage::Phase) { &all } else { stages };
