@@ -21,5 +21,6 @@ mod pushes;
 mod resume;
 mod scene;
 mod schema;
+mod stopped;
 mod tiny_model;
 mod usage;

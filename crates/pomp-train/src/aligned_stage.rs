@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, TrainingClip};
 use crate::finite::Step;
+use crate::loss_record::LossRecord;
 use crate::phase_stage::{PhaseReader, epoch_order, root_velocities, scalar, window_frames};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::run::StageRun;
@@ -63,11 +64,12 @@ pub(crate) fn train_aligned(
     let prior = CleanPrior::new(&trained.clone().to_device(&autodiff));
     let mut encoder = with_stable_ids(prior.aligned_encoder());
     let mut optimizer = stage.training.optimizer();
-    let (mut done, mut best) = (0, None);
+    let (mut done, mut best, mut losses) = (0, None, [LossRecord::default(); 2]);
     if start.resumes()
         && let Some(saved) = checkpoint.load(&encoder, optimizer.clone())?
     {
         (done, best) = (saved.step, saved.best);
+        losses = saved.losses.try_into().unwrap_or_default();
         (encoder, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
     let mut course = run.course(config.early_stopping.aligned_phase, dataset, best)?;
@@ -77,6 +79,7 @@ pub(crate) fn train_aligned(
     let batch_size = stage.training.batch_size.min(pairs.len());
     let per_epoch = pairs.len() / batch_size;
     let steps = per_epoch * stage.training.epochs;
+    run.check_steps(Stage::AlignedPhase, done, steps)?;
     let mut metrics = MetricsFile::open(folder, Stage::AlignedPhase, done)?;
     'training: for epoch in done / per_epoch..stage.training.epochs {
         if course.is_over() {
@@ -92,8 +95,10 @@ pub(crate) fn train_aligned(
         }
         let mut rng = step_rng(config.seed, Stage::AlignedPhase, epoch);
         let order = epoch_order(pairs.len(), per_epoch * batch_size, &mut rng);
-        let (mut total, mut code) = (0.0, 0.0);
-        for (i, batch) in order.chunks_exact(batch_size).enumerate() {
+        let mut stopping = false;
+        // Where an epoch was begun before, its first batches have been learned from.
+        let first = done.saturating_sub(epoch * per_epoch);
+        for (i, batch) in order.chunks_exact(batch_size).enumerate().skip(first) {
             let step = epoch * per_epoch + i + 1;
             let stitched: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].stitched).collect();
             let clean: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].clean).collect();
@@ -107,12 +112,17 @@ pub(crate) fn train_aligned(
             let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
             let checked = Step { stage: Stage::AlignedPhase, step, batch: &named, checkpoint };
             checked.check_loss(value, &encoder)?;
-            total += value;
-            code += scalar(&loss.code);
+            losses[0].add(value);
+            losses[1].add(scalar(&loss.code));
             let gradients = GradientsParams::from_grads(loss.total.backward(), &encoder);
             checked.check_gradients(&gradients, &encoder)?;
             encoder = optimizer.step(stage.training.learning_rate, encoder, gradients);
-            on_event(&TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &[] });
+            let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &[] };
+            stopping |= on_event(&event).is_break();
+            if stopping && i + 1 < per_epoch {
+                checkpoint.save(step, &encoder, &encoder, &optimizer, course.best(), &losses)?;
+                return Err(run.stopped(Stage::AlignedPhase, step));
+            }
             if run.is_rehearsed(step) {
                 break 'training;
             }
@@ -121,19 +131,25 @@ pub(crate) fn train_aligned(
         let step = (epoch + 1) * per_epoch;
         let aligned = format!("{}_code_distance", dataset.measured_on());
         let unaligned = format!("{aligned}_unaligned");
+        let [[loss, loss_smoothed], [code, code_smoothed]] = losses.each_mut().map(LossRecord::report);
         let figures = [
-            ("train_loss", total / per_epoch as f32),
-            ("train_code_distance", code / per_epoch as f32),
+            ("train_loss", loss),
+            ("train_loss_smoothed", loss_smoothed),
+            ("train_code_distance", code),
+            ("train_code_distance_smoothed", code_smoothed),
             (aligned.as_str(), after),
             (unaligned.as_str(), before),
         ];
         let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &figures };
         metrics.write(&event)?;
-        on_event(&event);
+        stopping |= on_event(&event).is_break();
         if course.measured(step, after) {
             checkpoint.save_best(&encoder)?;
         }
-        checkpoint.save(step, &encoder, &encoder, &optimizer, course.best())?;
+        checkpoint.save(step, &encoder, &encoder, &optimizer, course.best(), &losses)?;
+        if stopping {
+            return Err(run.stopped(Stage::AlignedPhase, step));
+        }
     }
     if let Some(best) = course.best() {
         return Ok((checkpoint.load_best(&encoder)?.valid(), Alignment { before, after: best.value }));

@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use crate::early_stopping::Best;
+use crate::loss_record::LossRecord;
 use crate::progress::Stage;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
@@ -16,6 +17,7 @@ struct State {
     run: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     best: Option<Best>,
+    losses: Vec<LossRecord>,
 }
 
 /// What a checkpoint holds.
@@ -28,6 +30,8 @@ pub(crate) struct Saved<M> {
     pub optimizer: ModuleOptimizer,
     /// The best measurement so far, when the stage may end early.
     pub best: Option<Best>,
+    /// What has been noted of each loss of the stage.
+    pub losses: Vec<LossRecord>,
 }
 
 /// The checkpoint of one stage of one run.
@@ -51,6 +55,11 @@ impl Checkpoint {
     /// Whether there is a checkpoint of this run.
     pub fn is_of_this_run(&self) -> bool {
         matches!(self.state(), Ok(Some(_)))
+    }
+
+    /// Refuses a checkpoint of another run.
+    pub fn check_run(&self) -> Result<(), TrainError> {
+        self.state().map(|_| ())
     }
 
     /// Removes the checkpoint, of this or another run.
@@ -106,6 +115,7 @@ impl Checkpoint {
         average: &M,
         optimizer: &ModuleOptimizer,
         best: Option<Best>,
+        losses: &[LossRecord],
     ) -> Result<(), TrainError> {
         let io = self.io("writing a checkpoint");
         let slot = self.slot(step);
@@ -116,7 +126,8 @@ impl Checkpoint {
             .into_bytes()
             .map_err(|error| io(std::io::Error::other(format!("the optimiser's state: {error}"))))?;
         pomp_formats::write_atomically(&slot.join("optimizer.bpk"), |file| file.write_all(&bytes))?;
-        let state = serde_json::to_string(&State { step, run: self.run.clone(), best }).expect("plain data");
+        let state = State { step, run: self.run.clone(), best, losses: losses.to_vec() };
+        let state = serde_json::to_string(&state).expect("plain data");
         pomp_formats::write_atomically(&self.folder.join("state.json"), |file| {
             file.write_all(state.as_bytes())
         })?;
@@ -137,7 +148,7 @@ impl Checkpoint {
         optimizer: ModuleOptimizer,
     ) -> Result<Option<Saved<M>>, TrainError> {
         let io = self.io("reading a checkpoint");
-        let Some(State { step, best, .. }) = self.state()? else { return Ok(None) };
+        let Some(State { step, best, losses, .. }) = self.state()? else { return Ok(None) };
         let slot = self.slot(step);
         let average = read_weights(module, &slot.join("average.safetensors"))?;
         let module = read_weights(module, &slot.join("weights.safetensors"))?;
@@ -145,7 +156,7 @@ impl Checkpoint {
         let optimizer = optimizer
             .from_bytes(burn::tensor::Bytes::from_bytes_vec(bytes))
             .map_err(|error| io(std::io::Error::other(format!("the optimiser's state: {error}"))))?;
-        Ok(Some(Saved { step, module, average, optimizer, best }))
+        Ok(Some(Saved { step, module, average, optimizer, best, losses }))
     }
 
     /// Keeps the weights that measured best. A run that is interrupted before [`Self::save`] measures and keeps the same

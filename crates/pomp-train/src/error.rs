@@ -101,14 +101,43 @@ pub enum TrainError {
     },
     /// A checkpoint of another configuration or of other data.
     #[error(
-        "{}: the checkpoint of the {stage} stage belongs to another configuration or other data; train into another folder, \
-         or replace it with --overwrite",
+        "{}: the checkpoint of the {stage} stage belongs to another configuration or other data (of the settings, only the \
+         number of steps or epochs of the stage itself may grow); train into another folder, or replace it with --overwrite",
         folder.display()
     )]
     OtherRun {
         /// Stage.
         stage: &'static str,
         /// The checkpoint.
+        folder: PathBuf,
+    },
+    /// A stage that is asked for fewer steps than it has done.
+    #[error(
+        "{}: the {stage} stage has done {done} steps, and the configuration asks for {asked}; ask for {done} or more, or \
+         start anew with --overwrite",
+        folder.display()
+    )]
+    FewerSteps {
+        /// Stage.
+        stage: &'static str,
+        /// Steps done.
+        done: usize,
+        /// Steps asked for.
+        asked: usize,
+        /// The model folder.
+        folder: PathBuf,
+    },
+    /// The training was asked to stop, and has left a checkpoint.
+    #[error(
+        "{}: training was stopped after step {step} of the {stage} stage, which has a checkpoint there; go on with --resume",
+        folder.display()
+    )]
+    Stopped {
+        /// Stage.
+        stage: &'static str,
+        /// Steps done.
+        step: usize,
+        /// The model folder.
         folder: PathBuf,
     },
     /// A loss or a gradient is no longer a number.

@@ -2,9 +2,11 @@
 
 use crate::adamw::adamw;
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
+use crate::early_stopping::Course;
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
+use crate::loss_record::LossRecord;
 use crate::phase_stage::{PhaseReader, scalar};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::{Rollout, RolloutKind};
@@ -15,7 +17,7 @@ use crate::step_rng::step_rng;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
-use burn::optim::GradientsParams;
+use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
@@ -26,7 +28,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
 const LARGEST_GRADIENT: f32 = 1.0;
@@ -186,190 +188,321 @@ pub(crate) struct Beginning<'a> {
     pub loop_phases: Option<&'a LoopPhases>,
 }
 
+/// Receives the kinematic module at some point of its training.
+type Keep<'a> = &'a mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>;
+
 /// Trains the kinematic module and hands it to `keep` now and then and at the end.
-#[allow(clippy::too_many_lines, reason = "one training step after the other, read from top to bottom")]
 pub(crate) fn train_kinematic(
     dataset: &mut Dataset,
     run: &StageRun<'_>,
     layout: &FeatureLayout,
     phases: &PhaseReader,
-    Beginning { initial, loop_phases }: Beginning<'_>,
+    beginning: Beginning<'_>,
     on_event: OnEvent<'_>,
-    keep: &mut dyn FnMut(TrainedKinematic) -> Result<(), TrainError>,
+    keep: Keep<'_>,
 ) -> Result<(), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start, .. } = run;
-    let stage = &config.kinematic;
-    phases.turn_to(0, dataset)?;
-    let mut sampler = training_sampler(dataset, config);
-    if sampler.len() < stage.training.batch_size {
-        return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: sampler.len() });
+    let mut stepper = Stepper::begin(dataset, run, layout, phases, beginning)?;
+    let (begun, steps) = (stepper.done, run.config.kinematic.training.steps);
+    run.check_steps(Stage::Kinematic, begun, steps)?;
+    while stepper.done < steps && !stepper.course.is_over() {
+        stepper.turn_to_next(dataset)?;
+        stepper = stepper.step(dataset)?;
+        if stepper.report(dataset, on_event, keep)?.is_break() {
+            return Err(run.stopped(Stage::Kinematic, stepper.done));
+        }
+        if run.is_rehearsed(stepper.done - begun) {
+            return Ok(());
+        }
     }
-    let mut practised = practised_sampler(dataset, config)?;
-    let mut held_out = held_out_sampler(dataset, config);
-    let network = stage.network(layout);
-    let (initial, (x, y)) = match initial {
-        Some((network, described)) => (Some(network), (described.x, described.y)),
-        None => (None, fit_normalisers(dataset, layout, &sampler, stage.layout.output)),
-    };
-    let mut description = KinematicDescription {
-        config: network.clone(),
-        output: stage.layout.output,
-        x,
-        y,
-        starts: BTreeMap::new(),
-    };
-    description.starts = starts(dataset, layout, &sampler);
-    let noise = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
+    stepper.finish(dataset, keep)
+}
 
-    let autodiff = (*device).clone().autodiff();
-    let mut model = with_stable_ids(match initial {
-        Some(trained) => trained,
-        None => {
-            let fresh = KinematicModel::new(&network, config.seed, &autodiff)?;
-            match stage.layout.phases {
-                Phases::Codes => fresh,
-                Phases::None => phaseless::deafen(fresh, layout),
-            }
-        }
-    });
-    let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-    let mut optimizer = adamw(stage.training.weight_decay, Some(&clipping));
-    let mut average = AveragedWeights::new(&model, stage.training.average);
-    let first = first_weights(&model, stage.training.kept_of_first, run)?;
-    // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
-    let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.training.steps / 2), None);
-    if start.resumes()
-        && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
-    {
-        average = AveragedWeights::new(&with_stable_ids(saved.average), stage.training.average);
-        (done, best) = (saved.step, saved.best);
-        (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
+/// What examples are drawn from.
+struct Samplers {
+    training: Sampler,
+    practised: Sampler,
+    held_out: Sampler,
+}
+
+impl Samplers {
+    fn of(dataset: &Dataset, config: &TrainConfig) -> Result<Self, TrainError> {
+        Ok(Self {
+            training: training_sampler(dataset, config),
+            practised: practised_sampler(dataset, config)?,
+            held_out: held_out_sampler(dataset, config),
+        })
     }
-    let mut course = run.course(config.early_stopping.kinematic, dataset, best)?;
-    let feature_weights = Tensor::<1>::from_floats(stage.loss.per_feature(layout).as_slice(), &autodiff);
-    let mut metrics = MetricsFile::open(folder, Stage::Kinematic, done)?;
-    let mut rollouts: Vec<Rollout> = Vec::new();
-    let (mut sum, mut last_step) = (0.0, done.max(1));
-    for step in done + 1..=stage.training.steps {
-        if course.is_over() {
-            break;
+}
+
+/// A training of the kinematic module between two of its steps.
+struct Stepper<'a> {
+    run: &'a StageRun<'a>,
+    layout: &'a FeatureLayout,
+    phases: &'a PhaseReader,
+    loop_phases: Option<&'a LoopPhases>,
+    description: KinematicDescription,
+    /// Deviations of the noise on each input.
+    noise: Vec<f32>,
+    /// Weight of each output in the loss.
+    feature_weights: Tensor<1>,
+    /// What is kept of the weights that a fine-tuning begins with.
+    first: Option<AveragedWeights>,
+    metrics: MetricsFile,
+
+    /// Steps done.
+    done: usize,
+    samplers: Samplers,
+    /// Whether the recordings in memory are yet to be those of the next step.
+    is_begun_anew: bool,
+    model: KinematicModel,
+    optimizer: ModuleOptimizer,
+    average: AveragedWeights,
+    course: Course,
+    loss: LossRecord,
+    rollouts: Vec<Rollout>,
+}
+
+impl<'a> Stepper<'a> {
+    /// Fresh weights, those of a fine-tuning, or the last checkpoint.
+    fn begin(
+        dataset: &mut Dataset,
+        run: &'a StageRun<'a>,
+        layout: &'a FeatureLayout,
+        phases: &'a PhaseReader,
+        Beginning { initial, loop_phases }: Beginning<'a>,
+    ) -> Result<Self, TrainError> {
+        let StageRun { config, device, folder, checkpoint, start, .. } = run;
+        let stage = &config.kinematic;
+        phases.turn_to(0, dataset)?;
+        let training = training_sampler(dataset, config);
+        if training.len() < stage.training.batch_size {
+            return Err(TrainError::TooLittleData {
+                stage: Stage::Kinematic.name(),
+                examples: training.len(),
+            });
         }
-        if dataset.is_streamed() && (step - 1) % CHECKPOINT_EVERY == 0 {
-            phases.turn_to(turn_of(step), dataset)?;
-            (sampler, held_out) = (training_sampler(dataset, config), held_out_sampler(dataset, config));
-            if sampler.len() == 0 {
-                return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: 0 });
-            }
-            practised = practised_sampler(dataset, config)?;
+        let samplers = Samplers::of(dataset, config)?;
+        let network = stage.network(layout);
+        let (initial, (x, y)) = match initial {
+            Some((network, described)) => (Some(network), (described.x, described.y)),
+            None => (None, fit_normalisers(dataset, layout, &samplers.training, stage.layout.output)),
+        };
+        let description = KinematicDescription {
+            config: network.clone(),
+            output: stage.layout.output,
+            x,
+            y,
+            starts: starts(dataset, layout, &samplers.training),
+        };
+        let autodiff = (*device).clone().autodiff();
+        let mut model = with_stable_ids(match initial {
+            Some(trained) => trained,
+            None => fresh_model(config, layout, &autodiff)?,
+        });
+        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
+        let mut optimizer = adamw(stage.training.weight_decay, Some(&clipping));
+        let mut average = AveragedWeights::new(&model, stage.training.average);
+        let first = first_weights(&model, stage.training.kept_of_first, run)?;
+        // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
+        let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.training.steps / 2), None);
+        let mut loss = LossRecord::default();
+        if start.resumes()
+            && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
+        {
+            average = AveragedWeights::new(&with_stable_ids(saved.average), stage.training.average);
+            (done, best) = (saved.step, saved.best);
+            loss = saved.losses.first().copied().unwrap_or_default();
+            (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
         }
-        last_step = step;
-        let rows = Rows::new(dataset, layout, &description, stage.layout.phases);
-        let starts = RolloutStarts { config, anywhere: &sampler, practised: &practised, loop_phases };
+        Ok(Self {
+            run,
+            layout,
+            phases,
+            loop_phases,
+            description,
+            noise: noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise),
+            feature_weights: Tensor::from_floats(stage.loss.per_feature(layout).as_slice(), &autodiff),
+            first,
+            metrics: MetricsFile::open(folder, Stage::Kinematic, done)?,
+            done,
+            samplers,
+            is_begun_anew: true,
+            model,
+            optimizer,
+            average,
+            course: run.course(config.early_stopping.kinematic, dataset, best)?,
+            loss,
+            rollouts: Vec::new(),
+        })
+    }
+
+    /// Brings the recordings of the next step into memory, where they take turns.
+    fn turn_to_next(&mut self, dataset: &mut Dataset) -> Result<(), TrainError> {
+        let is_due = self.is_begun_anew || self.done.is_multiple_of(CHECKPOINT_EVERY);
+        self.is_begun_anew = false;
+        if !dataset.is_streamed() || !is_due {
+            return Ok(());
+        }
+        self.phases.turn_to(turn_of(self.done + 1), dataset)?;
+        self.samplers = Samplers::of(dataset, self.run.config)?;
+        if self.samplers.training.len() == 0 {
+            return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: 0 });
+        }
+        Ok(())
+    }
+
+    /// One batch: rollouts on the model's own states, replayed and clean examples.
+    fn step(mut self, dataset: &Dataset) -> Result<Self, TrainError> {
+        let StageRun { config, device, checkpoint, .. } = self.run;
+        let (stage, layout, step) = (&config.kinematic, self.layout, self.done + 1);
+        let autodiff = (*device).clone().autodiff();
+        let rows = Rows::new(dataset, layout, &self.description, stage.layout.phases);
+        let starts = RolloutStarts {
+            config,
+            anywhere: &self.samplers.training,
+            practised: &self.samplers.practised,
+            loop_phases: self.loop_phases,
+        };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
-        let grown = (3.0 * step as f32 / stage.training.steps as f32).min(1.0);
-        let share_of_batch = |share: f32| (share * stage.training.batch_size as f32) as usize;
-        let replayed = share_of_batch(stage.states.replayed_share);
-        for (kind, wanted) in [
-            (RolloutKind::Unhindered, share_of_batch(stage.states.rollout_share * grown)),
-            (RolloutKind::Simulated, share_of_batch(stage.simulated_rollouts.share * grown)),
-        ] {
-            for _ in rollouts.iter().filter(|rollout| rollout.kind() == kind).count()..wanted {
-                rollouts.push(starts.rollout(&rows, kind, &mut rng)?);
-            }
-        }
-        let drawn: Vec<(usize, usize)> =
-            (rollouts.len()..stage.training.batch_size).map(|_| sampler.draw(&mut rng)).collect();
-        let examples: Vec<(usize, usize, StateSource<'_>)> = rollouts
+        starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;
+        let replayed = share_of_batch(stage, stage.states.replayed_share);
+        let drawn: Vec<(usize, usize)> = (self.rollouts.len()..stage.training.batch_size)
+            .map(|_| self.samplers.training.draw(&mut rng))
+            .collect();
+        let examples: Vec<Example<'_>> = self
+            .rollouts
             .iter()
             .map(|rollout| (rollout.clip, rollout.frame, rollout.source()))
             .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
                 (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
             }))
             .collect();
-        let noise = Noise { deviations: &noise, first_row: rollouts.len(), seed: rng.random() };
+        let noise = Noise { deviations: &self.noise, first_row: self.rollouts.len(), seed: rng.random() };
         let batch = rows.fill(&examples, Some(noise));
         drop(examples);
-        let own = rollouts.len() * layout.x_len();
+        let own = self.rollouts.len() * layout.x_len();
         let own_x = batch.x[..own].to_vec();
 
-        let loss = model.loss(
+        let loss = self.model.loss(
             &matrix(batch.x, layout.x_len(), &autodiff),
             &matrix(batch.y, layout.y_len(), &autodiff),
-            &feature_weights,
+            &self.feature_weights,
             &mut rng,
         );
         let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", config.seed);
         let checked = Step { stage: Stage::Kinematic, step, batch: &named, checkpoint };
-        checked.check_loss(value, &model)?;
-        sum += value;
-        if !rollouts.is_empty() {
-            let mut predicted = predict(&model.valid(), own_x, layout, device, &mut rng);
+        checked.check_loss(value, &self.model)?;
+        self.loss.add(value);
+        if !self.rollouts.is_empty() {
+            let mut predicted = predict(&self.model.valid(), own_x, layout, device, &mut rng);
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
-            advance_rollouts(&mut rollouts, &rows, &predicted, &starts, &mut rng)?;
+            advance_rollouts(&mut self.rollouts, &rows, &predicted, &starts, &mut rng)?;
         }
-        let gradients = GradientsParams::from_grads(loss.backward(), &model);
-        checked.check_gradients(&gradients, &model)?;
-        model = optimizer.step(learning_rate(stage, step), model, gradients);
-        average.update(&model);
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        checked.check_gradients(&gradients, &self.model)?;
+        self.model = self.optimizer.step(learning_rate(stage, step), self.model, gradients);
+        self.average.update(&self.model);
+        self.done = step;
+        Ok(self)
+    }
 
-        let last = step == stage.training.steps;
-        if step % REPORT_EVERY == 0 || last {
-            let count = if step % REPORT_EVERY == 0 { REPORT_EVERY } else { step % REPORT_EVERY };
-            let mut figures = vec![("train_loss".to_owned(), sum / count as f32)];
-            sum = 0.0;
-            let measured = step % CHECKPOINT_EVERY == 0 || last;
-            let averaged = measured.then(|| average.apply(model.clone()));
-            if let Some(averaged) = &averaged {
-                let kept = mixed(first.as_ref(), averaged.clone());
-                let errors = held_out_errors(&kept.valid(), &rows, &held_out, device, config)?;
-                figures.extend(errors.figures(dataset.measured_on()));
-                if course.measured(step, errors.half_second_cm) {
-                    checkpoint.save_best(&kept)?;
-                }
-                if step % KEEP_EVERY == 0 && !last {
-                    let network = kept.valid();
-                    let gamma = gamma(&network, &rows, &sampler, config, device)?;
-                    keep(TrainedKinematic { network, gamma, description: description.clone(), errors })?;
-                }
-            }
-            let figures: Vec<(&str, f32)> =
-                figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let event =
-                TrainEvent { stage: Stage::Kinematic, step, steps: stage.training.steps, figures: &figures };
-            metrics.write(&event)?;
-            on_event(&event);
-            if let Some(averaged) = averaged {
-                // After the metrics: what a checkpoint stands for has been noted.
-                checkpoint.save(step, &model, &averaged, &optimizer, course.best())?;
-                rollouts.clear();
-            }
-        } else {
-            on_event(&TrainEvent {
-                stage: Stage::Kinematic,
-                step,
-                steps: stage.training.steps,
-                figures: &[],
-            });
+    /// Reports the last step, measures and writes a checkpoint where they are due, and writes one too where the training is
+    /// asked to stop.
+    fn report(
+        &mut self,
+        dataset: &Dataset,
+        on_event: OnEvent<'_>,
+        keep: Keep<'_>,
+    ) -> Result<ControlFlow<()>, TrainError> {
+        let (step, steps) = (self.done, self.run.config.kinematic.training.steps);
+        let is_last = step == steps;
+        let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
+        let averaged = is_measured.then(|| self.average.apply(self.model.clone()));
+        let mut figures = Vec::new();
+        if step.is_multiple_of(REPORT_EVERY) || is_last {
+            let [mean, smoothed] = self.loss.report();
+            figures.extend([("train_loss".to_owned(), mean), ("train_loss_smoothed".to_owned(), smoothed)]);
         }
-        if run.is_rehearsed(step - done) {
-            return Ok(());
+        if let Some(averaged) = &averaged {
+            let errors = self.measure(averaged, dataset, keep)?;
+            figures.extend(errors.figures(dataset.measured_on()));
         }
+        let figures: Vec<(&str, f32)> = figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let event = TrainEvent { stage: Stage::Kinematic, step, steps, figures: &figures };
+        self.metrics.write(&event)?;
+        let flow = on_event(&event);
+        // After the metrics: what a checkpoint stands for has been noted.
+        let saved = averaged.or_else(|| flow.is_break().then(|| self.average.apply(self.model.clone())));
+        if let Some(averaged) = saved {
+            let (best, losses) = (self.course.best(), [self.loss]);
+            self.run.checkpoint.save(step, &self.model, &averaged, &self.optimizer, best, &losses)?;
+            self.rollouts.clear();
+        }
+        Ok(flow)
     }
-    // Also when nothing was left to do: what is measured last is measured where the last step was.
-    if dataset.is_streamed() {
-        phases.turn_to(turn_of(last_step), dataset)?;
-        (sampler, held_out) = (training_sampler(dataset, config), held_out_sampler(dataset, config));
+
+    /// Measures the weights that would be kept now on held-out clips, and keeps them where that is due.
+    fn measure(
+        &mut self,
+        averaged: &KinematicModel,
+        dataset: &Dataset,
+        keep: Keep<'_>,
+    ) -> Result<HeldOutErrors, TrainError> {
+        let StageRun { config, device, checkpoint, .. } = self.run;
+        let (step, stage) = (self.done, &config.kinematic);
+        let rows = Rows::new(dataset, self.layout, &self.description, stage.layout.phases);
+        let kept = mixed(self.first.as_ref(), averaged.clone());
+        let errors = held_out_errors(&kept.valid(), &rows, &self.samplers.held_out, device, config)?;
+        if self.course.measured(step, errors.half_second_cm) {
+            checkpoint.save_best(&kept)?;
+        }
+        if step.is_multiple_of(KEEP_EVERY) && step != stage.training.steps {
+            let network = kept.valid();
+            let gamma = gamma(&network, &rows, &self.samplers.training, config, device)?;
+            keep(TrainedKinematic { network, gamma, description: self.description.clone(), errors })?;
+        }
+        Ok(errors)
     }
-    let rows = Rows::new(dataset, layout, &description, stage.layout.phases);
-    let network = match course.best() {
-        Some(_) => checkpoint.load_best(&model)?,
-        None => mixed(first.as_ref(), average.apply(model)),
-    };
-    let network = network.valid();
-    let errors = held_out_errors(&network, &rows, &held_out, device, config)?;
-    let gamma = gamma(&network, &rows, &sampler, config, device)?;
-    keep(TrainedKinematic { network, gamma, description: description.clone(), errors })
+
+    /// Measures and keeps the weights that the training ends with, also when nothing was left to do.
+    fn finish(mut self, dataset: &mut Dataset, keep: Keep<'_>) -> Result<(), TrainError> {
+        let StageRun { config, device, checkpoint, .. } = self.run;
+        // What is measured last is measured where the last step was.
+        if dataset.is_streamed() {
+            self.phases.turn_to(turn_of(self.done.max(1)), dataset)?;
+            self.samplers.training = training_sampler(dataset, config);
+            self.samplers.held_out = held_out_sampler(dataset, config);
+        }
+        let rows = Rows::new(dataset, self.layout, &self.description, config.kinematic.layout.phases);
+        let network = match self.course.best() {
+            Some(_) => checkpoint.load_best(&self.model)?,
+            None => mixed(self.first.as_ref(), self.average.apply(self.model)),
+        };
+        let network = network.valid();
+        let errors = held_out_errors(&network, &rows, &self.samplers.held_out, device, config)?;
+        let gamma = gamma(&network, &rows, &self.samplers.training, config, device)?;
+        keep(TrainedKinematic { network, gamma, description: self.description.clone(), errors })
+    }
+}
+
+/// Weights from the seed.
+fn fresh_model(
+    config: &TrainConfig,
+    layout: &FeatureLayout,
+    device: &Device,
+) -> Result<KinematicModel, TrainError> {
+    let stage = &config.kinematic;
+    let fresh = KinematicModel::new(&stage.network(layout), config.seed, device)?;
+    Ok(match stage.layout.phases {
+        Phases::Codes => fresh,
+        Phases::None => phaseless::deafen(fresh, layout),
+    })
+}
+
+/// Rows of a batch that a share of it makes.
+fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
+    (share * stage.training.batch_size as f32) as usize
 }
 
 /// What a fine-tuning keeps of the weights that it begins with, if anything: `model`, or in a resumed one what was it then.
@@ -414,6 +547,28 @@ struct RolloutStarts<'a> {
 }
 
 impl RolloutStarts<'_> {
+    /// Starts as many rollouts as a batch of this step has room for. Their share grows over the first third of the training.
+    fn fill_up(
+        &self,
+        rollouts: &mut Vec<Rollout>,
+        step: usize,
+        rows: &Rows<'_>,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(), TrainError> {
+        let stage = &self.config.kinematic;
+        let grown = (3.0 * step as f32 / stage.training.steps as f32).min(1.0);
+        for (kind, share) in [
+            (RolloutKind::Unhindered, stage.states.rollout_share),
+            (RolloutKind::Simulated, stage.simulated_rollouts.share),
+        ] {
+            let there = rollouts.iter().filter(|rollout| rollout.kind() == kind).count();
+            for _ in there..share_of_batch(stage, share * grown) {
+                rollouts.push(self.rollout(rows, kind, rng)?);
+            }
+        }
+        Ok(())
+    }
+
     fn rollout(
         &self,
         rows: &Rows<'_>,

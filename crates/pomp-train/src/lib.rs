@@ -5,7 +5,9 @@
 //! `metrics.csv` and keeps a checkpoint from which it goes on. [`annotate_phases`] writes a trained model's phases into
 //! the recordings.
 //!
-//! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not.
+//! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not. What receives
+//! the reports may ask a training to stop after any step; a kinematic stage that is stopped between two of its checkpoints
+//! goes on with new rollouts, and so differs from one that ran through. A resumed stage may have more steps than it began with.
 //! [`report_kinematic`] measures a trained kinematic module on clips that it has not seen.
 //! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
@@ -23,6 +25,7 @@ mod held_out;
 mod kinematic_config;
 mod kinematic_report;
 mod kinematic_stage;
+mod loss_record;
 mod phase_stage;
 mod phaseless;
 mod practice_ground;

@@ -3,6 +3,7 @@
 use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::finite::Step;
+use crate::loss_record::LossRecord;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::run::StageRun;
 use crate::stable_ids::with_stable_ids;
@@ -87,17 +88,19 @@ pub(crate) fn train_phase(
     let autodiff = (*device).clone().autodiff();
     let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
     let mut optimizer = stage.training.optimizer();
-    let (mut done, mut best) = (0, None);
+    let (mut done, mut best, mut loss_record) = (0, None, LossRecord::default());
     if start.resumes()
         && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
     {
         (done, best) = (saved.step, saved.best);
+        loss_record = saved.losses.first().copied().unwrap_or_default();
         (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
     }
     let mut course = run.course(config.early_stopping.phase, dataset, best)?;
     let batch_size = stage.training.batch_size.min(windows.len());
     let per_epoch = windows.len() / batch_size;
     let steps = per_epoch * stage.training.epochs;
+    run.check_steps(Stage::Phase, done, steps)?;
     let mut metrics = MetricsFile::open(folder, Stage::Phase, done)?;
     let mut held_out_loss = held_out_mse(&model, &held_out)?;
     'training: for epoch in done / per_epoch..stage.training.epochs {
@@ -114,8 +117,10 @@ pub(crate) fn train_phase(
         }
         let wanted = per_epoch * batch_size;
         let order = epoch_order(windows.len(), wanted, &mut step_rng(config.seed, Stage::Phase, epoch));
-        let mut sum = 0.0;
-        for (i, batch) in order.chunks_exact(batch_size).enumerate() {
+        let mut stopping = false;
+        // Where an epoch was begun before, its first batches have been learned from.
+        let first = done.saturating_sub(epoch * per_epoch);
+        for (i, batch) in order.chunks_exact(batch_size).enumerate().skip(first) {
             let step = epoch * per_epoch + i + 1;
             let batch: Vec<&VelocityWindow> = batch.iter().map(|&w| &windows[w]).collect();
             let loss = pae_loss(&model, window_batch(&batch, &autodiff)?);
@@ -123,11 +128,15 @@ pub(crate) fn train_phase(
             let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
             let checked = Step { stage: Stage::Phase, step, batch: &named, checkpoint };
             checked.check_loss(value, &model)?;
-            sum += value;
+            loss_record.add(value);
             let gradients = GradientsParams::from_grads(loss.backward(), &model);
             checked.check_gradients(&gradients, &model)?;
             model = optimizer.step(stage.training.learning_rate, model, gradients);
-            on_event(&TrainEvent { stage: Stage::Phase, step, steps, figures: &[] });
+            stopping |= on_event(&TrainEvent { stage: Stage::Phase, step, steps, figures: &[] }).is_break();
+            if stopping && i + 1 < per_epoch {
+                checkpoint.save(step, &model, &model, &optimizer, course.best(), &[loss_record])?;
+                return Err(run.stopped(Stage::Phase, step));
+            }
             if run.is_rehearsed(step) {
                 break 'training;
             }
@@ -135,14 +144,18 @@ pub(crate) fn train_phase(
         held_out_loss = held_out_mse(&model, &held_out)?;
         let step = (epoch + 1) * per_epoch;
         let name = format!("{}_mse", dataset.measured_on());
-        let figures = [("train_mse", sum / per_epoch as f32), (name.as_str(), held_out_loss)];
+        let [mean, smoothed] = loss_record.report();
+        let figures = [("train_mse", mean), ("train_mse_smoothed", smoothed), (&name, held_out_loss)];
         let event = TrainEvent { stage: Stage::Phase, step, steps, figures: &figures };
         metrics.write(&event)?;
-        on_event(&event);
+        stopping |= on_event(&event).is_break();
         if course.measured(step, held_out_loss) {
             checkpoint.save_best(&model)?;
         }
-        checkpoint.save(step, &model, &model, &optimizer, course.best())?;
+        checkpoint.save(step, &model, &model, &optimizer, course.best(), &[loss_record])?;
+        if stopping {
+            return Err(run.stopped(Stage::Phase, step));
+        }
     }
     if let Some(best) = course.best() {
         return Ok((checkpoint.load_best(&model)?.valid(), best.value));

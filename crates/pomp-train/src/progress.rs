@@ -3,6 +3,7 @@
 use crate::TrainError;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The stages of training (docs/method.md §7).
@@ -49,8 +50,9 @@ pub struct TrainEvent<'a> {
     pub figures: &'a [(&'a str, f32)],
 }
 
-/// Receives reports.
-pub type OnEvent<'a> = &'a mut dyn FnMut(&TrainEvent<'_>);
+/// Receives reports, one after each step. [`ControlFlow::Break`] asks the training to write a checkpoint and to end with
+/// [`TrainError::Stopped`].
+pub type OnEvent<'a> = &'a mut dyn FnMut(&TrainEvent<'_>) -> ControlFlow<()>;
 
 /// First line of the metrics.
 const HEADER: &str = "stage,step,name,value";

@@ -14,6 +14,7 @@ use burn::tensor::{Device, Tensor};
 use pomp_kinematic::KinematicModel;
 use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
 use pomp_tensors::keep_freed_memory;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Steps of each stage that are run. The first few, which set things up, are not measured.
@@ -235,8 +236,9 @@ struct Clock {
 }
 
 impl Clock {
-    fn tick(&mut self) {
+    fn tick(&mut self) -> ControlFlow<()> {
         self.ticks.push(Instant::now());
+        ControlFlow::Continue(())
     }
 
     fn step_s(&self) -> f64 {

@@ -11,9 +11,10 @@ use crate::{TrainConfig, TrainError};
 use burn::tensor::Device;
 use pomp_files::Digest;
 use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
-use pomp_model::{FORMAT_VERSION, FineTunedFrom, Model, ModelDescription};
+use pomp_kinematic::KinematicModel;
+use pomp_model::{FORMAT_VERSION, FineTunedFrom, KinematicDescription, Model, ModelDescription};
 use pomp_motion::features::FeatureLayout;
-use pomp_phase::WindowEncoder;
+use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
 use pomp_tensors::keep_freed_memory;
 use pomp_weights::WeightPrecision;
 use std::collections::BTreeMap;
@@ -46,6 +47,9 @@ impl Start {
     }
 }
 
+/// The stages in their order, each at its own number.
+const ALL_STAGES: [Stage; 3] = [Stage::Phase, Stage::AlignedPhase, Stage::Kinematic];
+
 /// What every stage is told.
 pub(crate) struct StageRun<'a> {
     pub config: &'a TrainConfig,
@@ -64,6 +68,20 @@ impl StageRun<'_> {
         self.rehearsed_after.is_some_and(|enough| steps >= enough)
     }
 
+    /// Refuses to end a stage of which more steps are done than are asked for.
+    pub fn check_steps(&self, stage: Stage, done: usize, asked: usize) -> Result<(), TrainError> {
+        if done > asked {
+            let folder = self.folder.to_path_buf();
+            return Err(TrainError::FewerSteps { stage: stage.name(), done, asked, folder });
+        }
+        Ok(())
+    }
+
+    /// What a stage ends with that was asked to stop.
+    pub fn stopped(&self, stage: Stage, step: usize) -> TrainError {
+        TrainError::Stopped { stage: stage.name(), step, folder: self.folder.to_path_buf() }
+    }
+
     /// The measurements of a stage with this patience, as they stand in its checkpoint.
     pub fn course(
         &self,
@@ -80,12 +98,14 @@ impl StageRun<'_> {
 
 /// Runs `stages` on `dataset` into the model folder `out` and returns the model.
 ///
-/// Stages that are not asked for are taken from the folder. The weights are stored in half precision.
+/// Stages that are not asked for are taken from the folder. The weights are stored in half precision. A stage that is resumed
+/// may have more steps or epochs than before; the learning rate of the kinematic stage then follows the longer course from the
+/// step that the checkpoint has reached.
 ///
 /// # Errors
-/// A folder in which a stage has been trained or begun, unless it is resumed or overwritten; a setting outside its range, a
-/// stage whose predecessor has not run, a loss that is no longer a number, or a
-/// folder that cannot be written.
+/// A folder in which a stage has been trained or begun, unless it is resumed or overwritten; a checkpoint of other settings or
+/// data; a setting outside its range, a stage whose predecessor has not run, a loss that is no longer a number, or a folder that
+/// cannot be written. [`TrainError::Stopped`] when `on_event` asks for it.
 pub fn train(
     dataset: &mut Dataset,
     config: &TrainConfig,
@@ -109,59 +129,27 @@ pub fn train(
         path: out.to_path_buf(),
         source,
     })?;
-    let run = run_hash(config, dataset, start);
     let layout = layout_of(config, dataset);
+    let hashes = ALL_STAGES.map(|stage| run_hash(config, dataset, start, stage));
+    let checkpoint = |stage: Stage| Checkpoint::new(out, stage, &hashes[stage as usize]);
     let stage_run = |stage| StageRun {
         config,
         device,
         folder: out,
-        checkpoint: Checkpoint::new(out, stage, &run),
+        checkpoint: checkpoint(stage),
         start,
         rehearsed_after: None,
     };
 
-    make_way(out, stages, start, |stage| Checkpoint::new(out, stage, &run))?;
+    make_way(out, stages, start, checkpoint)?;
 
     let mut model = if stages.contains(&Stage::Phase) {
         let (phase, held_out) = train_phase(dataset, &stage_run(Stage::Phase), on_event)?;
-        let description = ModelDescription {
-            format_version: FORMAT_VERSION,
-            made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
-            config_name: config.name.clone(),
-            config: config_json(config),
-            seed: config.seed,
-            data_hash: dataset.hash.clone(),
-            data: dataset.provenance(),
-            skeleton: (*dataset.skeleton).clone(),
-            body_names: dataset.body_names.clone(),
-            mass_kg: dataset.mass_kg,
-            layout: layout.clone(),
-            phase: config.phase.network.clone(),
-            stitch: config.aligned_phase.stitch,
-            kinematic: None,
-            fine_tuned_from: None,
-            metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
-        };
-        let model = Model { description, phase, aligned_phase: None, kinematic: None, files_sha256: None };
+        let model = first_model(config, dataset, &layout, phase, held_out);
         model.save(out, WeightPrecision::F16)?;
         model
     } else {
-        if !out.join("model.json").is_file() {
-            return Err(TrainError::MissingStage {
-                stage: stages.first().map_or("this", |stage| stage.name()),
-                needs: "a trained periodic autoencoder",
-                first: Stage::Phase.name(),
-            });
-        }
-        let mut model = Model::load(out, device)?;
-        let description = &mut model.description;
-        description.config_name.clone_from(&config.name);
-        description.config = config_json(config);
-        description.seed = config.seed;
-        description.data_hash.clone_from(&dataset.hash);
-        description.data = dataset.provenance();
-        description.layout = layout.clone();
-        model
+        model_of_folder(config, dataset, stages, &layout, out, device)?
     };
     if stages.iter().all(|stage| *stage == Stage::Phase) {
         return Ok(model);
@@ -183,59 +171,141 @@ pub fn train(
         model.save(out, WeightPrecision::F16)?;
     }
     if stages.contains(&Stage::Kinematic) {
-        model.description.fine_tuned_from = None;
-        let initial = if start.fine_tunes() {
-            // Anew from the folder: gradients flow through weights that were read onto a device that follows them.
-            let before = Model::load(out, &device.clone().autodiff())?;
-            model.description.fine_tuned_from = Some(match &before.description.fine_tuned_from {
-                // Weights that this very fine-tuning has left before it was stopped.
-                Some(first) if start.resumes() && before.description.config == config_json(config) => {
-                    first.clone()
-                }
-                _ => FineTunedFrom::of(&before),
-            });
-            let (Some((network, _)), Some(described)) = (before.kinematic, before.description.kinematic)
-            else {
-                return Err(TrainError::MissingStage {
-                    stage: "fine-tuning",
-                    needs: "a trained kinematic module in the folder",
-                    first: Stage::Kinematic.name(),
-                });
-            };
-            if described.config != config.kinematic.network(&layout) {
-                return Err(TrainError::BadConfig {
-                    field: "kinematic",
-                    value: "another network".to_owned(),
-                    range: "the sizes of the model that is fine-tuned (see its model.json)",
-                });
-            }
-            Some((network, described))
-        } else {
-            None
-        };
-        let stage = stage_run(Stage::Kinematic);
-        let measured_on = dataset.measured_on();
-        let loop_phases = (config.kinematic.simulated_rollouts.share > 0.0)
-            .then(|| LoopPhases::new(&model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
-            .transpose()?;
-        train_kinematic(
-            dataset,
-            &stage,
-            &layout,
-            &phases,
-            Beginning { initial, loop_phases: loop_phases.as_ref() },
-            on_event,
-            &mut |trained| {
-                model.kinematic = Some((trained.network, trained.gamma));
-                model.description.kinematic = Some(trained.description);
-                for (name, value) in trained.errors.figures(measured_on) {
-                    model.description.metrics.insert(name, value);
-                }
-                Ok(model.save(out, WeightPrecision::F16)?)
-            },
-        )?;
+        add_kinematic(&mut model, dataset, &stage_run(Stage::Kinematic), &layout, &phases, on_event)?;
     }
     Ok(model)
+}
+
+/// A model that has its phases alone.
+fn first_model(
+    config: &TrainConfig,
+    dataset: &Dataset,
+    layout: &FeatureLayout,
+    phase: PeriodicAutoencoder,
+    held_out: f32,
+) -> Model {
+    let description = ModelDescription {
+        format_version: FORMAT_VERSION,
+        made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
+        config_name: config.name.clone(),
+        config: config_json(config),
+        seed: config.seed,
+        data_hash: dataset.hash.clone(),
+        data: dataset.provenance(),
+        skeleton: (*dataset.skeleton).clone(),
+        body_names: dataset.body_names.clone(),
+        mass_kg: dataset.mass_kg,
+        layout: layout.clone(),
+        phase: config.phase.network.clone(),
+        stitch: config.aligned_phase.stitch,
+        kinematic: None,
+        fine_tuned_from: None,
+        metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
+    };
+    Model { description, phase, aligned_phase: None, kinematic: None, files_sha256: None }
+}
+
+/// The model that `stages` go on with, described as what it becomes.
+fn model_of_folder(
+    config: &TrainConfig,
+    dataset: &Dataset,
+    stages: &[Stage],
+    layout: &FeatureLayout,
+    folder: &Path,
+    device: &Device,
+) -> Result<Model, TrainError> {
+    if !folder.join("model.json").is_file() {
+        return Err(TrainError::MissingStage {
+            stage: stages.first().map_or("this", |stage| stage.name()),
+            needs: "a trained periodic autoencoder",
+            first: Stage::Phase.name(),
+        });
+    }
+    let mut model = Model::load(folder, device)?;
+    let description = &mut model.description;
+    description.config_name.clone_from(&config.name);
+    description.config = config_json(config);
+    description.seed = config.seed;
+    description.data_hash.clone_from(&dataset.hash);
+    description.data = dataset.provenance();
+    description.layout = layout.clone();
+    Ok(model)
+}
+
+/// Trains the kinematic module of `model`, which is saved whenever the module is worth it.
+fn add_kinematic(
+    model: &mut Model,
+    dataset: &mut Dataset,
+    run: &StageRun<'_>,
+    layout: &FeatureLayout,
+    phases: &PhaseReader,
+    on_event: OnEvent<'_>,
+) -> Result<(), TrainError> {
+    let config = run.config;
+    model.description.fine_tuned_from = None;
+    let initial = if run.start.fine_tunes() {
+        let (network, described, from) = fine_tuned(run, layout)?;
+        model.description.fine_tuned_from = Some(from);
+        Some((network, described))
+    } else {
+        None
+    };
+    let measured_on = dataset.measured_on();
+    let loop_phases = (config.kinematic.simulated_rollouts.share > 0.0)
+        .then(|| LoopPhases::new(model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
+        .transpose()?;
+    train_kinematic(
+        dataset,
+        run,
+        layout,
+        phases,
+        Beginning { initial, loop_phases: loop_phases.as_ref() },
+        on_event,
+        &mut |trained| {
+            model.kinematic = Some((trained.network, trained.gamma));
+            model.description.kinematic = Some(trained.description);
+            for (name, value) in trained.errors.figures(measured_on) {
+                model.description.metrics.insert(name, value);
+            }
+            Ok(model.save(run.folder, WeightPrecision::F16)?)
+        },
+    )
+}
+
+/// What a fine-tuning begins with, and the model that it is of.
+fn fine_tuned(
+    run: &StageRun<'_>,
+    layout: &FeatureLayout,
+) -> Result<(KinematicModel, KinematicDescription, FineTunedFrom), TrainError> {
+    let StageRun { config, device, folder, start, .. } = run;
+    // Anew from the folder: gradients flow through weights that were read onto a device that follows them.
+    let before = Model::load(folder, &(*device).clone().autodiff())?;
+    // Read as a configuration: the text of a single-precision number does not always give the same double again.
+    let settings_before = serde_json::from_value::<TrainConfig>(before.description.config.clone())
+        .map(|config| without_length(config_json(&config), Stage::Kinematic));
+    let settings = without_length(config_json(config), Stage::Kinematic);
+    let from = match &before.description.fine_tuned_from {
+        // Weights that this very fine-tuning has left before it was stopped.
+        Some(first) if start.resumes() && settings_before.is_ok_and(|before| before == settings) => {
+            first.clone()
+        }
+        _ => FineTunedFrom::of(&before),
+    };
+    let (Some((network, _)), Some(described)) = (before.kinematic, before.description.kinematic) else {
+        return Err(TrainError::MissingStage {
+            stage: "fine-tuning",
+            needs: "a trained kinematic module in the folder",
+            first: Stage::Kinematic.name(),
+        });
+    };
+    if described.config != config.kinematic.network(layout) {
+        return Err(TrainError::BadConfig {
+            field: "kinematic",
+            value: "another network".to_owned(),
+            range: "the sizes of the model that is fine-tuned (see its model.json)",
+        });
+    }
+    Ok((network, described, from))
 }
 
 /// Refuses to replace what the folder holds of `stages`, or removes their checkpoints where that is asked for. A phase stage
@@ -250,7 +320,11 @@ fn make_way(
         Start::FineTune if checkpoint(Stage::Kinematic).is_of_this_run() => {
             Err(TrainError::AlreadyFineTuned { folder: out.to_path_buf() })
         }
-        Start::Resume | Start::ResumeFineTune | Start::FineTune => Ok(()),
+        Start::FineTune => Ok(()),
+        // Before the first of them is trained further: the later ones may rest on what it was.
+        Start::Resume | Start::ResumeFineTune => {
+            stages.iter().try_for_each(|stage| checkpoint(*stage).check_run())
+        }
         Start::Anew => match stages
             .iter()
             .find(|stage| out.join(stage.weights_file()).exists() || checkpoint(**stage).exists())
@@ -259,8 +333,7 @@ fn make_way(
             None => Ok(()),
         },
         Start::Overwrite => {
-            let all = [Stage::Phase, Stage::AlignedPhase, Stage::Kinematic];
-            let replaced: &[Stage] = if stages.contains(&Stage::Phase) { &all } else { stages };
+            let replaced = if stages.contains(&Stage::Phase) { &ALL_STAGES } else { stages };
             replaced.iter().try_for_each(|stage| checkpoint(*stage).remove())
         }
     }
@@ -280,8 +353,23 @@ fn config_json(config: &TrainConfig) -> serde_json::Value {
     serde_json::to_value(config).expect("a config is plain data")
 }
 
-fn run_hash(config: &TrainConfig, dataset: &Dataset, start: Start) -> String {
+/// A configuration without the number of steps or epochs of `stage` and the stages after it: a stage may grow, and rests on all
+/// that those before it are.
+fn without_length(mut config: serde_json::Value, stage: Stage) -> serde_json::Value {
+    for later in &ALL_STAGES[stage as usize..] {
+        let (section, length) = match later {
+            Stage::Phase => ("phase", "epochs"),
+            Stage::AlignedPhase => ("aligned_phase", "epochs"),
+            Stage::Kinematic => ("kinematic", "steps"),
+        };
+        config[section]["training"][length] = serde_json::Value::Null;
+    }
+    config
+}
+
+/// Identifies what the checkpoint of `stage` rests on.
+fn run_hash(config: &TrainConfig, dataset: &Dataset, start: Start, stage: Stage) -> String {
     let kind = if start.fine_tunes() { "fine-tuned" } else { "" };
-    let json = serde_json::to_string(config).expect("a config is plain data");
-    Digest::of(format!("{json}\n{}{kind}", dataset.hash)).short()
+    let settings = without_length(config_json(config), stage);
+    Digest::of(format!("{settings}\n{}{kind}", dataset.hash)).short()
 }

@@ -37,7 +37,7 @@ Examples:
 Results go to standard output, messages and progress to standard error: bars on a terminal, else a line now and then. RUST_LOG
 (levels by module, such as info,pomp_train=debug) stands above -v and -q; NO_COLOR takes the colours away.
 
-Exit codes: 0 done; 1 failed; 2 the command line is wrong; 3 done in part: some inputs failed, the others are done."
+Exit codes: 0 done; 1 failed; 2 the command line is wrong; 3 done in part: some inputs failed, the others are done; 130 interrupted."
 )]
 pub struct Arguments {
     /// What to do.

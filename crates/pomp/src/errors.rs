@@ -11,6 +11,8 @@ pub const FAILED: u8 = 1;
 pub const MISUSED: u8 = 2;
 /// Some inputs failed, the others are done.
 pub const DONE_IN_PART: u8 = 3;
+/// A signal has ended the command where it can go on: 128 and the number of SIGINT, as shells have it.
+pub const INTERRUPTED: u8 = 130;
 
 /// The command line is wrong: no file and no other state of the machine could make it right.
 #[derive(Debug)]

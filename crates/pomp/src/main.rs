@@ -8,6 +8,7 @@ mod config_file;
 mod default_model;
 mod device;
 mod errors;
+mod interrupt;
 mod json;
 mod logging;
 mod motion_file;

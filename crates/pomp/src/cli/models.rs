@@ -24,6 +24,7 @@ pub enum TrainStage {
 Examples:
   pomp train all --data data --out model
   pomp train all --data data --out model --resume
+  pomp train kinematic --data data --out model --resume --set kinematic.training.steps=200000
   pomp train all --data data --out model --overwrite
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
@@ -44,7 +45,7 @@ pub struct TrainArguments {
     /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Go on from the last checkpoint.
+    /// Go on from the last checkpoint. The settings must be the same, but for more steps or epochs.
     #[arg(long)]
     pub resume: bool,
     /// Start anew in a folder that holds a checkpoint or a model, and replace it.

@@ -1,9 +1,12 @@
 use crate::cli::{TrainArguments, TrainStage};
+use crate::errors::INTERRUPTED;
+use crate::interrupt::{Interrupt, resuming};
 use crate::progress::{self, Progress};
 use crate::{default_model, device};
 use anyhow::Result;
 use pomp_config::resolve;
-use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainEvent, rehearse, train};
+use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
@@ -48,7 +51,8 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let progress = Progress::new("train", "steps", 0);
-    let mut report = |event: &TrainEvent<'_>| {
+    let interrupt = Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")?;
+    let mut report = |event: &TrainEvent<'_>| -> ControlFlow<()> {
         if arguments.json {
             if !event.figures.is_empty() {
                 let figures: serde_json::Map<String, serde_json::Value> =
@@ -58,7 +62,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
                     serde_json::json!({ "stage": event.stage.name(), "step": event.step, "steps": event.steps, "figures": figures })
                 );
             }
-            return;
+            return interrupt.flow();
         }
         progress.set_length(event.steps);
         progress.set_position(event.step);
@@ -69,9 +73,21 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
                 format!("{} {}/{}: {}", event.stage.name(), event.step, event.steps, figures.join(", "));
             progress::between(|| println!("{line}"));
         }
+        interrupt.flow()
     };
-    let model = train(&mut dataset, &config, stages, start, &arguments.out, &device, &mut report)?;
+    let trained = train(&mut dataset, &config, stages, start, &arguments.out, &device, &mut report);
     drop(progress);
+    let model = match trained {
+        Err(TrainError::Stopped { stage, step, folder }) => {
+            eprintln!(
+                "stopped after step {step} of the {stage} stage; its checkpoint is in {}. This goes on:\n  {}",
+                folder.display(),
+                resuming(std::env::args().skip(1))
+            );
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        trained => trained?,
+    };
     if !arguments.json {
         println!("the model is in {}:", arguments.out.display());
         for (name, value) in &model.description.metrics {
