@@ -64,6 +64,20 @@ fn walk() -> ControlPlan {
     ControlPlan::preset(Preset::Walk, 6.0, FRAME_RATE_HZ)
 }
 
+/// Sum of what the ground and the external root assist pushed up with, in units of the weight's impulse over the same time.
+fn carried(recording: &Recording, mass_kg: f32) -> f32 {
+    let simulation = recording.simulation.as_ref().unwrap();
+    let ground: f32 = simulation.contact_impulse.values().iter().map(|impulse| impulse.y).sum();
+    let assist: f32 = simulation.assist_force.iter().map(|force| force.y / FRAME_RATE_HZ).sum();
+    (ground + assist) / (mass_kg * 9.81 * recording.frames() as f32 / FRAME_RATE_HZ)
+}
+
+/// Largest horizontal part of an impulse of the ground in a frame, N·s.
+fn largest_friction_ns(recording: &Recording) -> f32 {
+    let impulses = recording.simulation.as_ref().unwrap().contact_impulse.values();
+    impulses.iter().map(|impulse| impulse.x.hypot(impulse.z)).fold(0.0, f32::max)
+}
+
 fn fell(recording: &Recording) -> bool {
     recording.gait.iter().any(|weights| Gait::dominant(weights) == Gait::Lie)
 }
@@ -78,11 +92,14 @@ fn a_push_of_ten_kilonewton_seconds_fells_and_leaves_numbers() {
 }
 
 #[test]
-fn without_friction_it_leaves_numbers() {
+fn without_friction_level_ground_pushes_straight_up() {
     let mut settings = GeneratorConfig::default();
     settings.dynamic.friction = 0.0;
     let recording = survives(flat(), settings, walk(), Vec::new());
-    println!("friction 0: fell {}", fell(&recording));
+    let with = survives(flat(), GeneratorConfig::default(), walk(), Vec::new());
+    let [none, some] = [&recording, &with].map(largest_friction_ns);
+    println!("friction 0: fell {}, {none} N·s along the ground, with friction {some:.1}", fell(&recording));
+    assert!(none < 1e-3 && some > 1.0, "{none} N·s without friction, {some} with");
 }
 
 #[test]
@@ -92,21 +109,25 @@ fn a_wall_stops_it_and_so_does_a_pit() {
     let recording = survives(wall, GeneratorConfig::default(), walk(), Vec::new());
     let farthest = recording.root.iter().map(|root| root[1]).fold(0.0, f32::max);
     println!("wall at 1.5 m: the pelvis came to {farthest:.2} m, fell {}", fell(&recording));
-    assert!(farthest < 1.6, "it walked into the wall, to {farthest} m");
+    // Today 0.58 m: the shown surface and the speed adaptation slow it down before it is there.
+    assert!(farthest < 1.2 && !fell(&recording), "it walked into the wall, to {farthest} m");
 
     let pit = field(|_, z| if z > 1.5 { -20.0 } else { 0.0 });
     let recording = survives(pit, GeneratorConfig::default(), walk(), Vec::new());
     let farthest = recording.root.iter().map(|root| root[1]).fold(0.0, f32::max);
     println!("pit of 20 m at 1.5 m: the pelvis came to {farthest:.2} m, fell {}", fell(&recording));
-    assert!(farthest < 1.6 && !fell(&recording), "it walked into the pit, to {farthest} m");
+    assert!(farthest < 1.2 && !fell(&recording), "it walked into the pit, to {farthest} m");
 }
 
 #[test]
-fn two_hundred_kilograms_walk_or_fall() {
+fn two_hundred_kilograms_are_carried_and_no_more() {
     let mut settings = GeneratorConfig::default();
     settings.dynamic.mass_kg = 200.0;
     let recording = survives(flat(), settings, walk(), Vec::new());
-    println!("200 kg: fell {}", fell(&recording));
+    let carried = carried(&recording, 200.0);
+    println!("200 kg: fell {}, {carried:.4} of the weight carried", fell(&recording));
+    // It ends as high as it began: what is missing is the momentum of the last frame, 0.4 % today.
+    assert!(!fell(&recording) && (carried - 1.0).abs() < 0.015, "{carried} of the weight");
 }
 
 /// A plan that runs ahead at `speed_mps`.
@@ -125,7 +146,8 @@ fn a_target_that_runs_at_fifty_metres_a_second_waits_for_it() {
     let recording = survives(flat(), GeneratorConfig::default(), running(50.0).unwrap(), Vec::new());
     let [_, z, _, _] = recording.root[recording.frames() - 1];
     println!("50 m/s: it came {z:.1} m far in 3 s, fell {}", fell(&recording));
-    assert!(z < 15.0);
+    // Today 2.3 m, after a fall; a jog of the whole time comes 7 m far.
+    assert!(z < 6.0, "{z} m");
 }
 
 #[test]

@@ -272,80 +272,74 @@ fn line(turns: &[f32]) -> (f32, f32) {
     (60.0 * xy / xx, xy * xy / (xx * yy).max(f32::MIN_POSITIVE))
 }
 
+/// What a simulator does to the velocities of `motion`, in small: they lag by 4 frames, shrink by a fifth and ripple. The windows are
+/// those of [`windows_of`].
+fn disturbed_windows(motion: &FrameTable<Vec3>, stride: usize) -> Vec<VelocityWindow> {
+    let disturbed = |at: usize| -> Vec<Vec3> {
+        let ripple = 0.3 * (at as f32 * 1.9).sin();
+        motion[at.saturating_sub(4)].iter().map(|v| 0.8 * *v + Vec3::splat(ripple)).collect()
+    };
+    let frames = WindowConfig::default().frames();
+    (60..motion.frames() - 60)
+        .step_by(stride)
+        .map(|centre| {
+            let rows: Vec<Vec<Vec3>> = (0..frames).map(|index| disturbed(centre + index - 60)).collect();
+            VelocityWindow::from_frames(JOINTS, frames, |index| &rows[index]).expect("finite")
+        })
+        .collect()
+}
+
+/// The encoder is judged on motions of other frequencies and loudness than those that it learns from. One that learns from pairs of
+/// windows that do not belong together is the control.
 #[test]
-fn alignment_brings_disturbed_windows_nearer_to_the_clean_phases() {
+fn alignment_brings_disturbed_windows_of_unseen_motions_nearer_to_the_clean_phases() {
     let device = Device::flex().autodiff();
-    let motions = [swinging(1.3, 1.0, 300), swinging(1.8, 0.8, 300)];
-    let clean = windows_of(&motions, 6);
+    let seen: Vec<FrameTable<Vec3>> =
+        [1.1, 1.3, 1.5, 1.7, 1.9].map(|frequency| swinging(frequency, 1.0, 300)).into();
+    let unseen = [swinging(1.4, 0.9, 300), swinging(1.6, 1.1, 300)];
+    let windows = |motions: &[FrameTable<Vec3>], stride| {
+        let disturbed: Vec<VelocityWindow> =
+            motions.iter().flat_map(|motion| disturbed_windows(motion, stride)).collect();
+        (windows_of(motions, stride), disturbed)
+    };
+    let (clean, disturbed) = windows(&seen, 9);
+    let (held_out_clean, held_out_disturbed) = windows(&unseen, 7);
     let (model, _, _) = trained(&small_config(), &batch(&clean, &device), 60, 3e-3);
     let prior = CleanPrior::new(&model);
-    // What a simulator does to velocities, in small: it lags, shrinks the motion and adds ripples.
-    let config = WindowConfig::default();
-    let disturbed: Vec<VelocityWindow> = motions
-        .iter()
-        .flat_map(|motion| {
-            (60..240_usize).step_by(6).map(|frame| {
-                let rows: Vec<Vec<Vec3>> = (0..121)
-                    .map(|index| {
-                        let at = frame + index - 60;
-                        let ripple = 0.3 * (at as f32 * 1.9).sin();
-                        motion[at.saturating_sub(4)].iter().map(|v| 0.8 * *v + Vec3::splat(ripple)).collect()
-                    })
-                    .collect();
-                VelocityWindow::from_frames(JOINTS, config.frames(), |index| &rows[index]).expect("finite")
-            })
-        })
-        .collect();
-    let (clean, disturbed) = (batch(&clean, &device), batch(&disturbed, &device));
-    let before = WindowEncoder::new(&prior.aligned_encoder());
     let distance = |encoder: &WindowEncoder| {
-        let codes = |windows: &Tensor<3>| {
-            let frames: Vec<f32> = windows.clone().try_into_vec_as::<f32>().expect("floats");
-            frames
-                .chunks_exact(3 * JOINTS * 121)
-                .map(|values| {
-                    let rows: Vec<Vec<Vec3>> = (0..121)
-                        .map(|t| {
-                            (0..JOINTS)
-                                .map(|j| {
-                                    Vec3::from_array([0, 1, 2].map(|axis| values[(3 * j + axis) * 121 + t]))
-                                })
-                                .collect()
-                        })
-                        .collect();
-                    VelocityWindow::from_frames(JOINTS, 121, |t| &rows[t]).expect("finite")
-                })
-                .collect::<Vec<_>>()
+        let codes = |encoder: &WindowEncoder, windows: &[VelocityWindow]| -> Vec<f32> {
+            let states = encoder.encode_all(&windows.iter().collect::<Vec<_>>()).expect("finite");
+            states.iter().flat_map(pomp_phase::PhaseState::code).collect()
         };
-        let clean_encoder = WindowEncoder::new(&model.encoder);
-        let (targets, reached) = (codes(&clean), codes(&disturbed));
-        let targets = clean_encoder.encode_all(&targets.iter().collect::<Vec<_>>()).expect("finite");
-        let reached = encoder.encode_all(&reached.iter().collect::<Vec<_>>()).expect("finite");
-        let total: f32 = targets
-            .iter()
-            .zip(&reached)
-            .flat_map(|(a, b)| {
-                a.code().into_iter().zip(b.code()).map(|(a, b)| (a - b).powi(2)).collect::<Vec<_>>()
-            })
-            .sum();
-        (total / targets.len() as f32).sqrt()
+        let targets = codes(&WindowEncoder::new(&model.encoder), &held_out_clean);
+        let reached = codes(encoder, &held_out_disturbed);
+        let total: f32 = targets.iter().zip(&reached).map(|(a, b)| (a - b).powi(2)).sum();
+        (total / held_out_clean.len() as f32).sqrt()
     };
+    let aligned_to = |targets: &[VelocityWindow]| {
+        let (disturbed, targets) = (batch(&disturbed, &device), batch(targets, &device));
+        let mut aligned = prior.aligned_encoder();
+        let mut optimizer = PhaseTrainingConfig::default().optimizer();
+        for _ in 0..60 {
+            let weights = AlignedLossWeights::default();
+            let loss = prior.aligned_loss(&aligned, disturbed.clone(), targets.clone(), &weights);
+            let gradients = GradientsParams::from_grads(loss.total.backward(), &aligned);
+            aligned = optimizer.step(1e-3, aligned, gradients);
+        }
+        WindowEncoder::new(&aligned)
+    };
+    let before = WindowEncoder::new(&prior.aligned_encoder());
     let unaligned = distance(&before);
-    let mut aligned = prior.aligned_encoder();
-    let mut optimizer = PhaseTrainingConfig::default().optimizer();
-    for _ in 0..60 {
-        let loss =
-            prior.aligned_loss(&aligned, disturbed.clone(), clean.clone(), &AlignedLossWeights::default());
-        let gradients = GradientsParams::from_grads(loss.total.backward(), &aligned);
-        aligned = optimizer.step(1e-3, aligned, gradients);
-    }
-    let after = distance(&WindowEncoder::new(&aligned));
-    println!("distance of phase codes to the clean ones: {unaligned:.4} unaligned, {after:.4} aligned");
-    assert!(after < 0.5 * unaligned, "{unaligned} to {after}");
-    assert!(
-        (distance(&before) - unaligned).abs() < 1e-6,
-        "training the aligned encoder leaves the prior alone"
+    let after = distance(&aligned_to(&clean));
+    let mut mismatched = clean.clone();
+    mismatched.rotate_left(clean.len() / 3 + 1);
+    let control = distance(&aligned_to(&mismatched));
+    println!(
+        "distance of phase codes to the clean ones: {unaligned:.4} unaligned, {after:.4} aligned, {control:.4} with wrong pairs"
     );
+    assert!(after < 0.5 * unaligned, "{unaligned} to {after}");
+    assert!(control > unaligned, "wrong pairs: {control}");
+    assert!((distance(&before) - unaligned).abs() < 1e-6, "training leaves the prior alone");
 }
 
 #[test]
