@@ -36,7 +36,7 @@ mod npy;
 mod read;
 mod write;
 
-pub use read::read_recording;
+pub use read::{parse_recording, read_recording};
 pub use write::{bytes_without_phases, write_recording};
 
 /// Arrays of the terrain: all or none.

@@ -22,6 +22,14 @@ pub fn read_recording(path: &Path) -> Result<Recording, FormatError> {
     recording(&Arrays::open(path)?)
 }
 
+/// Reads a recording from the bytes of an npz file; `name` stands for the file in errors.
+///
+/// # Errors
+/// As [`read_recording`], but for [`FormatError::Io`].
+pub fn parse_recording(bytes: &[u8], name: &str) -> Result<Recording, FormatError> {
+    recording(&Arrays::read(std::io::Cursor::new(bytes), name)?)
+}
+
 pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
     let bone_names = arrays.texts("bone_names")?;
     let joints = bone_names.len();
