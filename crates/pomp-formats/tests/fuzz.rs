@@ -12,7 +12,7 @@ use fuzz_input::{FuzzInput, ITERATIONS, bounded};
 use pomp_formats::bvh::bvh_text;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::npz::{bytes_without_phases, parse_recording};
-use pomp_formats::{BvhWriteOptions, parse_bvh, parse_glb};
+use pomp_formats::{BvhWriteOptions, FormatError, parse_bvh, parse_glb};
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 
@@ -34,7 +34,7 @@ const BVH_WORDS: [&str; 14] = [
 ];
 
 #[test]
-fn any_bvh_is_refused_or_valid_and_survives_being_written() {
+fn any_bvh_is_refused_or_valid() {
     let written = bvh_text(&clips::walk(), &BvhWriteOptions::default()).unwrap().into_bytes();
     let small = b"HIERARCHY\nROOT r\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\
         JOINT a\n{\nOFFSET 0 10 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 5 0\n}\n}\n}\n\
@@ -86,13 +86,14 @@ fn any_glb_is_refused_or_valid() {
 /// Names and contents of an archive's entries.
 fn entries(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut archive = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
+    let count = archive.len();
     let read = |index| {
         let mut entry = archive.by_index(index).unwrap();
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).unwrap();
         (entry.name().unwrap().into_owned(), bytes)
     };
-    (0..archive.len()).collect::<Vec<_>>().into_iter().map(read).collect()
+    (0..count).map(read).collect()
 }
 
 fn archive(entries: &[(String, Vec<u8>)]) -> Vec<u8> {
@@ -123,9 +124,18 @@ fn any_npz_is_refused_or_valid_and_survives_being_written() {
         };
         if let Ok(recording) = bounded(64, || parse_recording(&bytes, "input")) {
             recording.validate().unwrap();
-            let written = bytes_without_phases(&recording).unwrap();
-            let again = parse_recording(&written, "written").unwrap();
-            assert!(bytes_without_phases(&again).unwrap() == written, "it differs once it is written");
+            match bytes_without_phases(&recording) {
+                Ok(written) => {
+                    let again = parse_recording(&written, "written").unwrap();
+                    assert!(
+                        bytes_without_phases(&again).unwrap() == written,
+                        "it differs once it is written"
+                    );
+                }
+                // A reader may meet a NUL inside of text, which numpy cannot write.
+                Err(FormatError::CannotWrite { .. }) => {}
+                Err(other) => panic!("{other}"),
+            }
         }
     });
 }

@@ -57,7 +57,7 @@ fn any_npz_is_refused_or_a_height_map_that_survives_being_written() {
             parts[which].1 = input.bytes(std::slice::from_ref(&parts[which].1), &words);
             let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
             for (name, bytes) in &parts {
-                let options: FileOptions<'_, ()> =
+                let options: FileOptions =
                     FileOptions::default().compression_method(CompressionMethod::Stored);
                 writer.start_file(name.as_str(), options).unwrap();
                 writer.write_all(bytes).unwrap();
