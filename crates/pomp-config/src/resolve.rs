@@ -91,7 +91,9 @@ impl<T: Serialize> Resolved<T> {
         for (at, places) in comments {
             shown.push_str(&text[from..at]);
             shown.push_str("  # ");
-            shown.push_str(&places.into_iter().collect::<Vec<_>>().join(", "));
+            // A comment of TOML ends at a line break and holds no control characters; a setting may have both.
+            let places = places.into_iter().collect::<Vec<_>>().join(", ");
+            shown.push_str(&places.replace(char::is_control, "\u{fffd}"));
             from = at;
         }
         shown.push_str(&text[from..]);
@@ -289,6 +291,13 @@ mod tests {
             assert!(shown.lines().any(|shown| shown == line), "{line} is missing in\n{shown}");
         }
         assert_eq!(toml::from_str::<Config>(&shown).unwrap(), found.config);
+    }
+
+    #[test]
+    fn a_setting_with_control_characters_is_shown_in_a_comment_that_toml_reads() {
+        let folder = TempDir::new().unwrap();
+        let found = resolved(&write(&folder, "a.toml", ""), &["name=b\0a\nsteps = 3"]).unwrap();
+        assert_eq!(toml::from_str::<Config>(&found.show()).unwrap(), found.config);
     }
 
     #[test]
