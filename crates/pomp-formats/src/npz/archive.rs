@@ -1,6 +1,6 @@
-use super::npy::NpyArray;
 use super::{ALWAYS, ESTIMATE, GENERATION, OPTIONAL, RECIPE, SIMULATION, TERRAIN};
 use crate::FormatError;
+use pomp_npy::NpyArray;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};

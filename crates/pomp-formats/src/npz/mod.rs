@@ -32,7 +32,6 @@
 //! Phases are added to a recording later than the rest; [`bytes_without_phases`] is what hashes of data are taken of.
 
 mod archive;
-mod npy;
 mod read;
 mod write;
 

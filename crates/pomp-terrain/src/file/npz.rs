@@ -1,16 +1,20 @@
 use super::access::{bad, io, write_beside};
 use crate::{HeightMap, TerrainError};
-use npyz::npz::{NpzArchive, NpzWriter};
-use npyz::zip::{CompressionMethod, DateTime, write::FileOptions};
-use npyz::{DType, Order, WriterBuilder};
+use npyz::WriterBuilder;
+use npyz::npz::NpzWriter;
+use npyz::zip::result::ZipError;
+use npyz::zip::{CompressionMethod, DateTime, ZipArchive, write::FileOptions};
 use pomp_motion::{FrameTable, TerrainGrid};
+use pomp_npy::NpyArray;
 use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 const HEIGHT: &str = "terrain_height";
 const ORIGIN: &str = "terrain_origin";
 const CELL: &str = "terrain_cell";
+/// Most bytes of an array: the heights of the largest map in double precision, and a header.
+const MAX_BYTES: u64 = HeightMap::MAX_HEIGHTS as u64 * 8 + 4096;
 
 pub(super) fn save(map: &HeightMap, path: &Path) -> Result<(), TerrainError> {
     let grid = map.grid();
@@ -35,7 +39,7 @@ pub(super) fn save(map: &HeightMap, path: &Path) -> Result<(), TerrainError> {
 
 pub(super) fn load(path: &Path) -> Result<TerrainGrid, TerrainError> {
     let file = File::open(path).map_err(io("read", path))?;
-    let mut archive = NpzArchive::new(BufReader::new(file)).map_err(|source| {
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|source| {
         bad(path, format!("is not an npz archive: {source}"), "write it with numpy.savez")
     })?;
     let (shape, values) = array(&mut archive, path, HEIGHT)?;
@@ -43,7 +47,7 @@ pub(super) fn load(path: &Path) -> Result<TerrainGrid, TerrainError> {
         let reason = format!("array {HEIGHT} has {} axes, not 2", shape.len());
         return Err(bad(path, reason, "store it as [rows, columns]"));
     };
-    let heights = FrameTable::from_values(columns as usize, values)
+    let heights = FrameTable::from_values(columns, values)
         .ok_or_else(|| bad(path, format!("array {HEIGHT} is empty"), "store at least 2 × 2 heights"))?;
     let (_, origin) = array(&mut archive, path, ORIGIN)?;
     let &[x, z] = origin.as_slice() else {
@@ -63,38 +67,35 @@ pub(super) fn load(path: &Path) -> Result<TerrainGrid, TerrainError> {
 
 /// Shape and values of an array of 32- or 64-bit floats in C order.
 fn array(
-    archive: &mut NpzArchive<BufReader<File>>,
+    archive: &mut ZipArchive<BufReader<File>>,
     path: &Path,
     name: &str,
-) -> Result<(Vec<u64>, Vec<f32>), TerrainError> {
-    let unreadable = |source: std::io::Error| {
-        bad(path, format!("array {name} cannot be read: {source}"), "write it again with numpy.savez")
+) -> Result<(Vec<usize>, Vec<f32>), TerrainError> {
+    let unreadable = |reason: &dyn std::fmt::Display| {
+        bad(path, format!("array {name} cannot be read: {reason}"), "write it again with numpy.savez")
     };
-    let Some(file) = archive.by_name(name).map_err(unreadable)? else {
-        let remedy = format!("a terrain needs the arrays {HEIGHT}, {ORIGIN} and {CELL}");
-        return Err(bad(path, format!("has no array {name}"), remedy));
+    let entry = match archive.by_name(&format!("{name}.npy")) {
+        Ok(entry) => entry,
+        Err(ZipError::FileNotFound) => {
+            let remedy = format!("a terrain needs the arrays {HEIGHT}, {ORIGIN} and {CELL}");
+            return Err(bad(path, format!("has no array {name}"), remedy));
+        }
+        Err(refusal) => return Err(unreadable(&refusal)),
     };
-    let shape = file.shape().to_vec();
-    if file.len() > HeightMap::MAX_HEIGHTS as u64 {
-        let reason =
-            format!("array {name} has shape {shape:?}, more than {} numbers", HeightMap::MAX_HEIGHTS);
+    // The size in the archive bounds nothing: the buffer grows with what is really unpacked.
+    let mut bytes = Vec::new();
+    entry.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|refusal| unreadable(&refusal))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let reason = format!("array {name} has more than {} numbers", HeightMap::MAX_HEIGHTS);
         return Err(bad(path, reason, "use a larger cell or a smaller area"));
     }
-    if shape.len() > 1 && file.order() == Order::Fortran {
-        let reason = format!("array {name} is in Fortran order");
-        return Err(bad(path, reason, "store numpy.ascontiguousarray of it"));
+    let array = NpyArray::parse(&bytes).map_err(|reason| unreadable(&reason))?;
+    drop(bytes);
+    match array.numbers() {
+        Ok(values) if array.kind.contains('f') => Ok((array.shape.clone(), values.to_vec())),
+        _ => {
+            let reason = format!("array {name} holds {}, not floats", array.kind);
+            Err(bad(path, reason, "store it as float32"))
+        }
     }
-    let values = match file.dtype() {
-        DType::Plain(kind) if kind.to_string().ends_with("f4") => {
-            file.into_vec::<f32>().map_err(unreadable)?
-        }
-        DType::Plain(kind) if kind.to_string().ends_with("f8") => {
-            file.into_vec::<f64>().map_err(unreadable)?.into_iter().map(|value| value as f32).collect()
-        }
-        other => {
-            let reason = format!("array {name} holds {}, not floats", other.descr());
-            return Err(bad(path, reason, "store it as float32"));
-        }
-    };
-    Ok((shape, values))
 }

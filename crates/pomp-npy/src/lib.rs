@@ -1,6 +1,17 @@
-//! An array in npy format, read by npyz behind guards: npyz believes the numbers of a header. It allocates as many bytes as
-//! the header claims to have, multiplies the sizes of a shape until they overflow, and takes time that doubles with every
-//! list inside a list.
+//! Arrays in npy format, read by npyz behind guards: npyz trusts the numbers of a header. It allocates as many bytes as the
+//! header claims to have, multiplies the sizes of a shape until they overflow, and takes time that doubles with every list
+//! inside a list.
+//!
+//! ```
+//! let mut file = b"\x93NUMPY\x01\x00\x36\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n".to_vec();
+//! # file[8] = (file.len() - 10) as u8;
+//! file.extend(1.5f32.to_le_bytes());
+//! let array = pomp_npy::NpyArray::parse(&file)?;
+//! assert_eq!((&array.shape[..], array.floats()?), (&[1][..], &[1.5][..]));
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! It reads plain arrays of numbers, booleans and text alone, and no archives: npz files are taken apart by its callers.
 
 use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 
@@ -18,13 +29,19 @@ enum Values {
 
 /// An array whose shape agrees with its bytes.
 #[derive(Clone, Debug)]
-pub(super) struct NpyArray {
+pub struct NpyArray {
+    /// Its sizes, the slowest first.
     pub shape: Vec<usize>,
+    /// What its elements are, as numpy writes it, such as `<f4`.
+    pub kind: String,
     values: Values,
 }
 
 impl NpyArray {
-    /// Parses a whole npy file; the error says what is wrong.
+    /// Parses a whole npy file.
+    ///
+    /// # Errors
+    /// What is wrong, as the end of a sentence about the array.
     pub fn parse(file: &[u8]) -> Result<Self, String> {
         let bytes = file.len() - guarded_header(file)?;
         let array = NpyFile::new(file).map_err(|refusal| format!("its header cannot be read: {refusal}"))?;
@@ -55,17 +72,29 @@ impl NpyArray {
             }
             _ => return Err(unknown()),
         };
-        Ok(Self { shape, values })
+        Ok(Self { shape, kind: kind.to_string(), values })
     }
 
     /// The elements as 32-bit floats; a value that is not finite is named by its indices.
+    ///
+    /// # Errors
+    /// What the elements are not.
     pub fn floats(&self) -> Result<&[f32], String> {
-        let Values::Numbers(values) = &self.values else {
-            return Err("it must hold numbers (float32)".to_owned());
-        };
+        let values = self.numbers()?;
         match values.iter().position(|value| !value.is_finite()) {
             None => Ok(values),
             Some(at) => Err(format!("{} at {:?}", values[at], indices(&self.shape, at))),
+        }
+    }
+
+    /// The elements as 32-bit floats, finite or not.
+    ///
+    /// # Errors
+    /// That they are no numbers.
+    pub fn numbers(&self) -> Result<&[f32], String> {
+        match &self.values {
+            Values::Numbers(values) => Ok(values),
+            _ => Err("it must hold numbers (float32)".to_owned()),
         }
     }
 
@@ -75,6 +104,9 @@ impl NpyArray {
     }
 
     /// The elements as booleans.
+    ///
+    /// # Errors
+    /// What the elements are not.
     pub fn booleans(&self) -> Result<&[bool], String> {
         match &self.values {
             Values::Booleans(values) => Ok(values),
@@ -83,6 +115,9 @@ impl NpyArray {
     }
 
     /// The elements as text.
+    ///
+    /// # Errors
+    /// What the elements are not.
     pub fn texts(&self) -> Result<&[String], String> {
         match &self.values {
             Values::Texts(values) => Ok(values),
