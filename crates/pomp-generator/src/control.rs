@@ -116,6 +116,13 @@ const ACCELERATION_MPS2: f32 = 1.2;
 /// Above this speed a plan without a stated gait jogs, m/s.
 const JOG_FROM_MPS: f32 = 1.9;
 
+/// Longest path, seconds.
+const LONGEST_PATH_S: f32 = 3600.0;
+/// A path that is shorter than this leads nowhere, metres.
+const SHORTEST_PATH_M: f32 = 0.01;
+/// Farthest waypoint from the origin along x or z, metres: half the side of the largest level ground.
+const FARTHEST_WAYPOINT_M: f32 = 2000.0;
+
 impl ControlPlan {
     /// A preset from the origin, facing +Z, for `seconds`, at its own pace from the first frame on.
     pub fn preset(preset: Preset, seconds: f32, frame_rate_hz: f32) -> Self {
@@ -171,8 +178,8 @@ impl ControlPlan {
     /// A path along straight lines between waypoints, corners cut by a second of smoothing.
     ///
     /// # Errors
-    /// Fewer than two waypoints, a number that is not finite, a negative speed or one above 4 m/s, a path
-    /// longer than an hour, or no motion at all.
+    /// Fewer than two waypoints, a number that is not finite, a waypoint farther than 2 km from the origin along x or z, a
+    /// speed outside 0.05 to 4 m/s, a path longer than an hour, or no motion at all.
     pub fn path(path: &PathFile, frame_rate_hz: f32) -> Result<Self, GeneratorError> {
         let bad = |reason: String| GeneratorError::BadControl { reason };
         if path.waypoint.len() < 2 {
@@ -185,6 +192,15 @@ impl ControlPlan {
             if !(w.x.is_finite() && w.z.is_finite() && w.speed_mps.is_finite()) {
                 return Err(bad(format!("waypoint {} is not finite", i + 1)));
             }
+            if w.x.abs().max(w.z.abs()) > FARTHEST_WAYPOINT_M {
+                return Err(bad(format!(
+                    "waypoint {}: x = {}, z = {} is farther than {FARTHEST_WAYPOINT_M} m from the origin along x or z; move \
+                     the path nearer",
+                    i + 1,
+                    w.x,
+                    w.z
+                )));
+            }
             if !(0.05..=4.0).contains(&w.speed_mps) {
                 return Err(bad(format!(
                     "waypoint {}: speed_mps = {} is outside 0.05 to 4 m/s",
@@ -194,18 +210,28 @@ impl ControlPlan {
             }
         }
         let dt = 1.0 / frame_rate_hz;
-        let mut raw = Vec::new();
-        for pair in path.waypoint.windows(2) {
+        let (mut raw, mut length_m) = (Vec::new(), 0.0);
+        for (i, pair) in path.waypoint.windows(2).enumerate() {
             let (from, to) = (Vec2::new(pair[0].x, pair[0].z), Vec2::new(pair[1].x, pair[1].z));
-            let seconds = from.distance(to) / pair[0].speed_mps;
-            if seconds > 3600.0 {
+            let distance_m = from.distance(to);
+            let steps = (distance_m / pair[0].speed_mps / dt).ceil().max(1.0) as usize;
+            if (raw.len() + steps) as f32 > LONGEST_PATH_S * frame_rate_hz {
                 return Err(bad(format!(
-                    "one leg of the path takes {seconds:.0} s; at most 3600 s are served"
+                    "waypoint {} is reached after {:.0} s, but a path takes at most {LONGEST_PATH_S} s; leave out the \
+                     waypoints from there on, or raise speed_mps",
+                    i + 2,
+                    (raw.len() + steps) as f32 * dt
                 )));
             }
-            let steps = (seconds / dt).ceil().max(1.0) as usize;
+            length_m += distance_m;
             let gait = pair[0].gait.unwrap_or_else(|| gait_for(pair[0].speed_mps));
             raw.extend((0..steps).map(|s| (from.lerp(to, s as f32 / steps as f32), gait)));
+        }
+        if length_m < SHORTEST_PATH_M {
+            return Err(bad(format!(
+                "the waypoints 1 to {} are one place, so that nothing moves; set them apart, or give the preset \"stand\"",
+                path.waypoint.len()
+            )));
         }
         let last = path.waypoint[path.waypoint.len() - 1];
         raw.push((Vec2::new(last.x, last.z), Gait::Stand));
@@ -451,6 +477,42 @@ mod tests {
         let path = PathFile { waypoint: vec![point(0.0), point(f32::NAN)] };
         let error = ControlPlan::path(&path, 60.0).expect_err("NaN is refused").to_string();
         assert!(error.contains("waypoint 2"), "{error}");
+    }
+
+    fn point(x: f32, z: f32, speed_mps: f32) -> Waypoint {
+        Waypoint { x, z, speed_mps, gait: None }
+    }
+
+    fn refusal(waypoint: Vec<Waypoint>) -> String {
+        ControlPlan::path(&PathFile { waypoint }, 60.0).expect_err("it is refused").to_string()
+    }
+
+    #[test]
+    fn rejects_a_path_whose_legs_are_short_and_whose_whole_is_longer_than_an_hour() {
+        let there_and_back = |legs: usize| -> Vec<Waypoint> {
+            (0..=legs).map(|leg| point(if leg % 2 == 0 { 0.0 } else { 1800.0 }, 0.0, 1.0)).collect()
+        };
+        let plan = ControlPlan::path(&PathFile { waypoint: there_and_back(2) }, 60.0).expect("just an hour");
+        assert_eq!(plan.frames(), 216_001);
+        let said = refusal(there_and_back(1000));
+        assert!(
+            said.contains("waypoint 4 is reached after 5400 s") && said.contains("raise speed_mps"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn rejects_a_path_without_motion() {
+        let said = refusal(vec![point(3.0, 4.0, 1.0); 3]);
+        assert!(said.contains("waypoints 1 to 3 are one place") && said.contains("\"stand\""), "{said}");
+    }
+
+    #[test]
+    fn rejects_waypoints_so_far_away_that_their_mean_overflows() {
+        let said = refusal(vec![point(3e38, 0.0, 1.0), point(3e38, 0.0, 1.0)]);
+        assert!(said.contains("waypoint 1: x = 3") && said.contains("farther than 2000 m"), "{said}");
+        let said = refusal(vec![point(0.0, 0.0, 4.0), point(0.0, -2000.1, 4.0)]);
+        assert!(said.contains("waypoint 2") && said.contains("move the path nearer"), "{said}");
     }
 
     #[test]

@@ -224,6 +224,37 @@ impl KinematicConfig {
         )
     }
 
+    /// Numbers that a file of the module holds: weights and biases. The largest number where there are more than that.
+    ///
+    /// # Errors
+    /// As [`Self::validate`].
+    pub fn stored_numbers(&self) -> Result<usize, KinematicError> {
+        self.validate()?;
+        let with_bias = |inputs: usize, outputs: usize| inputs.saturating_add(1).saturating_mul(outputs);
+        let chain = |input: usize, hidden: &[usize], output: usize| -> usize {
+            let inputs = std::iter::once(&input).chain(hidden);
+            let outputs = hidden.iter().chain(std::iter::once(&output));
+            inputs.zip(outputs).fold(0, |sum, (&i, &o)| sum.saturating_add(with_bias(i, o)))
+        };
+        let gate = chain(self.gate_input.len, &self.gate_hidden, self.experts);
+        let expert = chain(self.input_size, &self.expert_hidden, self.condition_size);
+        let (first, later) = self.decoder_hidden.split_first().expect("validated: there is a hidden layer");
+        let state = match self.conditioning {
+            Conditioning::Experts => 0,
+            Conditioning::ExpertsAndState => self.input_size,
+        };
+        let unbiased =
+            [self.condition_size, self.time_embedding, state].into_iter().fold(0, usize::saturating_add);
+        let parts = [
+            gate,
+            expert.saturating_mul(self.experts),
+            unbiased.saturating_mul(*first),
+            with_bias(self.output_size, *first),
+            chain(*first, later, self.output_size),
+        ];
+        Ok(parts.into_iter().fold(0, usize::saturating_add))
+    }
+
     /// The cosine schedule of [`Self::diffusion_steps`] steps.
     ///
     /// # Errors

@@ -144,7 +144,7 @@ impl ModelDescription {
     /// Reads a description; `source_name` is named in errors.
     ///
     /// # Errors
-    /// Not JSON of this version, or a normalisation that does not fit the layout.
+    /// Not JSON of this version, sizes that do not fit each other, or a number that is not finite.
     pub fn from_json(json: &str, source_name: &str) -> Result<Self, ModelError> {
         let bad = |reason: String| ModelError::BadDescription { source_name: source_name.to_owned(), reason };
         let description: Self = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
@@ -154,8 +154,33 @@ impl ModelDescription {
                 description.format_version
             )));
         }
-        if let Some(kinematic) = &description.kinematic {
-            let layout = &description.layout;
+        description.check().map_err(bad)?;
+        Ok(description)
+    }
+
+    /// What is wrong with the numbers and sizes of a description, in words.
+    fn check(&self) -> Result<(), String> {
+        let layout = &self.layout;
+        self.stitch.validate(&self.phase.window).map_err(|error| error.to_string())?;
+        let sizes = [
+            ("skeleton has joints", self.skeleton.len(), layout.joints()),
+            ("phase encoding module has joints", self.phase.joints, layout.joints()),
+            ("phase encoding module has channels", self.phase.channels, layout.channels()),
+            ("list of body_names has bodies", self.body_names.len(), layout.bodies()),
+        ];
+        for (what, found, expected) in sizes {
+            if found != expected {
+                return Err(format!("the {what}: {found}, but its layout has {expected}"));
+            }
+        }
+        if !(self.mass_kg.is_finite() && self.mass_kg > 0.0) {
+            return Err(format!("mass_kg is {}; it must be a finite number above 0", self.mass_kg));
+        }
+        let seconds = self.data.iter().map(|(name, seconds)| (name, seconds));
+        if let Some((name, value)) = seconds.chain(&self.metrics).find(|(_, value)| !value.is_finite()) {
+            return Err(format!("\"{name}\" is {value}, which is not finite"));
+        }
+        if let Some(kinematic) = &self.kinematic {
             let sizes = [
                 ("normalisation of x", kinematic.x.len(), layout.x_len()),
                 ("normalisation of y", kinematic.y.len(), layout.y_len()),
@@ -164,18 +189,23 @@ impl ModelDescription {
             ];
             for (what, found, expected) in sizes {
                 if found != expected {
-                    return Err(bad(format!("the {what} has {found} features, its layout {expected}")));
+                    return Err(format!("the {what} has {found} features, its layout {expected}"));
                 }
             }
-            if let Some((gait, x)) = kinematic.starts.iter().find(|(_, x)| x.len() != layout.x_len()) {
-                return Err(bad(format!(
-                    "the start \"{gait}\" has {} features, its layout {}",
-                    x.len(),
-                    layout.x_len()
-                )));
+            for (gait, x) in &kinematic.starts {
+                if x.len() != layout.x_len() {
+                    return Err(format!(
+                        "the start \"{gait}\" has {} features, its layout {}",
+                        x.len(),
+                        layout.x_len()
+                    ));
+                }
+                if let Some(feature) = x.iter().position(|value| !value.is_finite()) {
+                    return Err(format!("feature {feature} of the start \"{gait}\" is {}", x[feature]));
+                }
             }
         }
-        Ok(description)
+        Ok(())
     }
 
     /// The file's text.

@@ -110,7 +110,27 @@ impl Model {
             PeriodicAutoencoder::new(&description.phase, description.seed, device)
                 .map_err(|source| ModelError::Phase { source_name: name(file), source })
         };
-        let phase = WeightFile::from_bytes(bytes.phase, &name(PHASE))?.load_into("phase", fresh(PHASE)?)?;
+        // A network is made no larger than what its file can fill.
+        let holds = |file: &WeightFile, prefix: &str, described: usize| {
+            let found = file.numbers_under(prefix);
+            if described <= found {
+                return Ok(());
+            }
+            Err(ModelError::BadDescription {
+                source_name: name(DESCRIPTION),
+                reason: format!(
+                    "it describes a network of {described} numbers, but {} holds {found}",
+                    file.source_name()
+                ),
+            })
+        };
+        let phase = WeightFile::from_bytes(bytes.phase, &name(PHASE))?;
+        let numbers = description
+            .phase
+            .stored_numbers()
+            .map_err(|source| ModelError::Phase { source_name: name(DESCRIPTION), source })?;
+        holds(&phase, "phase", numbers)?;
+        let phase = phase.load_into("phase", fresh(PHASE)?)?;
         let aligned_phase = match bytes.aligned_phase {
             None => None,
             Some(bytes) => {
@@ -120,11 +140,17 @@ impl Model {
         };
         let kinematic = match (&description.kinematic, bytes.kinematic) {
             (Some(kinematic), Some(bytes)) => {
+                let file = WeightFile::from_bytes(bytes, &name(KINEMATIC))?;
+                let numbers = kinematic
+                    .config
+                    .stored_numbers()
+                    .map_err(|source| ModelError::Kinematic { source_name: name(DESCRIPTION), source })?;
+                holds(&file, "kinematic", numbers)?;
+                // Γ has a row per step of the diffusion, of which the network has a schedule.
+                let gamma = read_gamma(&file, &kinematic.config)?;
                 let fresh = KinematicModel::new(&kinematic.config, description.seed, device)
                     .map_err(|source| ModelError::Kinematic { source_name: name(KINEMATIC), source })?;
-                let file = WeightFile::from_bytes(bytes, &name(KINEMATIC))?;
                 let network = file.load_into("kinematic", fresh)?;
-                let gamma = read_gamma(&file, &kinematic.config)?;
                 gamma
                     .validate(network.schedule(), kinematic.config.output_size)
                     .map_err(|source| ModelError::Kinematic { source_name: name(KINEMATIC), source })?;

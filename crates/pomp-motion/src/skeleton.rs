@@ -8,6 +8,7 @@ pub struct JointIndex(pub usize);
 
 /// One joint: a name, a parent and the offset from it in the rest pose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Joint {
     /// Name, LaFAN1 style for the project skeleton.
     pub name: String,
@@ -17,10 +18,25 @@ pub struct Joint {
     pub offset: Vec3,
 }
 
-/// A tree of joints, parents before children, joint 0 the only root.
+/// A tree of joints, parents before children, joint 0 the only root; also as it is read from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedSkeleton")]
 pub struct Skeleton {
     joints: Vec<Joint>,
+}
+
+/// What a file says of a skeleton.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedSkeleton {
+    joints: Vec<Joint>,
+}
+
+impl TryFrom<UncheckedSkeleton> for Skeleton {
+    type Error = MotionError;
+    fn try_from(found: UncheckedSkeleton) -> Result<Self, MotionError> {
+        Self::new(found.joints)
+    }
 }
 
 impl Skeleton {

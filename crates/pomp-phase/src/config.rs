@@ -15,6 +15,9 @@ pub enum Spectrum {
     Hann,
 }
 
+/// Most joints, channels and intermediate channels; no size that is computed from them overflows.
+const MOST_CHANNELS: usize = 10_000;
+
 /// Sizes of the periodic autoencoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +29,8 @@ pub struct PeriodicAutoencoderConfig {
     pub channels: usize,
     /// Channels between the two convolutions, J by default.
     pub intermediate: usize,
-    /// Taps of every convolution, odd, 121 by default: the whole window.
+    /// Taps of every convolution, odd, 121 by default: the whole window. At most twice the window less one: more taps meet
+    /// no frame.
     pub kernel: usize,
     /// The window.
     pub window: WindowConfig,
@@ -54,11 +58,11 @@ impl PeriodicAutoencoderConfig {
         for (field, value) in
             [("joints", self.joints), ("channels", self.channels), ("intermediate", self.intermediate)]
         {
-            if value == 0 {
+            if !(1..=MOST_CHANNELS).contains(&value) {
                 return Err(PhaseError::BadConfig {
                     field,
-                    value: "0".to_owned(),
-                    rule: "at least one is needed",
+                    value: value.to_string(),
+                    rule: "it is 1 to 10000",
                 });
             }
         }
@@ -69,7 +73,29 @@ impl PeriodicAutoencoderConfig {
                 rule: "a centred kernel has an odd number of taps",
             });
         }
+        if self.kernel >= 2 * self.window.frames() {
+            return Err(PhaseError::BadConfig {
+                field: "kernel",
+                value: self.kernel.to_string(),
+                rule: "a kernel has at most twice as many taps as the window has frames, less one",
+            });
+        }
         Ok(())
+    }
+
+    /// Numbers that a file of the network holds: weights, biases and running statistics.
+    ///
+    /// # Errors
+    /// As [`Self::validate`].
+    pub fn stored_numbers(&self) -> Result<usize, PhaseError> {
+        self.validate()?;
+        let (rows, channels, inner) = (3 * self.joints, self.channels, self.intermediate);
+        let convolution = |inputs: usize, outputs: usize| outputs * (inputs * self.kernel + 1);
+        let batch_norm = |width: usize| 4 * width;
+        let shifts = channels * 2 * (self.window.frames() + 1);
+        let encoder = convolution(rows, inner) + convolution(inner, channels) + shifts;
+        let decoder = convolution(channels, inner) + convolution(inner, rows);
+        Ok(encoder + decoder + 2 * batch_norm(inner) + batch_norm(channels))
     }
 }
 

@@ -4,12 +4,15 @@ use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+/// Most frames on each side of the centre: the tables of the transforms grow with the square.
+const LARGEST_RADIUS: usize = 1000;
+
 /// The stretch of time that the network sees around a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowConfig {
     /// Frames on each side of the centre; 60 makes the window of DeepPhase, 121 frames. Shorter windows
-    /// cannot tell slow frequencies from offsets, longer ones blur transitions.
+    /// cannot tell slow frequencies from offsets, longer ones blur transitions. 2 to 1000.
     pub radius_frames: usize,
     /// Frames per second of the motion, 60 by default.
     pub frame_rate_hz: f32,
@@ -24,7 +27,7 @@ impl Default for WindowConfig {
 impl WindowConfig {
     /// Number of frames, N = 2·radius + 1.
     pub fn frames(&self) -> usize {
-        2 * self.radius_frames + 1
+        self.radius_frames.saturating_mul(2).saturating_add(1)
     }
 
     /// Time of frame `index` of the window, seconds from its centre.
@@ -33,13 +36,13 @@ impl WindowConfig {
     }
 
     /// # Errors
-    /// [`PhaseError::BadConfig`] for an empty window or a frame rate that is not positive.
+    /// [`PhaseError::BadConfig`] for a window that is empty or beyond reason, or a frame rate that is not positive.
     pub fn validate(&self) -> Result<(), PhaseError> {
-        if self.radius_frames < 2 {
+        if !(2..=LARGEST_RADIUS).contains(&self.radius_frames) {
             return Err(PhaseError::BadConfig {
                 field: "window.radius_frames",
                 value: self.radius_frames.to_string(),
-                rule: "a window needs at least two frames on each side",
+                rule: "a window has 2 to 1000 frames on each side",
             });
         }
         if !(self.frame_rate_hz.is_finite() && self.frame_rate_hz > 0.0) {
@@ -57,8 +60,10 @@ impl WindowConfig {
     /// Beyond the ends of the motion its first and last velocities are held, so that every frame has a window.
     ///
     /// # Errors
-    /// [`PhaseError::NoSuchFrame`]; [`PhaseError::NotFinite`] with the frame as row and the joint as column.
+    /// As [`Self::validate`]; [`PhaseError::NoSuchFrame`]; [`PhaseError::NotFinite`] with the frame as row and the joint as
+    /// column.
     pub fn cut(&self, velocities: &FrameTable<Vec3>, frame: usize) -> Result<VelocityWindow, PhaseError> {
+        self.validate()?;
         let frames = velocities.frames();
         if frame >= frames {
             return Err(PhaseError::NoSuchFrame { frame, frames });

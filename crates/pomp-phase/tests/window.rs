@@ -1,8 +1,9 @@
 //! Laws of windows, clean and stitched.
 
+use burn::tensor::Device;
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
-use pomp_phase::{PhaseError, StitchConfig, WindowConfig};
+use pomp_phase::{PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseError, StitchConfig, WindowConfig};
 
 fn ramp(frames: usize, joints: usize) -> FrameTable<Vec3> {
     let mut table = FrameTable::with_columns(joints);
@@ -102,6 +103,15 @@ fn rejects_stitched_parts_of_the_wrong_length() {
 fn rejects_configurations_that_make_no_window() {
     assert!(WindowConfig { radius_frames: 1, ..WindowConfig::default() }.validate().is_err());
     assert!(WindowConfig { frame_rate_hz: 0.0, ..WindowConfig::default() }.validate().is_err());
+    for radius_frames in [1001, usize::MAX / 2 + 1, usize::MAX] {
+        let window = WindowConfig { radius_frames, ..WindowConfig::default() };
+        assert!(window.frames() > 2000);
+        let said = window.validate().unwrap_err().to_string();
+        assert!(said.contains("window.radius_frames is") && said.contains("2 to 1000 frames"), "{said}");
+        assert!(matches!(window.cut(&ramp(5, 1), 0), Err(PhaseError::BadConfig { .. })));
+        let config = PeriodicAutoencoderConfig { window, ..PeriodicAutoencoderConfig::new(1) };
+        assert!(PeriodicAutoencoder::new(&config, 1, &Device::flex()).is_err());
+    }
     let window = WindowConfig::default();
     assert!(StitchConfig { near_frames: 61, ..StitchConfig::default() }.validate(&window).is_err());
     assert!(StitchConfig { decay_s: f32::NAN, ..StitchConfig::default() }.validate(&window).is_err());

@@ -127,6 +127,12 @@ impl WeightFile {
         self.tensors.keys().map(String::as_str)
     }
 
+    /// How many numbers the tensors under `prefix` hold.
+    pub fn numbers_under(&self, prefix: &str) -> usize {
+        let under = format!("{prefix}.");
+        self.tensors.iter().filter(|(name, _)| name.starts_with(&under)).map(|(_, t)| t.values.len()).sum()
+    }
+
     /// Where the weights came from, for messages.
     pub fn source_name(&self) -> &str {
         &self.source_name

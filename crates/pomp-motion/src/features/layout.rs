@@ -31,6 +31,7 @@ pub enum BlockName {
 
 /// A named range of a feature vector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Block {
     /// Which part it is.
     pub name: BlockName,
@@ -38,14 +39,49 @@ pub struct Block {
     pub range: Range<usize>,
 }
 
-/// Sizes and places of all blocks of x and y.
+/// Most joints, bodies and channels of a layout that is read from a file.
+const MOST: usize = 10_000;
+
+/// Sizes and places of all blocks of x and y. From a file only one that [`Self::new`] makes is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedLayout")]
 pub struct FeatureLayout {
     joints: usize,
     bodies: usize,
     channels: usize,
     x: Vec<Block>,
     y: Vec<Block>,
+}
+
+/// What a file says of a layout.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedLayout {
+    joints: usize,
+    bodies: usize,
+    channels: usize,
+    x: Vec<Block>,
+    y: Vec<Block>,
+}
+
+impl TryFrom<UncheckedLayout> for FeatureLayout {
+    type Error = String;
+    fn try_from(found: UncheckedLayout) -> Result<Self, String> {
+        let UncheckedLayout { joints, bodies, channels, x, y } = found;
+        for (what, count) in [("joints", joints), ("bodies", bodies), ("channels", channels)] {
+            if !(1..=MOST).contains(&count) {
+                return Err(format!("a layout has 1 to {MOST} {what}, not {count}"));
+            }
+        }
+        let found = Self { joints, bodies, channels, x, y };
+        let same = |rotations| found == Self::new(joints, bodies, channels, rotations);
+        if same(Rotations::SixD) || same(Rotations::None) {
+            return Ok(found);
+        }
+        Err(format!(
+            "the blocks of the layout are not those of {joints} joints, {bodies} bodies and {channels} phase channels"
+        ))
+    }
 }
 
 impl FeatureLayout {
@@ -166,6 +202,25 @@ mod tests {
     fn the_papers_layout_has_541_inputs_and_388_outputs() {
         let layout = FeatureLayout::new(29, 13, 5, Rotations::None);
         assert_eq!((layout.x_len(), layout.y_len()), (541, 388));
+    }
+
+    #[test]
+    fn rejects_a_layout_of_a_file_whose_blocks_are_not_those_of_its_sizes() {
+        for rotations in [Rotations::SixD, Rotations::None] {
+            let layout = FeatureLayout::new(22, 22, 5, rotations);
+            let json = serde_json::to_string(&layout).unwrap();
+            assert_eq!(serde_json::from_str::<FeatureLayout>(&json).unwrap(), layout);
+            for (text, other) in
+                [("\"end\":66", "\"end\":60"), ("\"joints\":22", "\"joints\":21"), ("gait", "trajectory")]
+            {
+                let changed = json.replacen(text, other, 1);
+                let said = serde_json::from_str::<FeatureLayout>(&changed).unwrap_err().to_string();
+                assert!(said.contains("are not those of"), "{text}: {said}");
+            }
+            let huge = json.replacen("\"bodies\":22", "\"bodies\":18446744073709551615", 1);
+            let said = serde_json::from_str::<FeatureLayout>(&huge).unwrap_err().to_string();
+            assert!(said.contains("1 to 10000 bodies"), "{said}");
+        }
     }
 
     #[test]

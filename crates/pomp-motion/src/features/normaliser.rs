@@ -10,9 +10,42 @@ const FLOOR: f32 = 1e-2;
 /// body that rarely touches the ground does not explode; positions, rotations and heights are floored by a
 /// tenth of their block's deviation for the same reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedNormaliser")]
 pub struct Normaliser {
     mean: Vec<f32>,
     deviation: Vec<f32>,
+}
+
+/// What a file says of a normalisation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UncheckedNormaliser {
+    mean: Vec<f32>,
+    deviation: Vec<f32>,
+}
+
+impl TryFrom<UncheckedNormaliser> for Normaliser {
+    type Error = String;
+    fn try_from(UncheckedNormaliser { mean, deviation }: UncheckedNormaliser) -> Result<Self, String> {
+        if mean.len() != deviation.len() {
+            return Err(format!(
+                "a normalisation has {} means, but {} deviations",
+                mean.len(),
+                deviation.len()
+            ));
+        }
+        if let Some(feature) = mean.iter().position(|mean| !mean.is_finite()) {
+            return Err(format!("the mean of feature {feature} is {}; it must be finite", mean[feature]));
+        }
+        let bad = |deviation: &f32| !(deviation.is_normal() && *deviation > 0.0);
+        if let Some(feature) = deviation.iter().position(bad) {
+            return Err(format!(
+                "the deviation of feature {feature} is {}; it must be finite and above 0",
+                deviation[feature]
+            ));
+        }
+        Ok(Self { mean, deviation })
+    }
 }
 
 impl Normaliser {
@@ -91,6 +124,27 @@ impl Normaliser {
     pub fn denormalise(&self, values: &mut [f32]) {
         for ((v, m), d) in values.iter_mut().zip(&self.mean).zip(&self.deviation) {
             *v = *v * d + m;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejects_a_normalisation_of_a_file_that_divides_by_zero_or_is_not_finite() {
+        let read = |json: &str| serde_json::from_str::<Normaliser>(json);
+        assert_eq!(read("{\"mean\":[1.0],\"deviation\":[2.0]}").unwrap().len(), 1);
+        for (json, words) in [
+            ("{\"mean\":[1.0],\"deviation\":[]}", "1 means, but 0 deviations"),
+            ("{\"mean\":[0.0,1e39],\"deviation\":[1.0,1.0]}", "mean of feature 1 is inf"),
+            ("{\"mean\":[0.0],\"deviation\":[0.0]}", "deviation of feature 0 is 0"),
+            ("{\"mean\":[0.0],\"deviation\":[-1.0]}", "above 0"),
+            ("{\"mean\":[0.0],\"deviation\":[1e39]}", "deviation of feature 0 is inf"),
+        ] {
+            let said = read(json).unwrap_err().to_string();
+            assert!(said.contains(words), "{json}: {said}");
         }
     }
 }
