@@ -70,15 +70,20 @@ enum Change {
 }
 
 impl FuzzInput {
-    /// Arbitrary bytes for one input in eight, otherwise one of the `examples` with one to five changes, some of which insert
-    /// a word of the format's.
+    /// Arbitrary bytes for one input in eight, otherwise one of the `examples` with one to five changes: for two in eight of
+    /// its numbers alone, so that text stays what it is, for the others anywhere, some of which insert a word of the format's.
     pub fn bytes(&self, examples: &[Vec<u8>], words: &[&str]) -> Vec<u8> {
-        if self.kind.is_multiple_of(8) {
+        let kind = self.kind % 8;
+        if kind == 0 {
             return self.bytes.clone();
         }
         let mut bytes = examples[self.choice(examples.len())].clone();
         for change in &self.changes {
-            change.apply(&mut bytes, words);
+            if kind < 3 {
+                change.apply_to_number(&mut bytes);
+            } else {
+                change.apply(&mut bytes, words);
+            }
         }
         bytes
     }
@@ -121,6 +126,28 @@ impl Change {
             }
             Self::SmallNumber(which, number) => replace_number(bytes, which, &(number % 32).to_string()),
         }
+    }
+
+    /// A number in place of another, whatever kind of change it is.
+    fn apply_to_number(&self, bytes: &mut Vec<u8>) {
+        let (which, number) = match *self {
+            Self::Number(which, number) => (which, Some(number)),
+            Self::Cut(which) => (which, None),
+            Self::Replace(which, small)
+            | Self::Flip(which, small)
+            | Self::Delete(which, small)
+            | Self::Repeat(which, _, small)
+            | Self::Overwrite(which, small, _)
+            | Self::Insert(which, small)
+            | Self::SmallNumber(which, small) => {
+                return replace_number(bytes, which, &(small % 32).to_string());
+            }
+        };
+        replace_number(
+            bytes,
+            which,
+            number.map_or("0", |number| NUMBERS[usize::from(number) % NUMBERS.len()]),
+        );
     }
 }
 
