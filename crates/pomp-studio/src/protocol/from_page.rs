@@ -16,6 +16,8 @@ const DEEPEST: usize = 16;
 const LARGEST_NUMBER: f32 = 1e6;
 /// Largest impulse that a page may ask for, N·s: a car at walking pace.
 const LARGEST_PUSH_NS: f32 = 2000.0;
+/// Longest direction once its parts are hundredths: each is off by half of one.
+const LONGEST_ROUNDED: f32 = 1.0072;
 /// Farthest point of a body that may be pushed, metres from its joint.
 const FARTHEST_POINT_M: f32 = 1.0;
 
@@ -136,13 +138,17 @@ impl FromPage {
         super::to_bytes(self)
     }
 
-    /// The message with its numbers checked; a direction is taken in hundredths, at most of length 1, which is what a link
-    /// can hold.
+    /// The message with its numbers checked; a direction is taken in hundredths, at most of length 1 but for their rounding,
+    /// which is what a link can hold.
     fn checked(self) -> Result<Self, String> {
         match &self {
             Self::Steer { sequence, direction, gait } => {
                 small("direction", &direction.to_array())?;
-                let direction = (direction.clamp_length_max(1.0) * 100.0).round() / 100.0;
+                let hundredths = |direction: Vec2| (direction * 100.0).round() / 100.0;
+                // What was read before is longer than 1 by its rounding; to shorten it again would turn it.
+                let is_read = hundredths(*direction) == *direction && direction.length() <= LONGEST_ROUNDED;
+                let direction =
+                    if is_read { *direction } else { hundredths(direction.clamp_length_max(1.0)) };
                 return Ok(Self::Steer { sequence: *sequence, direction, gait: *gait });
             }
             Self::Push(push) => {
@@ -276,6 +282,19 @@ mod tests {
             panic!("it is steering");
         };
         assert!((direction - Vec2::new(0.6, 0.8)).length() < 1e-6);
+    }
+
+    #[test]
+    fn a_direction_that_was_read_once_stays_as_it_is() {
+        let read = |direction: Vec2| match FromPage::parse(&steer(direction).to_bytes()).unwrap() {
+            FromPage::Steer { direction, .. } => direction,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(Vec2::new(0.33, 0.95)), Vec2::new(0.33, 0.95), "1.0057 long");
+        for degrees in 0..3600 {
+            let once = read(Vec2::from_angle((0.1 * degrees as f32).to_radians()) * 2.0);
+            assert_eq!(read(once), once);
+        }
     }
 
     #[test]
