@@ -19,14 +19,19 @@ fn repository() -> PathBuf {
     root.canonicalize().unwrap()
 }
 
-/// Files below a folder of the repository that satisfy a rule, by their path from the root, in order.
+/// Files below a folder of the repository that satisfy a rule, by their path from the root, in order. Links are passed over: what
+/// crates link to for their packages lies elsewhere in the repository.
 fn files_below(folder: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let root = repository();
     let mut found = BTreeSet::new();
     let mut open = vec![root.join(folder)];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_symlink() {
+                continue;
+            }
+            let path = entry.path();
             let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
             if path.is_dir() {
                 if !path.ends_with("target") && !path.ends_with("node_modules") {

@@ -16,10 +16,10 @@ pub use pomp_model::{Model, ModelError};
 
 use pomp_model::ModelBytes;
 
-const DESCRIPTION: &str = include_str!("../../../data/models/compact/model.json");
-const PHASE: &[u8] = include_bytes!("../../../data/models/compact/phase.safetensors");
-const ALIGNED_PHASE: &[u8] = include_bytes!("../../../data/models/compact/aligned_phase.safetensors");
-const KINEMATIC: &[u8] = include_bytes!("../../../data/models/compact/kinematic.safetensors");
+const DESCRIPTION: &str = include_str!("../model/model.json");
+const PHASE: &[u8] = include_bytes!("../model/phase.safetensors");
+const ALIGNED_PHASE: &[u8] = include_bytes!("../model/aligned_phase.safetensors");
+const KINEMATIC: &[u8] = include_bytes!("../model/kinematic.safetensors");
 
 /// Its files by name, as they are in a model folder.
 pub const FILES: [(&str, &[u8]); 4] = [

@@ -48,5 +48,5 @@ pub use scheduled_throw::ScheduledThrow;
 
 /// The example of the README, compiled and run with the tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -7,7 +7,7 @@ use pomp_model::Model;
 use std::path::Path;
 
 /// The compact training configuration.
-const CONFIG: &str = include_str!("../../../configs/compact.toml");
+const CONFIG: &str = include_str!("../configs/compact.toml");
 
 /// Where the configuration of a training comes from.
 pub fn origin(path: Option<&Path>) -> Origin<'_> {

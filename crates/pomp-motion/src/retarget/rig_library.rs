@@ -10,7 +10,7 @@ pub struct RigLibrary {
 
 macro_rules! builtin {
     ($($file:literal),* $(,)?) => {
-        [$(($file, include_str!(concat!("../../../../configs/rigs/", $file, ".toml")))),*]
+        [$(($file, include_str!(concat!("../../rigs/", $file, ".toml")))),*]
     };
 }
 

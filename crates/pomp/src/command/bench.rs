@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// The quick bench, which runs where no configuration is given.
-const QUICK: &str = include_str!("../../../../configs/bench/quick.toml");
+const QUICK: &str = include_str!("../../configs/bench/quick.toml");
 
 /// Where the configuration of a bench comes from.
 pub fn origin(path: Option<&Path>) -> Origin<'_> {

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// What is drawn where no file is given.
-const RANDOM: &str = include_str!("../../../../configs/batch.toml");
+const RANDOM: &str = include_str!("../../configs/batch.toml");
 
 /// Where the configuration of random rollouts comes from.
 pub fn origin(path: Option<&Path>) -> Origin<'_> {

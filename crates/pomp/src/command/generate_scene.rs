@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// The scene that has a name.
-const MEET: &str = include_str!("../../../../configs/scenes/meet.toml");
+const MEET: &str = include_str!("../../configs/scenes/meet.toml");
 
 /// A scene file.
 #[derive(Debug, Deserialize)]
