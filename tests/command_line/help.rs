@@ -4,7 +4,7 @@ use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 25] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -27,6 +27,7 @@ const COMMANDS: [&[&str]; 24] = [
     &["bench"],
     &["config"],
     &["config", "show"],
+    &["config", "schema"],
     &["completions"],
     &["man"],
 ];

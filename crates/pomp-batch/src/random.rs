@@ -7,6 +7,7 @@ use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Preset, ScheduledPush};
 use pomp_terrain::{Shape, TerrainSpec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Stream of a seed's numbers that scenes are drawn from; the noise of the loop has stream 0.
@@ -17,7 +18,7 @@ const STAIRS_CELL_M: f32 = 0.05;
 const MOST_IMPULSE_NS: f32 = 2000.0;
 
 /// What scenes are drawn from: `configs/batch.toml`. Every pair of numbers is a range, drawn evenly.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomScenes {
     /// Commands, each as likely as the others; one that is named twice is twice as likely.
@@ -30,7 +31,7 @@ pub struct RandomScenes {
 }
 
 /// Pushes at random times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomPushes {
     /// Time before the first push and between one and the next, seconds, 0.1 or more.
@@ -47,7 +48,7 @@ pub struct RandomPushes {
 }
 
 /// What the direction of a push is counted from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectionFrom {
     /// +Z: ahead at the start; +X is to the left.
@@ -64,7 +65,7 @@ impl DirectionFrom {
 }
 
 /// A kind of ground.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomGround {
     /// How often, beside the other shares; above 0.
@@ -74,7 +75,7 @@ pub struct RandomGround {
 }
 
 /// A form of ground with ranges in place of numbers; the fields are those of [`Shape`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields are those of `Shape`, whose docs say what they are")]
 pub enum GroundShape {

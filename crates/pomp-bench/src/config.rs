@@ -5,6 +5,7 @@ use pomp_generator::control::Waypoint;
 use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
 use pomp_motion::{Gait, humanoid};
 use pomp_terrain::{Shape, TerrainSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ const PLAN_BEYOND_S: f32 = 3.0;
 const LONGEST_S: f32 = 3600.0;
 
 /// A bench: every method in every scenario that it applies to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BenchConfig {
     /// Seed of the first run of each scenario; the others count up from it.
@@ -28,7 +29,7 @@ pub struct BenchConfig {
 }
 
 /// A way to make motion.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
     /// Name in files and reports: lower-case letters, digits and underscores.
@@ -40,7 +41,7 @@ pub struct Method {
 }
 
 /// What a method does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(clippy::large_enum_variant, reason = "there are a dozen methods, and they are not moved about")]
 pub enum MethodKind {
@@ -55,7 +56,7 @@ pub enum MethodKind {
 }
 
 /// What motion matching compares besides the trajectory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchedFeatures {
     /// Places and velocities of the feet, velocity of the hips.
@@ -65,7 +66,7 @@ pub enum MatchedFeatures {
 }
 
 /// A situation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Name in files and reports: lower-case letters, digits and underscores.
@@ -94,7 +95,7 @@ pub struct Scenario {
 }
 
 /// What the character is asked to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ScenarioControl {
     /// A ready-made command.
@@ -107,7 +108,7 @@ pub enum ScenarioControl {
 ///
 /// Run r is pushed in direction r mod D on body r mod B; with D and B without a common divisor all D·B pairs come up in as
 /// many runs. The moments divide a span of time by the golden ratio, so that any number of runs covers it evenly.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PushDesign {
     /// Size of the impulse, N·s.

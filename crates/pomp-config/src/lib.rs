@@ -8,14 +8,18 @@
 //! [`Fields`] checks values against their ranges, with one message for all configurations ([`OutOfRange`]); a section
 //! that has ranges implements [`Validate`], and [`Resolved::checked`] tells the place of a value that is out of range.
 //!
+//! [`schema`] is the JSON schema of such a file, with the defaults and ranges, for editors.
+//!
 //! It knows no field of any configuration.
 
 mod error;
 mod range;
 mod resolve;
+mod schema;
 mod source;
 
 pub use error::ConfigError;
 pub use range::{Fields, Number, OutOfRange, Validate};
 pub use resolve::{Resolved, resolve, resolve_whole};
+pub use schema::{ByValues, schema, schema_of_alone, schema_of_whole};
 pub use source::Origin;

@@ -1,5 +1,7 @@
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
+use std::rc::Rc;
 use thiserror::Error;
 
 /// A value that its field does not allow.
@@ -50,6 +52,21 @@ pub trait Validate {
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     prefix: String,
+    /// Where ranges are noted instead of being held to.
+    notes: Option<Rc<RefCell<Vec<KnownRange>>>>,
+}
+
+/// The range of a field, as a check states it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct KnownRange {
+    /// Path of the field.
+    pub field: String,
+    /// The least number, and whether it is allowed itself.
+    pub low: Option<(f64, bool)>,
+    /// The largest number, and whether it is allowed itself.
+    pub high: Option<(f64, bool)>,
+    /// Both of two numbers lie in it.
+    pub is_pair: bool,
 }
 
 impl Fields {
@@ -58,9 +75,32 @@ impl Fields {
         Self::default()
     }
 
+    /// The fields of a whole configuration, of which the ranges are noted and no value is refused.
+    pub(crate) fn that_take_note() -> Self {
+        Self { notes: Some(Rc::default()), ..Self::default() }
+    }
+
+    /// The ranges noted so far.
+    pub(crate) fn noted(&self) -> Vec<KnownRange> {
+        self.notes.as_ref().map(|notes| notes.borrow().clone()).unwrap_or_default()
+    }
+
     /// The fields of a section of this one; `name` may be a path, or hold an index: `scenario[2]`.
     pub fn section(&self, name: impl Display) -> Self {
-        Self { prefix: format!("{}{name}.", self.prefix) }
+        Self { prefix: format!("{}{name}.", self.prefix), notes: self.notes.clone() }
+    }
+
+    fn note<T: Number>(&self, field: &str, range: &impl RangeBounds<T>, is_pair: bool) {
+        let Some(notes) = &self.notes else { return };
+        // Through the digits that a person reads: 0.1 stays 0.1, whatever its precision.
+        let end = |bound: Bound<&T>| match bound {
+            Bound::Included(value) => value.to_string().parse().ok().map(|value| (value, true)),
+            Bound::Excluded(value) => value.to_string().parse().ok().map(|value| (value, false)),
+            Bound::Unbounded => None,
+        };
+        let field = format!("{}{field}", self.prefix);
+        let (low, high) = (end(range.start_bound()), end(range.end_bound()));
+        notes.borrow_mut().push(KnownRange { field, low, high, is_pair });
     }
 
     /// Checks that `value` lies in `range`. NaN and infinity lie in none.
@@ -73,6 +113,7 @@ impl Fields {
         value: T,
         range: impl RangeBounds<T>,
     ) -> Result<(), OutOfRange> {
+        self.note(field, &range, false);
         self.holds(value.is_finite() && range.contains(&value), field, value, told(&range))
     }
 
@@ -86,6 +127,7 @@ impl Fields {
         [low, high]: [T; 2],
         range: impl RangeBounds<T>,
     ) -> Result<(), OutOfRange> {
+        self.note(field, &range, true);
         let inside = |value: T| value.is_finite() && range.contains(&value);
         let allowed = format!("two numbers of {}, the smaller one first", told(&range));
         self.holds(inside(low) && inside(high) && low <= high, field, format!("[{low}, {high}]"), allowed)
@@ -102,7 +144,7 @@ impl Fields {
         value: impl Display,
         allowed: impl Display,
     ) -> Result<(), OutOfRange> {
-        if holds {
+        if holds || self.notes.is_some() {
             return Ok(());
         }
         let (field, value, allowed) =

@@ -1,8 +1,9 @@
 use pomp_config::{Fields, OutOfRange};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `contact_impulse` of a result is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImpulseEstimator {
     /// Total force from the motion of the centre of mass, shared among the bodies that touch the ground.
@@ -25,7 +26,7 @@ impl ImpulseEstimator {
 /// How contact impulses are estimated from a clip and its replay.
 ///
 /// The defaults are one setting for all activities; `docs/impulses.md` says how well it does against force plates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImpulseConfig {
     /// What is stored as `contact_impulse`. Default inverse dynamics.

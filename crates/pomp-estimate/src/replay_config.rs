@@ -1,9 +1,10 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
 /// How the replay treats clips that the ragdoll cannot follow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplayConfig {
     /// Frames of constant-velocity approach before the first frame, so that contacts have settled when

@@ -1,12 +1,13 @@
 use crate::layers::LayersConfig;
 use crate::{GeneratorError, GroundMotion};
-use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_config::{ByValues, Fields, OutOfRange, Validate};
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the present's phase code comes from (docs/method.md §5.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseFeedback {
     /// The aligned periodic autoencoder reads the simulated motion: the method.
@@ -20,7 +21,7 @@ pub enum PhaseFeedback {
 }
 
 /// What moves the body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dynamics {
     /// The simulator, towards the target: the method.
@@ -30,7 +31,7 @@ pub enum Dynamics {
 }
 
 /// Settings of the closed loop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorConfig {
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, in the steps and at
@@ -53,6 +54,7 @@ pub struct GeneratorConfig {
     pub layers: LayersConfig,
     /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
     /// needs less than the replay of a clip does.
+    #[schemars(with = "ByValues<DynamicConfig>")]
     pub dynamic: DynamicConfig,
 }
 

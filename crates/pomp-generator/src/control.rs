@@ -10,6 +10,7 @@ use crate::GeneratorError;
 use glam::Vec2;
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{Gait, Recording};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::f32::consts::TAU;
 use std::str::FromStr;
@@ -28,7 +29,7 @@ pub struct ControlSample {
 }
 
 /// Ready-made commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Stand at the start.
@@ -76,7 +77,7 @@ impl FromStr for Preset {
 }
 
 /// A path file: waypoints that the character passes in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathFile {
     /// At least two waypoints; the first is where the character starts.
@@ -84,7 +85,7 @@ pub struct PathFile {
 }
 
 /// One waypoint of a [`PathFile`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
     /// World x, metres (left is positive at the start).

@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3};
 use pomp_config::{Fields, OutOfRange};
 use pomp_motion::FRAME_RATE_HZ;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use std::ops::Range;
 /// does not turn, so this frame differs from the world's by a displacement alone, and motion in it is exactly that on resting
 /// ground under a gravity from which the platform's acceleration is taken. A position in the world is the recorded one plus
 /// [`Self::offset_m`]; impulses and forces are the same in both.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct GroundMotion {
     /// The moves, which add up.
@@ -20,7 +21,7 @@ pub struct GroundMotion {
 }
 
 /// A move of the ground.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GroundMove {
     /// It is shifted once and stays there, with the least jerk that does it: the platform translations of balance studies.
@@ -30,6 +31,7 @@ pub enum GroundMove {
         /// How long it takes, seconds. The peak acceleration is 5.8 times the distance over its square.
         seconds: f32,
         /// By how much, metres.
+        #[schemars(with = "[f32; 3]")]
         by_m: Vec3,
     },
     /// It sways about its place, coming and going over one period, or half of its time where that is shorter.
@@ -39,6 +41,7 @@ pub enum GroundMove {
         /// How long it lasts, seconds.
         seconds: f32,
         /// How far it goes to either side, metres.
+        #[schemars(with = "[f32; 3]")]
         amplitude_m: Vec3,
         /// Periods per second.
         frequency_hz: f32,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::KinematicError;
@@ -14,7 +15,7 @@ pub struct GateInput {
 }
 
 /// The nonlinearity of every hidden layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
     /// x for x > 0, eˣ − 1 below: what PFNN, MANN and their successors use.
@@ -24,7 +25,7 @@ pub enum Activation {
 }
 
 /// What the decoder is told about the character's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conditioning {
     /// The orthonormal w_k alone, as in the paper. The length of an expert's output, and its share along
@@ -35,7 +36,7 @@ pub enum Conditioning {
 }
 
 /// How the decoder's last layer becomes ẑ_0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prediction {
     /// The last layer is ẑ_0. The better one where x nearly decides y, as it does one frame ahead: a good
@@ -49,7 +50,7 @@ pub enum Prediction {
 }
 
 /// How the experts' outputs become the conditions w_k.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpertOutputs {
     /// Made orthonormal over the experts of a sample: OrthoMoE, as in the paper.
@@ -67,7 +68,7 @@ impl ExpertOutputs {
 }
 
 /// Where the experts are blended by α.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Blend {
     /// What the decoder makes of every w_k: Σ_k α_k D(y_n, w_k, n), as in the paper.

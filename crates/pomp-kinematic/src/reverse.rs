@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::require;
@@ -6,7 +7,7 @@ use crate::gamma::{GammaTable, mean};
 use crate::schedule::DiffusionSchedule;
 
 /// λ_n², the variance of q(y_s | y_n, y_0) that the reverse process is built on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lambda {
     /// 0: DDIM (Song et al., ICLR 2021).
@@ -16,7 +17,7 @@ pub enum Lambda {
 }
 
 /// What is assumed about cov(y_0 | y_n).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
     /// Nothing: ŷ_0 is taken for the truth. With [`Lambda::Zero`] this is plain, deterministic DDIM.
@@ -28,7 +29,7 @@ pub enum Covariance {
 }
 
 /// How cov(y_0 | y_n) is estimated from a pass over the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CovarianceEstimate {
     /// ((1−ᾱ_n)/ᾱ_n)(1 − Γ_n), Γ_n = E ε̂²: Analytic-DPM as published. Right when the denoiser is, and noisy
@@ -40,12 +41,12 @@ pub enum CovarianceEstimate {
 }
 
 /// How a trained module is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplerConfig {
     /// Number K of denoising steps, 1..=N; each costs one run of the decoder. 1 gives the conditional mean.
     pub steps: usize,
-    /// λ².
+    /// λ², the variance of the noise added in every step but the last.
     pub lambda: Lambda,
     /// The covariance model.
     pub covariance: Covariance,

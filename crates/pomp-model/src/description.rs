@@ -3,6 +3,7 @@ use pomp_kinematic::KinematicConfig;
 use pomp_motion::Skeleton;
 use pomp_motion::features::{FeatureLayout, Normaliser};
 use pomp_phase::{PeriodicAutoencoderConfig, StitchConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,7 +84,7 @@ impl FineTunedFrom {
 }
 
 /// What the network's output is, before normalisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputSpace {
     /// y itself, as in the paper.

@@ -8,10 +8,11 @@
 use crate::retarget::sole_heights;
 use crate::{Clip, FrameTable, MotionError, Skeleton, humanoid};
 use glam::{Vec2, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Thresholds of [`foot_contacts`]. Lengths and speeds are for a body of 1.75 m and scale with the body.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactConfig {
     /// A contact begins below this speed, m/s; default 0.7. Against force plates (walking, running, landing)

@@ -20,11 +20,12 @@ use crate::contacts::runs;
 use crate::retarget::{body_height, sole_heights};
 use crate::{Clip, FrameTable, Gait, MotionError, Skeleton, humanoid};
 use glam::{Vec2, Vec3};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Thresholds of [`gait_labels`]. Speeds are for a body of 1.75 m and scale with the root of the body height.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GaitLabelConfig {
     /// Root speed over the ground below which a body stands, m/s; default 0.25.

@@ -1,9 +1,10 @@
 use crate::{PhaseError, WindowConfig};
 use pomp_tensors::{AdamWSettings, adamw};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How amplitude and frequency are read from a latent curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spectrum {
     /// The plain Fourier transform of DeepPhase (eq. 2-3). Exact for whole numbers of periods per window; in between,
@@ -19,7 +20,7 @@ pub enum Spectrum {
 const MOST_CHANNELS: usize = 10_000;
 
 /// Sizes of the periodic autoencoder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeriodicAutoencoderConfig {
     /// Joints J of the skeleton; the input has 3J rows.
@@ -100,7 +101,7 @@ impl PeriodicAutoencoderConfig {
 }
 
 /// How the autoencoders are trained (DeepPhase §3.3).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseTrainingConfig {
     /// Step size of AdamW, 1e-4 by default. Larger ones learn faster and phases jitter more.

@@ -2,11 +2,12 @@ use crate::manifold::expect_size;
 use crate::{PhaseError, VelocityWindow, WindowConfig};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the window of the aligned encoder is put together around frame i: simulated velocities up to i, "artificial
 /// simulated" ones for the near future, target velocities for the rest (POMP, aligned PAE).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StitchConfig {
     /// Frames after i that are extrapolated from the simulation; 20 by default. Fewer hide the simulation's

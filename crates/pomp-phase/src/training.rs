@@ -3,6 +3,7 @@ use crate::manifold::expect_size;
 use crate::{PeriodicAutoencoder, PeriodicEncoder, PhaseError, PhaseParameters, VelocityWindow};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Stacks windows into a batch `[N, 3J, T]`.
@@ -37,7 +38,7 @@ fn mean_square_distance(found: Tensor<3>, wanted: Tensor<3>) -> Tensor<1> {
 }
 
 /// How much each part of the aligned encoder's loss weighs (ours: the paper's loss is not known).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlignedLossWeights {
     /// Squared distance of phase codes, 1 by default: the point of the exercise.

@@ -2,13 +2,14 @@ use crate::PhaseError;
 use crate::manifold::expect_size;
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most frames on each side of the centre: the tables of the transforms grow with the square.
 const LARGEST_RADIUS: usize = 1000;
 
 /// The stretch of time that the network sees around a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WindowConfig {
     /// Frames on each side of the centre; 60 makes the window of DeepPhase, 121 frames. Shorter windows

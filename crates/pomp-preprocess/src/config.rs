@@ -1,15 +1,16 @@
 use crate::PreprocessError;
 use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
-use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_config::{ByValues, Fields, OutOfRange, Validate};
 use pomp_estimate::terrain_fit::TerrainFitConfig;
 use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
 use pomp_motion::retarget::RetargetOptions;
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that decides what preprocessing makes of a clip; its hash is stored in every result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PreprocessConfig {
     /// Frames per second of the results. Features and windows of the method assume 60. Default 60.
@@ -39,6 +40,7 @@ pub struct PreprocessConfig {
     /// Contact impulses as stored.
     pub impulses: ImpulseConfig,
     /// The ragdoll.
+    #[schemars(with = "ByValues<DynamicConfig>")]
     pub dynamic: DynamicConfig,
 }
 

@@ -1,10 +1,11 @@
 use crate::StudioError;
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// Settings of the studio's server; `configs/studio.toml` holds the defaults.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StudioConfig {
     /// Address to listen on; default 127.0.0.1. Any other than a loopback address asks every visitor for the token that

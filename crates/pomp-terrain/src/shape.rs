@@ -1,4 +1,5 @@
 use crate::TerrainError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -6,7 +7,7 @@ use std::path::PathBuf;
 ///
 /// In TOML a table with its `kind`, for example `kind = "stairs"`. Lengths are metres, angles degrees. Shapes
 /// with a `heading_deg` (default 0) run along +Z, turned by it towards +X.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
     /// Level ground at height 0.

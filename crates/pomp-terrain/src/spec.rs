@@ -1,5 +1,6 @@
 use crate::{Shape, TerrainError};
 use pomp_motion::smoothstep;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Distance between heights of level ground that is made larger, metres.
@@ -18,7 +19,7 @@ pub const PRESET_NAMES: [&str; 7] = ["flat", "slope", "stairs", "hills", "rough"
 /// assert_eq!(spec.cell_m, 0.1);
 /// # Ok::<(), pomp_terrain::TerrainError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainSpec {
     /// Side of the square map, metres, centred on the origin. Default 40: at walking speed the character
@@ -45,7 +46,7 @@ pub struct TerrainSpec {
 /// A slope begins at the area instead, so that it is nowhere steeper than its angle: level for `radius_m` to
 /// either side along its heading, then steeper over `blend_m` with the same smoothstep. Hills and rough ground are moved
 /// outwards by the area, in every direction from the origin, and are no steeper than they are without it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartArea {
     /// Whether there is one. Default true. Without it the shape is used as it is, and a character that

@@ -3,10 +3,11 @@ use crate::{EarlyStopping, TrainError};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::humanoid;
 use pomp_phase::{AlignedLossWeights, PeriodicAutoencoderConfig, PhaseTrainingConfig, StitchConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A training configuration: `configs/compact.toml`, `configs/paper.toml`. The defaults are those of the compact model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainConfig {
     /// Name of the model.
@@ -40,7 +41,7 @@ pub struct TrainConfig {
 }
 
 /// Periodic autoencoder: sizes and training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseStage {
     /// Networks and window.
@@ -52,7 +53,7 @@ pub struct PhaseStage {
 }
 
 /// Aligned encoder: windows and training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlignedStage {
     /// How windows are stitched, in training and in the loop.

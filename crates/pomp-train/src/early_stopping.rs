@@ -1,5 +1,6 @@
 //! When a stage ends before its last step, and which of its weights are kept then.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long each stage goes on without getting better on held-out clips before it ends.
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// With 0 a stage runs all its steps and keeps its last weights. Otherwise it keeps those that measured best, also
 /// when it runs to its end: a large number keeps the best without ending early. Too small a number takes a bad moment
 /// for the end of learning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
     /// Epochs of the periodic autoencoder; it is measured by its reconstruction error.
@@ -19,7 +20,7 @@ pub struct EarlyStopping {
 }
 
 /// The best measurement so far.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Best {
     /// Step at which it was measured.
     pub step: usize,

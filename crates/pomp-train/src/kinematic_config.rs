@@ -6,11 +6,12 @@ use pomp_kinematic::{
 };
 use pomp_model::OutputSpace;
 use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
 /// Kinematic module: layout, sizes and training.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KinematicStage {
     /// What x and y hold.
@@ -30,7 +31,7 @@ pub struct KinematicStage {
 }
 
 /// What x and y hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutChoice {
     /// Whether x and y carry joint rotations (ours) or not (the paper's layout, which sets no twist).
@@ -48,7 +49,7 @@ impl Default for LayoutChoice {
 }
 
 /// Whether the kinematic module is told phases.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phases {
     /// Phase codes are part of x and y and alone decide the blend of the experts: the method.
@@ -61,7 +62,7 @@ pub enum Phases {
 }
 
 /// Sizes and forms of the networks; [`KinematicConfig`] says what each means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSizes {
     /// Number of experts.
@@ -107,7 +108,7 @@ impl Default for NetworkSizes {
 }
 
 /// The diffusion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiffusionChoice {
     /// Training steps N of the diffusion.
@@ -125,7 +126,7 @@ impl Default for DiffusionChoice {
 }
 
 /// Weight of each block of y in the loss; each block counts as a whole, whatever its number of features.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlockWeights {
     /// Joint positions.
@@ -191,7 +192,7 @@ impl BlockWeights {
 }
 
 /// Optimiser and schedule of the kinematic stage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KinematicTraining {
     /// Optimiser steps.
@@ -226,7 +227,7 @@ impl Default for KinematicTraining {
 }
 
 /// Where the states that the module learns from come from; those of no kind named here are the clips' own.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingStates {
     /// Share of examples whose state is that of the physics replay.
@@ -261,7 +262,7 @@ impl Default for TrainingStates {
 /// Rollouts of the model in the closed loop itself, along training clips that stand and walk on level ground: simulated on
 /// ground drawn at random, of which the model is shown what the loop shows, with phases read off the body. So it learns
 /// from the states that it will meet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedRollouts {
     /// Share of examples that they give; grows from 0 over the first third of training.

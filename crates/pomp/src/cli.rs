@@ -4,7 +4,7 @@ mod config;
 mod models;
 mod numbers;
 
-pub use config::{ConfigCommand, ConfigKind, ConfigShowArguments};
+pub use config::{ConfigCommand, ConfigKind, ConfigSchemaArguments, ConfigShowArguments, SchemaKind};
 pub use models::{
     KinematicCommand, KinematicReportArguments, PhaseAnnotateArguments, PhaseCommand, PhaseReportArguments,
     TrainArguments, TrainStage,
@@ -122,12 +122,13 @@ Examples:
     Bench(BenchArguments),
     /// Write procedural clips on known terrain, as data for a machine without mocap.
     Synthesize(SynthesizeArguments),
-    /// Configurations, and where their values come from.
+    /// Configurations, where their values come from, and their schemas.
     #[command(
         subcommand,
         after_help = "\
 Examples:
-  pomp config show train --config configs/paper_size_practised.toml"
+  pomp config show train --config configs/paper_size_practised.toml
+  pomp config schema generate > generate.schema.json"
     )]
     Config(ConfigCommand),
     /// Print a script that completes commands, options and file names in a shell.

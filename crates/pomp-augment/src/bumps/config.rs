@@ -1,8 +1,9 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Variants of standing and walking clips that are pushed at random. Each pair of numbers is a range to draw from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BumpConfig {
     /// Pushed variants per clip and mirror image. Default 0: none.

@@ -1,11 +1,12 @@
 use crate::bumps::check_bodies;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_physics::GetUpConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What one who gets up tracks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WayUp {
     /// Postures of our own, as in the closed loop. Default.
@@ -18,7 +19,7 @@ pub enum WayUp {
 
 /// Variants of standing and walking clips that are struck down, lie, get up and go on. Each pair of numbers is a range to
 /// draw from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FallConfig {
     /// Struck variants per clip and mirror image. Default 0: none.

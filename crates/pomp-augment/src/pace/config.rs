@@ -1,8 +1,9 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Variants of level walks at a slower pace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PaceConfig {
     /// Slowed variants per clip and mirror image. Default 0: none.

@@ -1,8 +1,9 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Form of the ground that a flat clip is laid upon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReliefKind {
     /// One inclined plane, or ramps that change their angle every few metres.
@@ -31,7 +32,7 @@ impl ReliefKind {
 }
 
 /// Variants of flat clips on ground with relief. Each pair of numbers is the range that a variant draws from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WarpConfig {
     /// Warped variants per clip and mirror image. Default 0: none.

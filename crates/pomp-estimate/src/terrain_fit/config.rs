@@ -1,8 +1,9 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the ground under a clip is reconstructed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TerrainFitConfig {
     /// Distance between heights where the ground is no plane, metres. Default 0.05; larger blurs risers.

@@ -9,15 +9,16 @@
 //! and 18. Without it no fallen character gets up.
 
 use crate::character::Character;
-use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_config::{ByValues, Fields, OutOfRange, Validate};
 use pomp_motion::{Gait, Skeleton};
 use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, Recovery};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 
 /// Settings of fall recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FallRecoveryConfig {
     /// Off, a fall changes nothing; it is still reported. Default true.
@@ -31,6 +32,7 @@ pub struct FallRecoveryConfig {
     /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
     pub strength: f32,
     /// How it gets up.
+    #[schemars(with = "ByValues<GetUpConfig>")]
     pub get_up: GetUpConfig,
 }
 

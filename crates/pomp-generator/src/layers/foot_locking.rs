@@ -19,6 +19,7 @@ use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
 use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, RootFrame, Skeleton, humanoid};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much faster than the other one a foot is while it passes from standing to swinging, m/s.
@@ -37,7 +38,7 @@ const LARGEST_SHIFT_M: f32 = 0.1;
 const LARGEST_HOLD_M: f32 = 0.06;
 
 /// Settings of foot locking.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootLockingConfig {
     /// Off, the feet are where the predicted rotations have them. Default true.

@@ -18,6 +18,7 @@ use crate::phase_feedback::{Past, PhaseReader};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{JointIndex, Pose, RootFrame, humanoid, smoothstep};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -51,7 +52,7 @@ const LEGS: [JointIndex; 6] = [
 ];
 
 /// Settings of gait recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GaitRecoveryConfig {
     /// Off, a gait that is lost stays lost. Default true.

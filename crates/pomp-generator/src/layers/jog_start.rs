@@ -10,10 +10,11 @@ use crate::GeneratorConfig;
 use crate::control::ControlPlan;
 use pomp_model::Model;
 use pomp_motion::Gait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the start of a jog.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JogStartConfig {
     /// Off, a jog begins in the start window of a jog. Default true.

@@ -61,6 +61,7 @@ use path_rejoining::PathRejoining;
 use phase_stabiliser::PhaseStabiliser;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::RootFrame;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use speed_adaptation::SpeedAdaptation;
 use standing_posture::StandingPosture;
@@ -68,7 +69,7 @@ use stature::Stature;
 use std::borrow::Cow;
 
 /// The switches and settings of all layers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LayersConfig {
     /// Ankles at the predicted joint positions, standing feet held, swinging feet cleared.

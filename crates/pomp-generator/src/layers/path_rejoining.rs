@@ -11,6 +11,7 @@ use glam::Vec2;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Gait, RootFrame};
 use pomp_terrain::Bounds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How far ahead on the plan it makes for, frames: a second.
@@ -28,7 +29,7 @@ const BACK_RAD: f32 = 0.25;
 const BACK_MPS: f32 = 0.4;
 
 /// Settings of path rejoining.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PathRejoiningConfig {
     /// Off, a character that has got up follows its plan at once, wherever it stands and faces. Default true.

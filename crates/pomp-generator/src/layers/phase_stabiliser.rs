@@ -17,6 +17,7 @@ use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::Gait;
 use pomp_motion::features::{BlockName, FeatureLayout, KEY_OFFSETS};
 use pomp_motion::rotation::wrap_angle;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::f32::consts::TAU;
@@ -51,7 +52,7 @@ const FITTING_STEPS: usize = 20;
 const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 
 /// Settings of the phase stabiliser.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PhaseStabiliserConfig {
     /// Off, codes stay what is read: a walk or jog that stumbles then loses its gait now and then, and falls. Default true.

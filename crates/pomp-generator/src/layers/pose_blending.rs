@@ -12,12 +12,13 @@ use glam::Vec3;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Gait, Pose, RootFrame, Skeleton};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 
 /// Settings of pose blending.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseBlendingConfig {
     /// Off, the module is shown the simulated pose. Default true.

@@ -13,10 +13,11 @@ use glam::Vec3;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::RootFrame;
 use pomp_motion::rotation::wrap_angle;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of root following.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RootFollowingConfig {
     /// Off, the target's root is the simulated root in each frame. Default true.

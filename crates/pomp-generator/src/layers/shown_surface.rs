@@ -14,6 +14,7 @@
 use glam::Vec2;
 use pomp_motion::{FrameTable, TerrainGrid};
 use pomp_terrain::HeightMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ const SMOOTHING_M: f32 = 0.5 * HeightMap::SMOOTHING_RADIUS_M;
 const STEEPEST_SHOWN: f32 = 0.06;
 
 /// Settings of the shown surface.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShownSurfaceConfig {
     /// Off, the kinematic module is shown the terrain as it is. Default true.

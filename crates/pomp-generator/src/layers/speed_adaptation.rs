@@ -8,6 +8,7 @@
 
 use super::shown_surface::ShownSurface;
 use glam::Vec2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Length over which steepness is measured, metres, and how far ahead.
@@ -21,7 +22,7 @@ const UNWALKABLE_RISE: f32 = 0.9;
 const SLOWEST: f32 = 0.5;
 
 /// Settings of speed adaptation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpeedAdaptationConfig {
     /// Off, every ground is walked at the commanded pace. Default true.

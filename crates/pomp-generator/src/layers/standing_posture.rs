@@ -14,6 +14,7 @@ use glam::Vec2;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Pose, humanoid};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
@@ -26,7 +27,7 @@ const MOVING_M_S: (f32, f32) = (0.4, 0.8);
 const TURNED_RAD: (f32, f32) = (0.5, 0.9);
 
 /// Settings of the standing posture.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StandingPostureConfig {
     /// Off, the posture is the kinematic module's. Default true.

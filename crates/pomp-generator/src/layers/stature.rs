@@ -20,6 +20,7 @@ use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::{CharacterState, KEYS, OutputFrame, WindowKey};
 use pomp_motion::{RootFrame, Skeleton};
 use pomp_physics::body_height;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -27,7 +28,7 @@ use std::borrow::Cow;
 const SERVED_M: std::ops::RangeInclusive<f32> = 1.5..=2.0;
 
 /// Settings of the stature.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StatureConfig {
     /// Off, the character is as high as the model's skeleton. Default false.

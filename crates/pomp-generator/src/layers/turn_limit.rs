@@ -5,10 +5,11 @@
 //! and stops.
 
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the turn limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnLimitConfig {
     /// Off, the commanded heading is taken at once. Default true.

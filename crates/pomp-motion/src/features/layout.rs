@@ -1,5 +1,6 @@
 use super::{FUTURE_KEYS, KEYS};
 use crate::Gait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -168,7 +169,7 @@ impl FeatureLayout {
 }
 
 /// Whether a layout carries joint rotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotations {
     /// Two columns of each local rotation matrix.

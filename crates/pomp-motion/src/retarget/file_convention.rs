@@ -1,10 +1,11 @@
 //! How a file writes lengths and axes.
 
 use glam::Quat;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Unit of length of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LengthUnit {
     /// 1 m.
@@ -47,7 +48,7 @@ impl LengthUnit {
 }
 
 /// Axis of a file that points to the sky.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UpAxis {
     /// +Y, as in this project.

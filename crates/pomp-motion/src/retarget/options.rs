@@ -1,8 +1,9 @@
 use super::{LengthUnit, UpAxis};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whose bone lengths the result has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proportions {
     /// [`crate::Skeleton::humanoid`] of `height_m`: the same bones for every clip.
@@ -15,7 +16,7 @@ pub enum Proportions {
 }
 
 /// Where inverse kinematics puts the wrists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WristTarget {
     /// The source's wrist relative to its shoulder, scaled by the ratio of arm lengths: a straight arm stays straight.
@@ -26,7 +27,7 @@ pub enum WristTarget {
 }
 
 /// How to retarget.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetOptions {
     /// Bone lengths of the result; default: the project's at 1.75 m.

@@ -1,7 +1,9 @@
 use super::RetargetError;
 use crate::{JointIndex, Skeleton, humanoid};
 use glam::{Mat3, Quat, Vec3};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -9,7 +11,7 @@ use std::path::Path;
 ///
 /// Where a file has all of `joints` at no distance from one parent, and states no translations per frame, they
 /// are put at the end of a bone with the offset of `same_as`. Other files are read as they are.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DroppedBone {
     /// Source joints at the far end of the lost bone, as the file writes them.
@@ -61,12 +63,14 @@ pub struct RigMap {
 
 /// Directions in a source joint's own frame that are the world's up and forward when the body stands in a
 /// T-pose facing forward, palms down.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JointAxes {
     /// Up in the T-pose.
+    #[schemars(with = "[f32; 3]")]
     pub up: Vec3,
     /// Forward in the T-pose.
+    #[schemars(with = "[f32; 3]")]
     pub forward: Vec3,
 }
 
@@ -115,23 +119,42 @@ const INDISPENSABLE: [JointIndex; 7] = [
     humanoid::RIGHT_FOOT,
 ];
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawRig {
+    /// Name, unique in a library.
     name: String,
+    /// Where such files come from.
     description: String,
+    /// Project joints of `joints` that some files lack.
     #[serde(default)]
     optional: Vec<String>,
+    /// Turns foot and toes about their left axis, toes down when positive, so that the sole is level where the source stands
+    /// flat. Degrees, 0 when the foot is flat at rest.
     #[serde(default)]
     sole_pitch_degrees: f32,
+    /// For every project joint that the rig has, the name, or the names, that it may go by.
     joints: BTreeMap<String, Names>,
+    /// Axes of source joints, where the rest pose does not tell them.
     #[serde(default)]
     axes: BTreeMap<String, JointAxes>,
+    /// Bones that the converter of such files lost.
     #[serde(default)]
     dropped_bones: Vec<DroppedBone>,
 }
 
-#[derive(Deserialize)]
+/// The schema of the file that [`RigMap::from_toml`] reads.
+impl JsonSchema for RigMap {
+    fn schema_name() -> Cow<'static, str> {
+        "RigMap".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        RawRig::json_schema(generator)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Names {
     One(String),

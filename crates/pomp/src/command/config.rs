@@ -1,16 +1,18 @@
-//! `pomp config`: configurations, and where their values come from.
+//! `pomp config`: configurations, where their values come from, and their schemas.
 
-use crate::cli::{ConfigKind, ConfigShowArguments};
-use crate::command::{bench, generate_batch};
+use crate::cli::{ConfigKind, ConfigSchemaArguments, ConfigShowArguments, SchemaKind};
+use crate::command::{bench, generate_batch, generate_scene};
 use crate::{config_file, default_model};
 use anyhow::Result;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
-use pomp_config::{Resolved, resolve, resolve_whole};
-use pomp_generator::GeneratorConfig;
+use pomp_config::{ByValues, Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
+use pomp_generator::{GeneratorConfig, PathFile};
+use pomp_motion::retarget::RigMap;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
+use pomp_terrain::TerrainSpec;
 use pomp_train::TrainConfig;
 use std::process::ExitCode;
 
@@ -29,5 +31,23 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Physics => config_file::over_defaults::<DynamicConfig>(path, set)?.show(),
     };
     print!("{shown}");
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
+    let schema = match arguments.kind {
+        SchemaKind::Preprocess => schema::<PreprocessConfig>(),
+        SchemaKind::Train => schema::<TrainConfig>(),
+        SchemaKind::Generate => schema::<GeneratorConfig>(),
+        SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
+        SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
+        SchemaKind::Studio => schema::<StudioConfig>(),
+        SchemaKind::Physics => schema::<ByValues<DynamicConfig>>(),
+        SchemaKind::Terrain => schema_of_alone::<TerrainSpec>(),
+        SchemaKind::Rig => schema_of_alone::<RigMap>(),
+        SchemaKind::Scene => schema_of_whole::<generate_scene::SceneFile>(),
+        SchemaKind::Path => schema_of_whole::<PathFile>(),
+    };
+    println!("{}", serde_json::to_string_pretty(&schema)?);
     Ok(ExitCode::SUCCESS)
 }

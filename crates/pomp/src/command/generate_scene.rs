@@ -13,6 +13,7 @@ use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_motion::rotation::wrap_angle;
 use pomp_terrain::HeightMap;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -22,14 +23,15 @@ use std::process::ExitCode;
 const MEET: &str = include_str!("../../configs/scenes/meet.toml");
 
 /// A scene file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SceneFile {
+pub struct SceneFile {
+    /// The characters, all in one world.
     character: Vec<CharacterEntry>,
 }
 
 /// One character of a scene file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CharacterEntry {
     /// World x and z of the start, metres.
@@ -40,10 +42,14 @@ struct CharacterEntry {
     control: String,
     /// By default that of the command line, and one more for each character.
     seed: Option<u64>,
+    /// As `--stature`.
     stature_m: Option<f32>,
+    /// As `--mass`.
     mass_kg: Option<f32>,
+    /// As `--push`, each.
     #[serde(default)]
     push: Vec<String>,
+    /// As `--throw`, each.
     #[serde(default)]
     throw: Vec<String>,
 }

@@ -51,6 +51,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Studio(arguments)) => studio::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
         Some(Command::Config(ConfigCommand::Show(arguments))) => config::show(&arguments),
+        Some(Command::Config(ConfigCommand::Schema(arguments))) => config::print_schema(&arguments),
         Some(Command::Completions(arguments)) => completions::completions(&arguments),
         Some(Command::Man(arguments)) => completions::man(&arguments),
     }

@@ -22,6 +22,7 @@ use glam::{Quat, Vec2, Vec3};
 use pelvis::Pelvis;
 use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton};
 use pomp_terrain::HeightMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Time over which the velocity of the root is taken, seconds, and the speed below which it has no direction, m/s.
@@ -45,7 +46,7 @@ const STRETCH: f32 = 0.985;
 const ROOT_FOLLOWS: f32 = 0.05;
 
 /// Settings of terrain foot placement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootPlacementConfig {
     /// Off, the target stands on the ground that the kinematic module is shown, whatever the terrain is. Default true.
