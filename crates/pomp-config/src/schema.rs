@@ -15,9 +15,7 @@ pub fn schema<T: JsonSchema + Serialize + Default + Validate>() -> Value {
     allow_gaps(&mut schema);
     let defaults = toml::to_string(&config).expect("a configuration is plain data");
     let defaults: toml::Table = toml::from_str(&defaults).expect("it was just written");
-    for (key, value) in &defaults {
-        set_default(property(&mut schema, key), value);
-    }
+    set_defaults(&mut schema, &defaults);
     add_ranges(&mut schema, &config);
     add_extends(&mut schema);
     schema
@@ -112,21 +110,20 @@ fn allow_gaps(schema: &mut Value) {
     }
 }
 
-/// The default of every value that is no table.
-fn set_default(schema: Option<&mut Value>, value: &toml::Value) {
-    let Some(Value::Object(object)) = schema else { return };
-    object.remove("default");
-    if let Some(table) = value.as_table() {
-        let mut schema = Value::Object(std::mem::take(object));
-        for (key, inner) in table {
-            set_default(property(&mut schema, key), inner);
+/// The defaults of what a table holds, but not of tables in it.
+fn set_defaults(schema: &mut Value, table: &toml::Table) {
+    for (key, value) in table {
+        let Some(inner) = property(schema, key) else { continue };
+        if let Some(object) = inner.as_object_mut() {
+            object.remove("default");
+            if !value.is_table() {
+                let value = serde_json::to_value(value).expect("a value of TOML is plain data");
+                object.insert("default".to_owned(), value);
+            }
         }
-        if let Value::Object(changed) = schema {
-            *object = changed;
+        if let Some(table) = value.as_table() {
+            set_defaults(inner, table);
         }
-    } else {
-        let value = serde_json::to_value(value).expect("a value of TOML is plain data");
-        object.insert("default".to_owned(), value);
     }
 }
 
