@@ -2,7 +2,6 @@
 
 use crate::PhysicsError;
 use pomp_motion::glam::{Quat, Vec3};
-use rapier3d::prelude::{RigidBodyHandle, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 /// A box to be thrown: where it begins, and how it moves then.
@@ -27,7 +26,7 @@ impl ThrownBox {
     pub const MOST: usize = 16;
     /// Shortest and longest side, metres.
     pub const SIDE_M: [f32; 2] = [0.05, 1.0];
-    /// Smallest and largest mass, kg. Much beyond the body's the solver's single iteration gets soft.
+    /// Smallest and largest mass, kg.
     pub const MASS_KG: [f32; 2] = [0.05, 100.0];
     /// Largest speed, m/s.
     pub const LARGEST_SPEED_M_S: f32 = 30.0;
@@ -82,8 +81,7 @@ pub struct BoxState {
     pub spin: Vec3,
 }
 
-/// The boxes of a world, those that wait for the next frame included: a box enters the engine at the start of a frame, so
-/// that nothing between two frames is half registered.
+/// The boxes of a world, those that wait for the next frame included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Boxes {
     pub(crate) flying: Vec<Flying>,
@@ -91,11 +89,10 @@ pub(crate) struct Boxes {
     pub(crate) thrown: u32,
 }
 
-/// A box in the engine.
+/// A box that moves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Flying {
     pub(crate) number: u32,
-    pub(crate) handle: RigidBodyHandle,
     pub(crate) size_m: Vec3,
     pub(crate) mass_kg: f32,
     /// Frame of the world in which it entered.
@@ -106,15 +103,5 @@ impl Boxes {
     /// Those of a world that is begun again: none flies, some wait.
     pub(crate) fn waiting_again(waiting: Vec<(u32, ThrownBox)>, thrown: u32) -> Self {
         Self { flying: Vec::new(), waiting, thrown }
-    }
-
-    /// Boxes in the engine.
-    pub(crate) fn flying(&self) -> usize {
-        self.flying.len()
-    }
-
-    /// Whether all that fly are among `bodies`.
-    pub(crate) fn are_in(&self, bodies: &RigidBodySet) -> bool {
-        self.flying.iter().all(|flying| bodies.get(flying.handle).is_some())
     }
 }

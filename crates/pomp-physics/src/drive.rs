@@ -1,25 +1,26 @@
 //! Implicit springs that hold every joint on its target, and the root assist, which is one more spring.
 //!
-//! Rapier's multibody puts a spring of stiffness k and damping d on the diagonal of its mass matrix (h² k + h
-//! d), which is backward Euler: the torque over a step of length h is k (rest − q − h v⁺) − d v⁺ with the
-//! velocity v⁺ at its *end*, contact impulses included. With
+//! A spring over a step of length h is an implicit drive: its effort is
 //!
-//!   rest = q + (k_a e_a + k_p e_p + (d_a + h k_a) ω_t) / (k_a + k_p)
+//!   τ = k_a (e_a + h (ω_t − v⁺)) + d_a (ω_t − v⁺) + k_p (e_p − h v⁺) − d_p v⁺
 //!
-//! that is the PD law τ = k_a (e_a + h (ω_t − v⁺)) + d_a (ω_t − v⁺) towards the moving target, plus the
-//! passive part. Since v⁺ is known after the step, so is the torque that acted, exactly; a step whose torques
-//! exceed a limit is taken again with softer drives.
+//! with the velocity v⁺ at the *end* of the step, contact impulses included: backward Euler, stable at any gain. Its active part is
+//! the PD law towards the moving target, the rest is passive. Since v⁺ is known after the step, so is the effort that acted,
+//! exactly; a step whose efforts exceed a limit is solved again with softer drives.
 
 use crate::limit::JointLimit;
+use crate::motion::Motion;
+use crate::ragdoll::Ragdoll;
 use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, GainScale, LimitConfig, PoseVelocity};
-use pomp_motion::glam::{Quat, Vec3};
+use pomp_articulated::Drive as ImplicitDrive;
+use pomp_motion::glam::{DMat3, Quat, Vec3};
 use pomp_motion::rotation::log;
 use pomp_motion::{Pose, humanoid};
 
 /// Mass for which the configured gains hold, kg.
 const REFERENCE_MASS_KG: f32 = 75.0;
 
-/// A spring towards a moving target plus a passive one, on three axes of the multibody.
+/// A spring towards a moving target plus a passive one, on three axes: those of the joint's parent, the world's for the root.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spring {
     /// Active stiffness and damping per axis.
@@ -37,20 +38,20 @@ pub(crate) struct Spring {
 }
 
 impl Spring {
-    /// Total stiffness, distance of the rest point from the present coordinate, and damping, per axis.
-    pub(crate) fn combined(&self, h: f32) -> (Vec3, Vec3, Vec3) {
-        let stiffness = self.stiffness + Vec3::splat(self.passive_stiffness);
+    /// The spring as a drive over a step of length `h`, in world axes; its own are turned by `axes`. A spring that differs from axis
+    /// to axis has those of the world.
+    fn as_drive(&self, h: f32, axes: Quat) -> ImplicitDrive {
         let pull = self.stiffness * self.error
             + self.expected
             + self.passive_error * self.passive_stiffness
             + (self.damping + self.stiffness * h) * self.target_velocity;
-        let damping = self.damping + Vec3::splat(self.passive_damping);
-        let shift = Vec3::select(
-            stiffness.cmpgt(Vec3::splat(1e-9)),
-            pull / stiffness.max(Vec3::splat(1e-9)),
-            Vec3::ZERO,
-        );
-        (stiffness, shift, damping)
+        let impedance = (self.stiffness + Vec3::splat(self.passive_stiffness)) * h
+            + self.damping
+            + Vec3::splat(self.passive_damping);
+        ImplicitDrive {
+            pull: (axes * pull).as_dvec3(),
+            impedance: DMat3::from_diagonal(impedance.as_dvec3()),
+        }
     }
 
     /// Force or torque of the active part over a step that ended with velocity `after`.
@@ -350,8 +351,19 @@ impl DrivePlan {
         }
     }
 
+    /// The springs of a ragdoll in the state `motion` for a step of length `h`, as softened, into `drives`.
+    pub(crate) fn drives(&self, h: f32, ragdoll: &Ragdoll, motion: &Motion, drives: &mut Vec<ImplicitDrive>) {
+        let (force, torque) = self.root();
+        drives.clear();
+        drives.extend([force, torque].map(|spring| spring.as_drive(h, Quat::IDENTITY)));
+        drives.extend(
+            (1..self.joints.len())
+                .map(|i| self.joint(i).as_drive(h, motion.pose.rotations[ragdoll.parent(i)])),
+        );
+    }
+
     /// The root's springs for translation and rotation, as softened.
-    pub(crate) fn root(&self) -> (Spring, Spring) {
+    fn root(&self) -> (Spring, Spring) {
         let s = &self.scale;
         (
             self.assist_force.scaled(Vec3::new(s.horizontal.scale, s.vertical.scale, s.horizontal.scale)),
@@ -360,7 +372,7 @@ impl DrivePlan {
     }
 
     /// The spring of joint `i`, as softened.
-    pub(crate) fn joint(&self, i: usize) -> Spring {
+    fn joint(&self, i: usize) -> Spring {
         self.joints[i].scaled(Vec3::splat(self.scale.joints[i].scale))
     }
 

@@ -125,12 +125,18 @@ pub enum PhysicsError {
         /// What does not fit.
         reason: String,
     },
-    /// The engine refused to build the ragdoll.
-    #[error("the engine refused joint {joint} (\"{name}\")")]
+    /// A body whose shape has no volume.
+    #[error("joint {joint} (\"{name}\"): its body has no volume")]
     Engine {
         /// Joint index, from 0.
         joint: usize,
         /// Joint name.
         name: String,
+    },
+    /// Bodies that make no ragdoll.
+    #[error("ragdoll: {reason}")]
+    Body {
+        /// What is wrong with which.
+        reason: String,
     },
 }

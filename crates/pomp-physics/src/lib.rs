@@ -31,6 +31,7 @@
 mod body;
 mod boxes;
 mod config;
+mod contacts;
 mod controls;
 mod drive;
 mod error;

@@ -3,7 +3,7 @@ use crate::boxes::{BoxState, ThrownBox};
 use crate::controls::Controls;
 use crate::drive::{Drives, horizontal};
 use crate::frame::DivergenceReason;
-use crate::ground::{check_terrain, ground_collider};
+use crate::ground::{Ground, check_terrain};
 use crate::limit::humanoid_limits;
 use crate::motion::Motion;
 use crate::snapshot::WorldSnapshot;
@@ -72,13 +72,13 @@ impl DynamicModule {
         check_terrain(terrain)?;
         let bodies: Vec<_> =
             parts.iter().map(|(skeleton, config)| body::bodies(skeleton, config.mass_kg)).collect();
-        let ground = ground_collider(terrain, first.contact.border_m)?;
+        let ground = Ground::new(terrain, first.contact.border_m)?;
         let ragdolls: Vec<RagdollParts<'_>> = parts
             .iter()
             .zip(&bodies)
             .map(|((skeleton, config), bodies)| RagdollParts { skeleton, config, bodies })
             .collect();
-        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground, lowest(terrain))?));
+        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground)?));
         let modules = parts.iter().zip(&bodies).enumerate().map(|(member, ((skeleton, config), bodies))| {
             let names: Vec<String> = skeleton.joints().iter().map(|j| j.name.clone()).collect();
             Self {
@@ -173,8 +173,8 @@ impl DynamicModule {
     /// Terrain that is not finite or too large; nothing is changed then.
     pub fn set_terrain(&mut self, terrain: &TerrainGrid) -> Result<(), PhysicsError> {
         check_terrain(terrain)?;
-        let ground = ground_collider(terrain, self.config.contact.border_m)?;
-        self.world().set_ground(&ground, lowest(terrain));
+        let ground = Ground::new(terrain, self.config.contact.border_m)?;
+        self.world().set_ground(ground);
         Ok(())
     }
 
@@ -218,9 +218,9 @@ impl DynamicModule {
         let mut pose = pose.clone();
         let mut world = self.world();
         let mut placed = self.skeleton.forward_kinematics(&pose);
-        let deepest = world.deepest(&placed.positions);
+        let deepest = world.ground.deepest(&placed.positions);
         if deepest.is_some_and(|(depth, _)| depth > self.config.guard.max_depth_in_ground_m) {
-            world.lift_out(&mut placed);
+            world.ground.lift_out(&mut placed);
             pose.root_position = placed.positions[0];
         }
         if world.ragdolls.len() == 1 {
@@ -274,13 +274,13 @@ impl DynamicModule {
         let finite = motion.pose.positions.iter().all(|p| p.is_finite())
             && motion.pose.rotations.iter().all(|q| q.is_finite())
             && motion.linear.iter().chain(&motion.angular).all(|v| v.is_finite());
-        if !finite || world.quarantined() {
+        if !finite {
             Err(DivergenceReason::NotFinite)
         } else if motion.linear[0].length() > max_root_speed_m_s {
             Err(DivergenceReason::RootSpeed)
         } else if motion.relative.iter().any(|w| w.length() > max_joint_rate_rad_s) {
             Err(DivergenceReason::JointRate)
-        } else if motion.pose.positions[0].y < world.lowest_ground() - max_fall_below_ground_m {
+        } else if motion.pose.positions[0].y < world.ground.lowest() - max_fall_below_ground_m {
             Err(DivergenceReason::BelowGround)
         } else {
             Ok(())
@@ -290,7 +290,7 @@ impl DynamicModule {
     /// Counts the frames on end in which a joint was too deep in the ground; whether they are too many.
     pub(crate) fn is_lost_in_ground(&mut self, world: &World) -> bool {
         let GuardConfig { max_depth_in_ground_m, max_time_in_ground_s, .. } = self.config.guard;
-        let deepest = world.deepest(&world.motion(self.member).pose.positions);
+        let deepest = world.ground.deepest(&world.motion(self.member).pose.positions);
         let deep = deepest.is_some_and(|(depth, _)| depth > max_depth_in_ground_m);
         self.controls.frames_in_ground = if deep { self.controls.frames_in_ground + 1 } else { 0 };
         self.controls.frames_in_ground as f32 * self.frame_s() > max_time_in_ground_s
@@ -298,7 +298,7 @@ impl DynamicModule {
 
     /// The whole state, that of its world; [`Self::restore`] continues from it bit for bit.
     pub fn save(&self) -> WorldSnapshot {
-        WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world().state.clone() }
+        WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world().save() }
     }
 
     /// Continues from a snapshot of this module, or of one built from the same skeleton, config and terrain.
@@ -384,10 +384,6 @@ fn differing_setting(a: &DynamicConfig, b: &DynamicConfig) -> Option<&'static st
         ("contact", *contact == b.contact),
     ];
     settings.into_iter().find_map(|(setting, same)| (!same).then_some(setting))
-}
-
-fn lowest(terrain: &TerrainGrid) -> f32 {
-    terrain.heights.values().iter().copied().fold(f32::INFINITY, f32::min)
 }
 
 /// `scale` within 0 to 1; NaN becomes 0, no help and no strength.

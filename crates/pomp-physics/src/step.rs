@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// push off.
 const MOST_WORK_J_KG: f32 = 5.0;
 
-/// A step whose drives exceed their limits is taken again, softer, at most this many times in all.
+/// A step whose drives exceed their limits is solved again, softer, at most this many times in all.
 const ATTEMPTS: usize = 6;
 
 /// What one ragdoll of several is to do in a frame.
@@ -38,7 +38,7 @@ struct Aim<'a> {
     expected: Option<&'a Expectation>,
 }
 
-/// Sums over the engine steps of a frame, of one ragdoll.
+/// Sums over the steps of a frame, of one ragdoll.
 struct Totals {
     contacts: ContactImpulses,
     assist_impulse: Vec3,
@@ -58,9 +58,17 @@ impl Totals {
         }
     }
 
-    /// Adds an engine step of `h` seconds, in which so many joints were softened.
+    /// Adds a step of `h` seconds, in which so many joints were softened.
     fn add(&mut self, h: f32, outcome: &DriveOutcome, contacts: &ContactImpulses, saturated: usize) {
-        self.contacts.add(contacts);
+        let ContactImpulses { from_ground, from_boxes, from_characters } = &mut self.contacts;
+        let sums = [
+            (from_ground, &contacts.from_ground),
+            (from_boxes, &contacts.from_boxes),
+            (from_characters, &contacts.from_characters),
+        ];
+        for (sums, impulses) in sums {
+            sums.iter_mut().zip(impulses).for_each(|(sum, impulse)| *sum += *impulse);
+        }
         self.assist_impulse += outcome.assist_force * h;
         self.assist_angular_impulse += outcome.assist_torque * h;
         for (total, torque) in self.joint_impulse.iter_mut().zip(&outcome.joint_torque) {
@@ -185,7 +193,7 @@ impl DynamicModule {
     }
 }
 
-/// One engine step, which begins after the share `elapsed` of the frame.
+/// One step, which begins after the share `elapsed` of the frame.
 fn substep(
     world: &mut World,
     modules: &[&mut DynamicModule],
@@ -200,10 +208,12 @@ fn substep(
         .enumerate()
         .map(|(member, (module, aim))| plan(world, module, member, aim, &starts[member], elapsed))
         .collect();
-    let outcomes = advance(world, modules, aims, &mut plans)?;
+    world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
+    let outcomes = solve(world, &starts, &mut plans)?;
+    world.finish_step();
     let contacts = world.contact_impulses();
     for (member, (outcome, contacts)) in outcomes.iter().zip(&contacts).enumerate() {
-        settle(world, modules[member], member, (&aims[member], &starts[member]), outcome, contacts)?;
+        check(world, modules[member], member, &starts[member], contacts)?;
         totals[member].add(world.step_s(), outcome, contacts, plans[member].saturated_joints());
     }
     Ok(())
@@ -233,23 +243,23 @@ fn plan(
     module.drives.plan(&state, &target, &aim.velocity, scales, expected.as_ref())
 }
 
-/// Takes the step, and takes it again with softer drives while one of them exceeds its limit.
-fn advance(
+/// Solves the step, and solves it again with softer drives while one of them exceeds its limit.
+fn solve(
     world: &mut World,
-    modules: &[&mut DynamicModule],
-    aims: &[Aim<'_>],
+    starts: &[Motion],
     plans: &mut [DrivePlan],
 ) -> Result<Vec<DriveOutcome>, Diverged> {
-    let (h, frame_s) = (world.step_s(), modules[0].frame_s());
-    let base = world.state.clone();
+    let h = world.step_s();
     let mut attempt = 1;
     loop {
-        world.step(plans.iter().zip(aims).map(|(plan, aim)| (plan, aim.pushes)), frame_s);
+        world.solve_step(plans, starts);
         let mut outcomes = Vec::with_capacity(plans.len());
         for (member, plan) in plans.iter().enumerate() {
-            let motion = world.motion(member);
-            modules[member].check_state(world, &motion).map_err(|reason| (member, reason))?;
-            outcomes.push(plan.outcome(h, motion.linear[0], &motion.relative));
+            let (root_linear, relative) = world.solved_velocity(member);
+            if !(root_linear.is_finite() && relative.iter().all(|rate| rate.is_finite())) {
+                return Err((member, DivergenceReason::NotFinite));
+            }
+            outcomes.push(plan.outcome(h, root_linear, &relative));
         }
         if attempt == ATTEMPTS || outcomes.iter().all(|outcome| !outcome.exceeded) {
             return Ok(outcomes);
@@ -260,41 +270,27 @@ fn advance(
                 plan.soften(outcome);
             }
         }
-        world.state = base.clone();
     }
 }
 
-/// Gives ragdoll `member` the momentum that its forces ask for, and checks what the step made of it.
-fn settle(
-    world: &mut World,
+/// Checks what a step made of ragdoll `member`, which was in the state `start`.
+fn check(
+    world: &World,
     module: &DynamicModule,
     member: usize,
-    (aim, start): (&Aim<'_>, &Motion),
-    outcome: &DriveOutcome,
+    start: &Motion,
     contacts: &ContactImpulses,
 ) -> Result<(), Diverged> {
     let ragdoll = &world.ragdolls[member];
-    let steps = module.config.steps_per_frame as f32;
-    let pushed: Vec3 = aim.pushes.iter().map(|p| p.impulse_ns).sum::<Vec3>() / steps;
-    // The engine's integration of a multibody loses momentum, to first order in the step.
-    let expected = ragdoll.momentum(start)
-        + world.gravity_impulse(member)
-        + outcome.assist_force * world.step_s()
-        + contacts.iter().copied().sum::<Vec3>()
-        + pushed;
     let stepped = world.motion(member);
+    module.check_state(world, &stepped).map_err(|reason| (member, reason))?;
     let speeds = ragdoll.center_velocities(start).zip(ragdoll.center_velocities(&stepped));
     let work: f32 =
         contacts.from_ground.iter().zip(speeds).map(|(on, (from, to))| 0.5 * on.dot(from + to)).sum();
     if work > MOST_WORK_J_KG * ragdoll.total_mass() {
         return Err((member, DivergenceReason::ThrownOff));
     }
-    let shift = (expected - ragdoll.momentum(&stepped)) / ragdoll.total_mass();
-    world.shift_velocity(member, shift);
-    if !expected.is_finite() {
-        return Err((member, DivergenceReason::NotFinite));
-    }
-    module.check_state(world, &world.motion(member)).map_err(|reason| (member, reason))
+    Ok(())
 }
 
 /// Restores the poses `before`, that of the one that diverged at rest, on the ground and out of it. What made it diverge, its velocities
@@ -305,8 +301,8 @@ fn recover(
     before: &mut [Motion],
     (diverged, reason): Diverged,
 ) -> Vec<Frame> {
-    world.bring_back(&mut before[diverged].pose);
-    world.lift_out(&mut before[diverged].pose);
+    world.ground.bring_back(&mut before[diverged].pose);
+    world.ground.lift_out(&mut before[diverged].pose);
     let poses: Vec<(Pose, PoseVelocity)> = before
         .iter()
         .enumerate()

@@ -1,15 +1,14 @@
 //! Boxes in a world: how they enter, what becomes of them, and when they leave.
 
 use crate::PhysicsError;
-use crate::boxes::{BoxState, Flying, ThrownBox};
-use crate::state::{BOX, BOXES};
+use crate::boxes::{BoxState, Boxes, Flying, ThrownBox};
+use crate::contacts::Surface;
 use crate::world::World;
-use pomp_motion::glam::Vec3;
+use pomp_articulated::{Body, Link, Model, State};
+use pomp_motion::glam::{DMat3, DVec3, Vec3};
 use rapier3d::math::Pose as Placement;
 use rapier3d::parry::query::intersection_test;
-use rapier3d::prelude::{
-    ColliderBuilder, Cuboid, Group, InteractionGroups, InteractionTestMode, RigidBodyBuilder,
-};
+use rapier3d::prelude::{Cuboid, SharedShape};
 
 /// A fast box is seen coming from this far, metres, so that it does not pass through an arm in one step.
 const FAST_BOX_PREDICTION_M: f32 = 0.5;
@@ -20,7 +19,7 @@ impl World {
     /// Takes a box in; it begins to fly with the next frame. Gives its number.
     pub(crate) fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, PhysicsError> {
         thrown.validate()?;
-        let boxes = &self.state.boxes;
+        let boxes = &self.boxes;
         let there = boxes.flying.len() + boxes.waiting.len();
         if there >= ThrownBox::MOST {
             return Err(PhysicsError::TooManyBoxes { most: ThrownBox::MOST });
@@ -28,7 +27,7 @@ impl World {
         if let Some((ragdoll, body)) = self.body_within(thrown) {
             return Err(PhysicsError::BoxInBody { ragdoll, body });
         }
-        let boxes = &mut self.state.boxes;
+        let boxes = &mut self.boxes;
         let number = boxes.thrown;
         boxes.thrown = boxes.thrown.wrapping_add(1);
         boxes.waiting.push((number, *thrown));
@@ -39,13 +38,11 @@ impl World {
     fn body_within(&self, thrown: &ThrownBox) -> Option<(usize, usize)> {
         let cuboid = Cuboid::new(thrown.size_m * 0.5);
         let at = Placement::from_parts(thrown.position, thrown.rotation.normalize());
-        self.ragdolls.iter().enumerate().find_map(|(i, ragdoll)| {
-            let pose = ragdoll.motion(&self.state).pose;
-            let body = ragdoll.bodies(&self.state).position(|(body, collider)| {
+        (0..self.ragdolls.len()).find_map(|i| {
+            let pose = self.motion(i).pose;
+            let body = self.surfaces[i].shapes.iter().enumerate().position(|(body, shape)| {
                 let joint = Placement::from_parts(pose.positions[body], pose.rotations[body]);
-                let within = collider.position_wrt_parent().map_or(joint, |shape| joint * *shape);
-                intersection_test(&at, &cuboid, &within, collider.shape())
-                    .is_ok_and(|found| found.intersecting)
+                intersection_test(&at, &cuboid, &joint, &**shape).is_ok_and(|found| found.intersecting)
             })?;
             Some((i, body))
         })
@@ -53,87 +50,112 @@ impl World {
 
     /// Takes away what is old or far, and lets fly what waits.
     pub(crate) fn renew_boxes(&mut self, frame_s: f32) {
-        if self.state.boxes.flying.is_empty() && self.state.boxes.waiting.is_empty() {
+        if self.boxes.flying.is_empty() && self.boxes.waiting.is_empty() {
             return;
         }
-        let pelvises: Vec<Vec3> =
-            self.ragdolls.iter().map(|ragdoll| ragdoll.motion(&self.state).pose.positions[0]).collect();
-        let friction = self.friction();
-        let frame = self.state.frame;
+        let members = self.ragdolls.len();
+        let pelvis = |body: &Body| body.state().root_position.as_vec3();
+        let pelvises: Vec<Vec3> = self.bodies[..members].iter().map(pelvis).collect();
         let most_frames = (ThrownBox::LIFETIME_S / frame_s) as u64;
-        let mut kept = Vec::new();
-        for flying in std::mem::take(&mut self.state.boxes.flying) {
-            let body = self.state.bodies.get(flying.handle);
+        let before = std::mem::take(&mut self.boxes.flying);
+        let states: Vec<State> = self.bodies[members..].iter().map(|body| body.state().clone()).collect();
+        let stays = |flying: &Flying, state: &State| {
             let near = pelvises.iter().any(|pelvis| {
-                let away = body.map_or(Vec3::INFINITY, |body| body.translation() - pelvis);
+                let away = state.root_position.as_vec3() - pelvis;
                 away.x.hypot(away.z) <= ThrownBox::REACH_M && away.y >= -FALLEN_OFF_M
             });
-            if near && frame.saturating_sub(flying.since) < most_frames {
-                self.lay_on_ground(&flying);
-                kept.push(flying);
-            } else {
-                self.remove_body(flying.handle);
-            }
-        }
-        let s = &mut self.state;
-        for (number, thrown) in std::mem::take(&mut s.boxes.waiting) {
-            let body = RigidBodyBuilder::dynamic()
-                .pose(Placement::from_parts(thrown.position, thrown.rotation.normalize()))
-                .linvel(thrown.velocity)
-                .angvel(thrown.spin)
-                .can_sleep(false)
-                .soft_ccd_prediction(FAST_BOX_PREDICTION_M);
-            let handle = s.bodies.insert(body);
-            let half = thrown.size_m * 0.5;
-            let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
-                .mass(thrown.mass_kg)
-                .friction(friction)
-                .collision_groups(InteractionGroups::new(BOXES, Group::ALL, InteractionTestMode::And))
-                .user_data(BOX);
-            s.colliders.insert_with_parent(collider, handle, &mut s.bodies);
+            near && self.frame.saturating_sub(flying.since) < most_frames
+        };
+        let mut kept: Vec<(Flying, State)> =
+            before.iter().copied().zip(states).filter(|(flying, state)| stays(flying, state)).collect();
+        kept.iter_mut().for_each(|(flying, state)| self.lay_on_ground(flying, state));
+        let since = self.frame;
+        let entering = std::mem::take(&mut self.boxes.waiting).into_iter().map(|(number, thrown)| {
             let ThrownBox { size_m, mass_kg, .. } = thrown;
-            kept.push(Flying { number, handle, size_m, mass_kg, since: frame });
+            (Flying { number, size_m, mass_kg, since }, as_thrown(&thrown))
+        });
+        let same = kept.len() == before.len();
+        kept.extend(entering);
+        if same && kept.len() == before.len() {
+            for (body, (_, state)) in self.bodies[members..].iter_mut().zip(&kept) {
+                body.set_state(state.clone());
+            }
+        } else {
+            self.forget_box_contacts();
+            self.take_boxes_out();
+            kept.iter().for_each(|(flying, state)| self.insert_box(flying, state.clone()));
         }
-        s.boxes.flying = kept;
+        self.boxes.flying = kept.into_iter().map(|(flying, _)| flying).collect();
     }
 
     /// Lays a box whose middle has got under the ground on it: the contacts are as soft as feet, so that a small fast box
     /// sinks through, and the ground may have been raised over a box.
-    fn lay_on_ground(&mut self, flying: &Flying) {
-        let Some(body) = self.state.bodies.get(flying.handle) else { return };
-        let (at, velocity) = (body.translation(), body.linvel());
-        let Some(height) = self.ground_height(at.x, at.z) else { return };
+    fn lay_on_ground(&self, flying: &Flying, state: &mut State) {
+        let at = state.root_position.as_vec3();
+        let Some(height) = self.ground.height(at.x, at.z) else { return };
         if at.y < height {
-            let body = &mut self.state.bodies[flying.handle];
-            body.set_translation(Vec3::new(at.x, height + 0.5 * flying.size_m.min_element(), at.z), true);
-            body.set_linvel(Vec3::new(velocity.x, velocity.y.max(0.0), velocity.z), true);
+            state.root_position.y = f64::from(height + 0.5 * flying.size_m.min_element());
+            state.velocity[0].y = state.velocity[0].y.max(0.0);
         }
+    }
+
+    /// Adds a box to the bodies.
+    pub(crate) fn insert_box(&mut self, flying: &Flying, state: State) {
+        let half = flying.size_m * 0.5;
+        let square = (flying.size_m * flying.size_m).as_dvec3();
+        let mass_kg = f64::from(flying.mass_kg);
+        let inertia = DVec3::new(square.y + square.z, square.x + square.z, square.x + square.y);
+        let link = Link {
+            parent: None,
+            offset: DVec3::ZERO,
+            mass_kg,
+            center: DVec3::ZERO,
+            inertia: DMat3::from_diagonal(inertia * (mass_kg / 12.0)),
+        };
+        let model = Model::new(vec![link]).expect("a box in range has mass and size");
+        self.bodies.push(Body::new(model, state));
+        self.surfaces.push(Surface {
+            shapes: vec![SharedShape::cuboid(half.x, half.y, half.z)],
+            look_ahead_m: FAST_BOX_PREDICTION_M,
+        });
+    }
+
+    fn take_boxes_out(&mut self) {
+        self.bodies.truncate(self.ragdolls.len());
+        self.surfaces.truncate(self.ragdolls.len());
+    }
+
+    /// Takes all boxes away that fly; those that wait still do.
+    pub(crate) fn take_boxes_away(&mut self) {
+        self.take_boxes_out();
+        let Boxes { waiting, thrown, .. } = std::mem::take(&mut self.boxes);
+        self.boxes = Boxes::waiting_again(waiting, thrown);
     }
 
     /// The boxes, as they were thrown; those that wait are where they begin.
     pub(crate) fn boxes(&self) -> Vec<BoxState> {
-        let boxes = &self.state.boxes;
-        let flying = boxes.flying.iter().filter_map(|flying| {
-            let body = self.state.bodies.get(flying.handle)?;
-            Some(BoxState {
-                number: flying.number,
-                size_m: flying.size_m,
-                mass_kg: flying.mass_kg,
-                position: body.translation(),
-                rotation: *body.rotation(),
-                velocity: body.linvel(),
-                spin: body.angvel(),
-            })
+        let flying = self.boxes.flying.iter().map(|flying| (flying.number, flying.size_m, flying.mass_kg));
+        let moving = flying.zip(&self.bodies[self.ragdolls.len()..]).map(|(of, body)| (of, body.state().clone()));
+        let waiting = self.boxes.waiting.iter();
+        let waiting = waiting.map(|(number, thrown)| ((*number, thrown.size_m, thrown.mass_kg), as_thrown(thrown)));
+        let all = moving.chain(waiting).map(|((number, size_m, mass_kg), state)| BoxState {
+            number,
+            size_m,
+            mass_kg,
+            position: state.root_position.as_vec3(),
+            rotation: state.rotations[0].as_quat(),
+            velocity: state.velocity[0].as_vec3(),
+            spin: state.velocity[1].as_vec3(),
         });
-        let waiting = boxes.waiting.iter().map(|(number, thrown)| BoxState {
-            number: *number,
-            size_m: thrown.size_m,
-            mass_kg: thrown.mass_kg,
-            position: thrown.position,
-            rotation: thrown.rotation,
-            velocity: thrown.velocity,
-            spin: thrown.spin,
-        });
-        flying.chain(waiting).collect()
+        all.collect()
+    }
+}
+
+/// The state in which a box begins.
+fn as_thrown(thrown: &ThrownBox) -> State {
+    State {
+        root_position: thrown.position.as_dvec3(),
+        rotations: vec![thrown.rotation.as_dquat().normalize()],
+        velocity: vec![thrown.velocity.as_dvec3(), thrown.spin.as_dvec3()],
     }
 }

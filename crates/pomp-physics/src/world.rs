@@ -1,52 +1,55 @@
-use crate::body::Body;
+use crate::body::Body as BodyParts;
 use crate::boxes::Boxes;
+use crate::contacts::{ContactFinder, ContactRules, Surface};
 use crate::drive::DrivePlan;
-use crate::ground::depth_in;
+use crate::ground::Ground;
 use crate::motion::Motion;
 use crate::ragdoll::Ragdoll;
-use crate::state::{BODIES, BOX, BOXES, GROUND, GROUND_GROUP, WorldState, marked};
-use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
-use pomp_motion::glam::Vec3;
-use pomp_motion::{GlobalPose, Pose, Skeleton};
-use rapier3d::prelude::{
-    BroadPhaseBvh, CCDSolver, ColliderBuilder, ColliderHandle, ColliderSet, FrictionModel, ImpulseJointSet,
-    IntegrationParameters, InteractionGroups, InteractionTestMode, IslandManager, MultibodyJointSet,
-    NarrowPhase, PhysicsPipeline, Ray, RigidBodyBuilder, RigidBodyHandle, RigidBodySet, SharedShape,
-    SoftBodySet,
-};
+use crate::state::{HeldContact, WorldState};
+use crate::{ContactConfig, DynamicConfig, PhysicsError, PoseVelocity, Push};
+use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, State, Sweeps};
+use pomp_motion::glam::{DVec3, Vec3};
+use pomp_motion::{Pose, Skeleton};
 
-/// Joint rotations are products of thousands of increments; this many frames apart they are set anew as unit
-/// quaternions.
-const FRAMES_BETWEEN_RENORMALISATIONS: u64 = 240;
+/// Where ragdolls are before the first reset: away from the ground, and none near another.
+const WAITING: Vec3 = Vec3::new(0.0, 1000.0, 0.0);
+const WAITING_APART: Vec3 = Vec3::new(10.0, 0.0, 0.0);
 
-/// How far from the edge of the ground a body that has left it is put back, metres.
-const FROM_EDGE_M: f32 = 1.0;
-
-/// A pose is moved out of the ground in at most this many moves, each along the normal where it is deepest.
-const LIFTS: usize = 8;
+/// A contact begins with the impulse of one of the last step at most this far away, metres.
+const HELD_WITHIN_M: f64 = 0.03;
+/// Contacts are solved when a sweep changes no impulse by more than this share of the largest.
+const SOLVED: f64 = 1e-4;
 
 /// What one ragdoll is to be made of.
 pub(crate) struct RagdollParts<'a> {
     pub(crate) skeleton: &'a Skeleton,
     pub(crate) config: &'a DynamicConfig,
-    pub(crate) bodies: &'a [Body],
+    pub(crate) bodies: &'a [BodyParts],
 }
 
-/// Ragdolls and their ground in the engine.
+/// Ragdolls, boxes and their ground.
 pub(crate) struct World {
-    pub(crate) state: WorldState,
-    pristine: WorldState,
     pub(crate) ragdolls: Vec<Ragdoll>,
-    ground: ColliderHandle,
+    /// Those of the ragdolls, then those of the boxes that fly.
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) boxes: Boxes,
+    pub(crate) ground: Ground,
+    pub(crate) frame: u64,
+    held: Vec<HeldContact>,
     /// Of the Earth, m/s².
     gravity_at_rest: Vec3,
     /// In the frame of the ground, which may accelerate.
     gravity: Vec3,
-    parameters: IntegrationParameters,
-    pipeline: PhysicsPipeline,
-    ccd: CCDSolver,
-    impulse_joints: ImpulseJointSet,
-    soft_bodies: SoftBodySet,
+    step_s: f32,
+    pub(crate) friction: f32,
+    contact: ContactConfig,
+    sweeps: Sweeps,
+    finder: ContactFinder,
+    solver: ContactSolver,
+    contacts: Vec<Contact>,
+    drives: Vec<Drive>,
+    forces: Vec<ExternalForce>,
 }
 
 /// Contact impulses on the bodies of one ragdoll, N·s, world.
@@ -62,165 +65,120 @@ impl ContactImpulses {
         let none = vec![Vec3::ZERO; bodies];
         Self { from_ground: none.clone(), from_boxes: none.clone(), from_characters: none }
     }
-
-    /// All of them, body by body.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Vec3> {
-        self.from_ground.iter().chain(&self.from_boxes).chain(&self.from_characters)
-    }
-
-    /// Adds `other`.
-    pub(crate) fn add(&mut self, other: &Self) {
-        let own = self.from_ground.iter_mut().chain(&mut self.from_boxes).chain(&mut self.from_characters);
-        for (total, impulse) in own.zip(other.iter()) {
-            *total += *impulse;
-        }
-    }
 }
 
 impl World {
-    /// Ragdolls on a ground; settings of the engine are those of the first.
-    pub(crate) fn new(
-        parts: &[RagdollParts<'_>],
-        ground: ColliderBuilder,
-        lowest_ground: f32,
-    ) -> Result<Self, PhysicsError> {
+    /// Ragdolls on a ground, out of its reach until they are reset; settings of the world are those of the first.
+    pub(crate) fn new(parts: &[RagdollParts<'_>], ground: Ground) -> Result<Self, PhysicsError> {
         let config = parts.first().expect("a world has a ragdoll").config;
-        let mut state = WorldState {
-            islands: IslandManager::new(),
-            broad_phase: BroadPhaseBvh::new(),
-            narrow_phase: NarrowPhase::new(),
-            bodies: RigidBodySet::new(),
-            colliders: ColliderSet::new(),
-            multibody_joints: MultibodyJointSet::new(),
-            frame: 0,
-            boxes: Boxes::default(),
-            lowest_ground,
-            ground_is_new: false,
-        };
-        let fixed = state.bodies.insert(RigidBodyBuilder::fixed());
-        let ground = ground
-            .friction(config.friction)
-            .collision_groups(InteractionGroups::new(GROUND_GROUP, BODIES | BOXES, InteractionTestMode::And))
-            .user_data(GROUND);
-        let ground = state.colliders.insert_with_parent(ground, fixed, &mut state.bodies);
         let ragdolls = parts
             .iter()
-            .enumerate()
-            .map(|(i, part)| {
-                Ragdoll::insert(&mut state, (i, parts.len()), part.skeleton, part.config, part.bodies)
-            })
+            .map(|part| Ragdoll::new(part.skeleton, part.config, part.bodies))
             .collect::<Result<Vec<_>, _>>()?;
-
-        let mut parameters = IntegrationParameters {
-            dt: 1.0 / (config.frame_rate_hz * config.steps_per_frame as f32),
-            // With one solver iteration the engine reports every contact impulse in full.
-            num_solver_iterations: 1,
-            num_internal_pgs_iterations: config.contact_sweeps,
-            friction_model: FrictionModel::Coulomb,
-            max_ccd_substeps: 0,
-            normalized_prediction_distance: config.contact.prediction_m,
-            ..IntegrationParameters::default()
+        let at_rest = |(member, (ragdoll, part)): (usize, (&Ragdoll, &RagdollParts<'_>))| {
+            let mut rest = Pose::rest(part.skeleton);
+            rest.root_position += WAITING + WAITING_APART * member as f32;
+            let state = ragdoll.state(&rest, &PoseVelocity::zero(ragdoll.len()));
+            Body::new(ragdoll.model().clone(), state)
         };
-        parameters.static_contact_softness.natural_frequency = config.contact.frequency_hz;
-        parameters.static_contact_softness.damping_ratio = config.contact.damping_ratio;
-
-        let mut world = Self {
-            pristine: state.clone(),
-            state,
+        Ok(Self {
+            bodies: ragdolls.iter().zip(parts).enumerate().map(at_rest).collect(),
+            surfaces: ragdolls.iter().map(|ragdoll| ragdoll.surface().clone()).collect(),
             ragdolls,
+            boxes: Boxes::default(),
             ground,
+            frame: 0,
+            held: Vec::new(),
             gravity_at_rest: Vec3::NEG_Y * config.gravity_m_s2,
             gravity: Vec3::NEG_Y * config.gravity_m_s2,
-            parameters,
-            pipeline: PhysicsPipeline::new(),
-            ccd: CCDSolver::new(),
-            impulse_joints: ImpulseJointSet::new(),
-            soft_bodies: SoftBodySet::new(),
-        };
-        // A step of no time registers bodies, joints and colliders, so that a snapshot misses none of it.
-        world.advance(0.0);
-        for ragdoll in &mut world.ragdolls {
-            ragdoll.read_centers(&world.state);
-        }
-        world.pristine = world.state.clone();
-        Ok(world)
+            step_s: 1.0 / (config.frame_rate_hz * config.steps_per_frame as f32),
+            friction: config.friction,
+            contact: config.contact,
+            sweeps: Sweeps { most: config.contact_sweeps, tolerance: SOLVED },
+            finder: ContactFinder::default(),
+            solver: ContactSolver::default(),
+            contacts: Vec::new(),
+            drives: Vec::new(),
+            forces: Vec::new(),
+        })
     }
 
-    /// Length of an engine step, seconds.
+    /// Length of a step, seconds.
     pub(crate) fn step_s(&self) -> f32 {
-        self.parameters.dt
+        self.step_s
     }
 
-    fn advance(&mut self, dt: f32) {
-        let parameters = IntegrationParameters { dt, ..self.parameters };
-        let s = &mut self.state;
-        self.pipeline.step(
-            self.gravity,
-            &parameters,
-            &mut s.islands,
-            &mut s.broad_phase,
-            &mut s.narrow_phase,
-            &mut s.bodies,
-            &mut s.colliders,
-            &mut self.impulse_joints,
-            &mut s.multibody_joints,
-            &mut self.soft_bodies,
-            &mut self.ccd,
-            &(),
-            &(),
-        );
-    }
-
-    /// Forgets the engine's workspace, so that a state from elsewhere continues as it did there.
-    pub(crate) fn adopt(&mut self, state: WorldState) {
-        self.state = state;
-        self.pipeline = PhysicsPipeline::new();
-        self.ccd = CCDSolver::new();
-    }
-
-    /// Continues from a state of this world; its ground stays, also after a reset.
-    pub(crate) fn restore(&mut self, state: WorldState) {
-        let ground = &state.colliders[self.ground];
-        let (shape, place) = (ground.shared_shape().clone(), *ground.position());
-        let own = &mut self.pristine.colliders[self.ground];
-        if !std::sync::Arc::ptr_eq(&own.shared_shape().0, &shape.0) {
-            own.set_shape(shape);
-            own.set_position(place);
-            self.pristine.lowest_ground = state.lowest_ground;
-            self.pristine.ground_is_new = true;
+    /// What a continuation depends on.
+    pub(crate) fn save(&self) -> WorldState {
+        let states = |bodies: &[Body]| bodies.iter().map(|body| body.state().clone()).collect();
+        let (ragdolls, flying) = self.bodies.split_at(self.ragdolls.len());
+        WorldState {
+            ragdolls: states(ragdolls),
+            boxes: self.boxes.clone(),
+            flying: states(flying),
+            held: self.held.clone(),
+            frame: self.frame,
+            ground: self.ground.clone(),
         }
-        self.adopt(state);
+    }
+
+    /// Continues from a state that [fits](Self::fits); its ground stays, also after a reset.
+    pub(crate) fn restore(&mut self, state: WorldState) {
+        self.take_boxes_away();
+        for (body, state) in self.bodies.iter_mut().zip(state.ragdolls) {
+            body.set_state(state);
+        }
+        for (flying, state) in state.boxes.flying.iter().zip(state.flying) {
+            self.insert_box(flying, state);
+        }
+        self.boxes = state.boxes;
+        self.held = state.held;
+        self.frame = state.frame;
+        self.ground = state.ground;
     }
 
     /// Whether a state has the bodies of this world.
     pub(crate) fn fits(&self, state: &WorldState) -> bool {
-        let bodies: usize = self.ragdolls.iter().map(Ragdoll::len).sum();
-        // The ground has a body and a collider too.
-        state.holds_besides_boxes(bodies + 1)
-            && self.ragdolls.iter().all(|ragdoll| ragdoll.is_in(state))
-            && state.colliders.get(self.ground).is_some()
+        let is_of = |state: &State, links: usize| {
+            state.rotations.len() == links && state.velocity.len() == links + 1
+        };
+        let exists = |of: pomp_articulated::LinkOf| match self.ragdolls.get(of.body) {
+            Some(ragdoll) => of.link < ragdoll.len(),
+            None => of.link == 0 && of.body - self.ragdolls.len() < state.flying.len(),
+        };
+        state.ragdolls.len() == self.ragdolls.len()
+            && state.ragdolls.iter().zip(&self.ragdolls).all(|(state, ragdoll)| is_of(state, ragdoll.len()))
+            && state.flying.len() == state.boxes.flying.len()
+            && state.flying.iter().all(|state| is_of(state, 1))
+            && state.held.iter().all(|held| exists(held.on) && held.from.is_none_or(exists))
     }
 
     /// Puts all ragdolls in poses with velocities, in a world without memory of what was before; boxes that wait to be thrown
     /// still do.
     pub(crate) fn reset(&mut self, poses: &[(Pose, PoseVelocity)]) {
-        let waiting = std::mem::take(&mut self.state.boxes.waiting);
-        let thrown = self.state.boxes.thrown;
-        self.adopt(self.pristine.clone());
-        self.state.boxes = Boxes::waiting_again(waiting, thrown);
-        for (ragdoll, (pose, velocities)) in self.ragdolls.iter().zip(poses) {
-            ragdoll.place_anew(&mut self.state, pose, velocities);
+        self.take_boxes_away();
+        self.held.clear();
+        self.frame = 0;
+        for (member, (pose, velocities)) in poses.iter().enumerate() {
+            self.place(member, pose, velocities);
         }
     }
 
     /// Puts one of several ragdolls in a pose with velocities; all else goes on.
     pub(crate) fn reset_one(&mut self, member: usize, pose: &Pose, velocities: &PoseVelocity) {
-        self.ragdolls[member].place_anew(&mut self.state, pose, velocities);
+        self.held.retain(|held| held.on.body != member && held.from.is_none_or(|from| from.body != member));
+        self.place(member, pose, velocities);
+    }
+
+    fn place(&mut self, member: usize, pose: &Pose, velocities: &PoseVelocity) {
+        let state = self.ragdolls[member].state(pose, velocities);
+        self.bodies[member].set_state(state);
     }
 
     /// Pose and velocities of a ragdoll.
     pub(crate) fn motion(&self, member: usize) -> Motion {
-        self.ragdolls[member].motion(&self.state)
+        let body = &self.bodies[member];
+        self.ragdolls[member].motion(body.state(), body.kinematics())
     }
 
     /// Force besides gravity that gives a body of `mass_kg` an acceleration, N.
@@ -228,112 +186,87 @@ impl World {
         (acceleration - self.gravity) * mass_kg
     }
 
-    /// One engine step: for every ragdoll the springs of its plan, and its pushes, impulses of which act over `duration_s`.
-    pub(crate) fn step<'a>(
-        &mut self,
-        acting: impl Iterator<Item = (&'a DrivePlan, &'a [Push])>,
-        duration_s: f32,
-    ) {
-        let h = self.parameters.dt;
-        for (ragdoll, (plan, pushes)) in self.ragdolls.iter().zip(acting) {
-            ragdoll.apply_pushes(&mut self.state, pushes, duration_s);
-            ragdoll.set_springs(&mut self.state, plan, h);
+    /// Begins a step: masses and contacts of the present state, and for every ragdoll its pushes, impulses of which act over
+    /// `duration_s`.
+    pub(crate) fn begin_step<'a>(&mut self, pushes: impl Iterator<Item = &'a [Push]>, duration_s: f32) {
+        let (h, gravity) = (f64::from(self.step_s), self.gravity.as_dvec3());
+        for ((ragdoll, body), pushes) in self.ragdolls.iter().zip(&mut self.bodies).zip(pushes) {
+            self.forces.clear();
+            let kinematics = body.kinematics();
+            self.forces.extend(pushes.iter().map(|push| ragdoll.force(kinematics, push, duration_s)));
+            body.begin_step(h, gravity, &self.forces);
         }
-        self.advance(h);
-    }
-
-    /// Whether the engine set a body aside because it was not finite.
-    pub(crate) fn quarantined(&self) -> bool {
-        !self.pipeline.quarantine().is_empty()
-    }
-
-    /// Adds `change` to the velocity of a whole ragdoll.
-    pub(crate) fn shift_velocity(&mut self, member: usize, change: Vec3) {
-        self.ragdolls[member].shift_velocity(&mut self.state, change);
-    }
-
-    /// Impulse of gravity on a ragdoll in one step, N·s.
-    pub(crate) fn gravity_impulse(&self, member: usize) -> Vec3 {
-        self.gravity * (self.ragdolls[member].total_mass() * self.parameters.dt)
-    }
-
-    /// Friction of every surface.
-    pub(crate) fn friction(&self) -> f32 {
-        self.state.colliders[self.ground].friction()
-    }
-
-    /// Height of the ground at a place, metres; `None` beside it.
-    pub(crate) fn ground_height(&self, x: f32, z: f32) -> Option<f32> {
-        let ground = &self.state.colliders[self.ground];
-        let above = ground.compute_aabb().maxs.y + 1.0;
-        let depth = above - ground.compute_aabb().mins.y + 1.0;
-        let ray = Ray::new(Vec3::new(x, above, z), Vec3::NEG_Y);
-        Some(above - ground.shape().cast_ray(ground.position(), &ray, depth, true)?)
-    }
-
-    /// Depth in the ground of the deepest of the points, metres, and the ground's normal there; see [`depth_in`].
-    pub(crate) fn deepest(&self, points: &[Vec3]) -> Option<(f32, Vec3)> {
-        let ground = &self.state.colliders[self.ground];
-        points.iter().filter_map(|point| depth_in(ground, *point)).max_by(|a, b| a.0.total_cmp(&b.0))
-    }
-
-    /// Moves a pose whose root is beside the ground to the nearest place on it, [`FROM_EDGE_M`] from its edge.
-    pub(crate) fn bring_back(&self, pose: &mut GlobalPose) {
-        let ground = &self.state.colliders[self.ground];
-        let root = pose.positions[0];
-        if depth_in(ground, root).is_some() {
-            return;
+        for body in &mut self.bodies[self.ragdolls.len()..] {
+            body.begin_step(h, gravity, &[]);
         }
-        let (low, high) = (ground.compute_aabb().mins, ground.compute_aabb().maxs);
-        let inside = |low: f32, high: f32, value: f32| {
-            let middle = 0.5 * (low + high);
-            value.clamp((low + FROM_EDGE_M).min(middle), (high - FROM_EDGE_M).max(middle))
-        };
-        let way =
-            Vec3::new(inside(low.x, high.x, root.x) - root.x, 0.0, inside(low.z, high.z, root.z) - root.z);
-        pose.positions.iter_mut().for_each(|position| *position += way);
+        let rules =
+            ContactRules { config: &self.contact, friction: self.friction, step_s: self.step_s };
+        self.finder.find(&rules, &self.ground, &self.bodies, &self.surfaces, &mut self.contacts);
+        for contact in &mut self.contacts {
+            contact.guess = guess(contact, &mut self.held);
+        }
     }
 
-    /// Moves a pose out of the ground, to where none of its joints is below the surface.
-    pub(crate) fn lift_out(&self, pose: &mut GlobalPose) {
-        for _ in 0..LIFTS {
-            let Some((depth, normal)) = self.deepest(&pose.positions) else { return };
-            if depth <= 0.0 {
-                return;
+    /// Solves the step that was begun with the springs of `plans` and the motions from which it begins; changes no state, so that it
+    /// may be solved again with others.
+    pub(crate) fn solve_step(&mut self, plans: &[DrivePlan], starts: &[Motion]) {
+        let Self { ragdolls, bodies, drives, solver, contacts, held, .. } = self;
+        let h = f64::from(self.step_s);
+        let members = ragdolls.iter().zip(plans.iter().zip(starts)).zip(bodies.iter_mut());
+        for ((ragdoll, (plan, start)), body) in members {
+            plan.drives(self.step_s, ragdoll, start, drives);
+            body.drive(h, drives);
+        }
+        for body in &mut bodies[ragdolls.len()..] {
+            body.drive(h, &[Drive::NONE; 2]);
+        }
+        let impulses = solver.resolve(bodies, contacts, h, self.sweeps);
+        held.clear();
+        for (contact, impulse) in contacts.iter_mut().zip(impulses) {
+            contact.guess = *impulse;
+            let Contact { on, from, point, .. } = *contact;
+            held.push(HeldContact { on, from, point, impulse: *impulse });
+        }
+    }
+
+    /// Velocity of a ragdoll's root at the end of the step that was solved, m/s, and angular velocities of its joints in their
+    /// parents' frames.
+    pub(crate) fn solved_velocity(&self, member: usize) -> (Vec3, Vec<Vec3>) {
+        let body = &self.bodies[member];
+        let velocity = body.next_velocity();
+        (velocity[0].as_vec3(), self.ragdolls[member].relative(body.kinematics(), velocity))
+    }
+
+    /// Moves on by the step that was solved.
+    pub(crate) fn finish_step(&mut self) {
+        let h = f64::from(self.step_s);
+        self.bodies.iter_mut().for_each(|body| body.finish_step(h));
+    }
+
+    /// The contact impulses of the last step, ragdoll by ragdoll.
+    pub(crate) fn contact_impulses(&self) -> Vec<ContactImpulses> {
+        let members = self.ragdolls.len();
+        let mut found: Vec<_> =
+            self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
+        for HeldContact { on, from, impulse, .. } in &self.held {
+            let sides = [(Some(*on), *from, *impulse), (*from, Some(*on), -*impulse)];
+            for (own, other, impulse) in sides {
+                let Some(own) = own.filter(|own| own.body < members) else { continue };
+                let on = &mut found[own.body];
+                let sums = match other {
+                    None => &mut on.from_ground,
+                    Some(other) if other.body < members => &mut on.from_characters,
+                    Some(_) => &mut on.from_boxes,
+                };
+                sums[own.link] += impulse.as_vec3();
             }
-            pose.positions.iter_mut().for_each(|position| *position += normal * depth);
         }
+        found
     }
 
-    /// Takes a body that hangs on no joint out of the engine.
-    pub(crate) fn remove_body(&mut self, handle: RigidBodyHandle) {
-        let s = &mut self.state;
-        s.bodies.remove(
-            handle,
-            &mut s.islands,
-            &mut s.colliders,
-            &mut self.impulse_joints,
-            &mut s.multibody_joints,
-            &mut self.soft_bodies,
-            true,
-        );
-    }
-
-    /// The lowest height of the ground, metres.
-    pub(crate) fn lowest_ground(&self) -> f32 {
-        self.state.lowest_ground
-    }
-
-    /// Another ground, from the next frame on and after every reset.
-    pub(crate) fn set_ground(&mut self, ground: &ColliderBuilder, lowest_ground: f32) {
-        for state in [&mut self.state, &mut self.pristine] {
-            state.lowest_ground = lowest_ground;
-            let collider = &mut state.colliders[self.ground];
-            collider.set_shape(ground.shape.clone());
-            collider.set_position(ground.position);
-        }
-        self.state.ground_is_new = true;
-        self.pristine.ground_is_new = true;
+    /// Another ground, from the next frame on.
+    pub(crate) fn set_ground(&mut self, ground: Ground) {
+        self.ground = ground;
     }
 
     /// Lets the ground accelerate from now on, m/s².
@@ -341,56 +274,26 @@ impl World {
         self.gravity = self.gravity_at_rest - acceleration;
     }
 
-    /// Counts a frame; lets boxes come and go; now and then renews the joint rotations.
+    /// Counts a frame; lets boxes come and go.
     pub(crate) fn begin_frame(&mut self, frame_s: f32) {
-        self.state.frame += 1;
-        if std::mem::take(&mut self.state.ground_is_new) {
-            let collider = &mut self.state.colliders[self.ground];
-            let shape: SharedShape = collider.shared_shape().clone();
-            collider.set_shape(shape);
-        }
+        self.frame += 1;
         self.renew_boxes(frame_s);
-        if self.state.frame.is_multiple_of(FRAMES_BETWEEN_RENORMALISATIONS) {
-            for ragdoll in &self.ragdolls {
-                ragdoll.renormalise(&mut self.state);
-            }
-        }
     }
 
-    /// The contact impulses of the last step, ragdoll by ragdoll.
-    ///
-    /// The solver's manifolds hold what was solved; with one solver iteration `impulse` is the whole normal
-    /// part and `warmstart_tangent_world` the whole friction. Both are on the first collider's side of the
-    /// pair.
-    pub(crate) fn contact_impulses(&self) -> Vec<ContactImpulses> {
-        let mut found: Vec<_> =
-            self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
-        for pair in self.state.narrow_phase.contact_pairs() {
-            let owner = |handle| self.state.colliders.get(handle).map(|c| c.user_data);
-            let (Some(first), Some(second)) = (owner(pair.collider1), owner(pair.collider2)) else {
-                continue;
-            };
-            for manifold in pair.solver_manifolds() {
-                let mut on_first = Vec3::ZERO;
-                for contact in &manifold.data.solver_contacts {
-                    let data = &manifold.points[contact.contact_indices()[0] as usize].data;
-                    on_first += data.warmstart_tangent_world - manifold.data.normal * data.impulse;
-                }
-                for (own, other, impulse) in [(first, second, on_first), (second, first, -on_first)] {
-                    if matches!(own, GROUND | BOX) {
-                        continue;
-                    }
-                    let (member, body) = marked(own);
-                    let on = &mut found[member];
-                    let sums = match other {
-                        GROUND => &mut on.from_ground,
-                        BOX => &mut on.from_boxes,
-                        _ => &mut on.from_characters,
-                    };
-                    sums[body] += impulse;
-                }
-            }
-        }
-        found
+    /// Forgets contacts with boxes, whose places among the bodies change.
+    pub(crate) fn forget_box_contacts(&mut self) {
+        let members = self.ragdolls.len();
+        self.held.retain(|held| held.on.body < members && held.from.is_none_or(|from| from.body < members));
+    }
+}
+
+/// The impulse of the nearest contact of the last step between the same links, which is then used up.
+fn guess(contact: &Contact, held: &mut Vec<HeldContact>) -> DVec3 {
+    let same = |held: &HeldContact| (held.on, held.from) == (contact.on, contact.from);
+    let away = |held: &HeldContact| held.point.distance_squared(contact.point);
+    let near = held.iter().enumerate().filter(|(_, h)| same(h) && away(h) < HELD_WITHIN_M * HELD_WITHIN_M);
+    match near.min_by(|a, b| away(a.1).total_cmp(&away(b.1))) {
+        Some((index, _)) => held.remove(index).impulse,
+        None => DVec3::ZERO,
     }
 }
