@@ -181,7 +181,7 @@ impl Default for DynamicConfig {
             mass_kg: 75.0,
             frame_rate_hz: 60.0,
             steps_per_frame: 1,
-            contact_sweeps: 4,
+            contact_sweeps: 16,
             gravity_m_s2: pomp_motion::GRAVITY_M_S2 as f32,
             friction: 0.9,
             contact: ContactConfig {

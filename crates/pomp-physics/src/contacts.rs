@@ -7,8 +7,9 @@ use pomp_articulated::{Body, Compliance, Contact, LinkOf};
 use pomp_motion::glam::{DVec3, Vec3};
 use rapier3d::math::Pose as Placement;
 use rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
+use rapier3d::parry::query::details::contact_manifold_halfspace_pfm;
 use rapier3d::parry::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use rapier3d::parry::shape::{Shape, Triangle};
+use rapier3d::parry::shape::{HalfSpace, HeightField, Shape, Triangle};
 use rapier3d::prelude::SharedShape;
 use std::f64::consts::TAU;
 
@@ -18,6 +19,8 @@ const MOST_POINTS: usize = 4;
 const ONE_POINT_M: f32 = 0.003;
 /// Distance that counts as much as opposite normals between two points of a pair, metres.
 const TURNED_POINT_M: f32 = 0.05;
+/// Faces whose normals differ by less, and that are nearer to each other's planes than this, metres, are one plane.
+const ONE_PLANE: f32 = 1e-4;
 /// Largest speed at which overlap is pushed out, m/s: a limb that a blow has driven into a wall is not thrown out of it.
 const MOST_CORRECTION_M_S: f64 = 1.0;
 
@@ -90,7 +93,8 @@ impl ContactFinder {
                     _ => false,
                 };
                 if near {
-                    let reduced = 1.0 / (1.0 / bodies[first].model().mass_kg() + 1.0 / bodies[second].model().mass_kg());
+                    let reduced = 1.0
+                        / (1.0 / bodies[first].model().mass_kg() + 1.0 / bodies[second].model().mass_kg());
                     self.meet_each_other(rules, (first, second), surfaces, reduced, contacts);
                 }
             }
@@ -120,6 +124,7 @@ impl ContactFinder {
         }
     }
 
+    /// Finds where a link meets the ground: a plane where all faces below it lie in one, else the faces one by one.
     fn meet_ground(&mut self, rules: &ContactRules<'_>, ground: &Ground, part: usize, shape: &SharedShape) {
         let Self { parts, manifold, points, .. } = self;
         let part = &parts[part];
@@ -131,25 +136,49 @@ impl ContactFinder {
             return;
         }
         let prediction = rules.config.prediction_m + part.reach_m;
-        let mut meet = |index: u32, triangle: &Triangle| {
-            begin(manifold, triangle.normal().unwrap_or(Vec3::Y));
-            let constraints = field.triangle_normal_constraints(index);
-            let constraints = constraints.as_ref().map(|c| c as &_);
-            let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
-                &local, triangle, &**shape, constraints, None, prediction, manifold,
-            );
-            // Every shape of a link is convex, and meets a triangle.
-            debug_assert!(met.is_ok());
-            for contact in &manifold.points {
-                let on_link = local * contact.local_p2;
-                points.push(Point {
-                    at: 0.5 * (contact.local_p1 + on_link) + offset,
-                    normal: manifold.local_n1,
-                    distance: contact.dist,
-                });
-            }
+        let mut take = |manifold: &ContactManifold<(), ()>, local: &Placement| {
+            points.extend(manifold.points.iter().map(|contact| Point {
+                at: 0.5 * (contact.local_p1 + local * contact.local_p2)
+                    + (part.place.translation - local.translation),
+                normal: manifold.local_n1,
+                distance: contact.dist,
+            }));
         };
-        field.map_elements_in_local_aabb(&bounds, &mut meet);
+        match (plane_below(field, &bounds), shape.as_polygonal_feature_map()) {
+            (Below::Nothing, _) => return,
+            (Below::Plane { normal, point }, Some((solid, radius))) => {
+                let from_plane = Placement::from_parts(local.translation - point, local.rotation);
+                manifold.clear();
+                let plane = HalfSpace::new(normal);
+                contact_manifold_halfspace_pfm(
+                    &from_plane,
+                    &plane,
+                    solid,
+                    radius,
+                    prediction,
+                    manifold,
+                    false,
+                );
+                take(manifold, &from_plane);
+            }
+            _ => field.map_elements_in_local_aabb(&bounds, &mut |index: u32, face: &Triangle| {
+                begin(manifold, face.normal().unwrap_or(Vec3::Y));
+                let constraints = field.triangle_normal_constraints(index);
+                let constraints = constraints.as_ref().map(|c| c as &_);
+                let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
+                    &local,
+                    face,
+                    &**shape,
+                    constraints,
+                    None,
+                    prediction,
+                    manifold,
+                );
+                // Every shape of a link is convex, and meets a triangle.
+                debug_assert!(met.is_ok());
+                take(manifold, &local);
+            }),
+        }
         let velocity = part.velocity;
         points.retain(|point| is_near(rules, point, velocity));
     }
@@ -177,7 +206,13 @@ impl ContactFinder {
                 let prediction = rules.config.prediction_m + a.reach_m + b.reach_m;
                 begin(&mut self.manifold, between.translation);
                 let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
-                    &between, shape(a), shape(b), None, None, prediction, &mut self.manifold,
+                    &between,
+                    shape(a),
+                    shape(b),
+                    None,
+                    None,
+                    prediction,
+                    &mut self.manifold,
                 );
                 debug_assert!(met.is_ok());
                 let normal = -(a.place.rotation * self.manifold.local_n1);
@@ -228,6 +263,40 @@ impl ContactFinder {
         }));
         self.points.clear();
     }
+}
+
+/// What a height field has in a box.
+enum Below {
+    Nothing,
+    /// Faces in one plane, which reaches beyond the box on all sides.
+    Plane {
+        normal: Vec3,
+        point: Vec3,
+    },
+    Faces,
+}
+
+fn plane_below(field: &HeightField, bounds: &Aabb) -> Below {
+    let all = field.root_aabb();
+    let inside = all.mins.x <= bounds.mins.x
+        && all.mins.z <= bounds.mins.z
+        && bounds.maxs.x <= all.maxs.x
+        && bounds.maxs.z <= all.maxs.z;
+    let mut below = Below::Nothing;
+    field.map_elements_in_local_aabb(bounds, &mut |_, face: &Triangle| {
+        let Some(of_face) = face.normal() else { return };
+        below = match below {
+            Below::Nothing if inside => Below::Plane { normal: of_face, point: face.a },
+            Below::Plane { normal, point }
+                if normal.distance_squared(of_face) < ONE_PLANE * ONE_PLANE
+                    && normal.dot(face.a - point).abs() < ONE_PLANE =>
+            {
+                Below::Plane { normal, point }
+            }
+            _ => Below::Faces,
+        };
+    });
+    below
 }
 
 /// Empties a manifold; the search for its points begins in `direction`, in the frame of the first shape.

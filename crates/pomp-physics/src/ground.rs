@@ -1,6 +1,6 @@
 use crate::PhysicsError;
-use pomp_motion::{GlobalPose, TerrainGrid};
 use pomp_motion::glam::Vec3;
+use pomp_motion::{GlobalPose, TerrainGrid};
 use rapier3d::math::{Pose as Placement, Vector};
 use rapier3d::parry::bounding_volume::Aabb;
 use rapier3d::parry::query::{Ray, RayCast};
@@ -67,8 +67,7 @@ impl Ground {
             });
         }
         let heights = Array2::from_fn(all_rows, all_columns, |i, j| {
-            terrain.heights[i.saturating_sub(border).min(rows - 1)]
-                [j.saturating_sub(border).min(columns - 1)]
+            terrain.heights[i.saturating_sub(border).min(rows - 1)][j.saturating_sub(border).min(columns - 1)]
         });
         let size = |nodes: usize| (nodes - 1) as f32 * terrain.cell_m;
         let center =

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Most work that the ground does on a body in a step, J/kg. It does none on what touches it, but centres of mass rise over feet that
 /// push off.
-const MOST_WORK_J_KG: f32 = 5.0;
+const MOST_WORK_J_KG: f32 = 3.0;
 
 /// A step whose drives exceed their limits is solved again, softer, at most this many times in all.
 const ATTEMPTS: usize = 6;

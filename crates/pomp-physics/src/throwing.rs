@@ -135,9 +135,11 @@ impl World {
     /// The boxes, as they were thrown; those that wait are where they begin.
     pub(crate) fn boxes(&self) -> Vec<BoxState> {
         let flying = self.boxes.flying.iter().map(|flying| (flying.number, flying.size_m, flying.mass_kg));
-        let moving = flying.zip(&self.bodies[self.ragdolls.len()..]).map(|(of, body)| (of, body.state().clone()));
+        let moving =
+            flying.zip(&self.bodies[self.ragdolls.len()..]).map(|(of, body)| (of, body.state().clone()));
         let waiting = self.boxes.waiting.iter();
-        let waiting = waiting.map(|(number, thrown)| ((*number, thrown.size_m, thrown.mass_kg), as_thrown(thrown)));
+        let waiting =
+            waiting.map(|(number, thrown)| ((*number, thrown.size_m, thrown.mass_kg), as_thrown(thrown)));
         let all = moving.chain(waiting).map(|((number, size_m, mass_kg), state)| BoxState {
             number,
             size_m,

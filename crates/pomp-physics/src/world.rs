@@ -139,9 +139,8 @@ impl World {
 
     /// Whether a state has the bodies of this world.
     pub(crate) fn fits(&self, state: &WorldState) -> bool {
-        let is_of = |state: &State, links: usize| {
-            state.rotations.len() == links && state.velocity.len() == links + 1
-        };
+        let is_of =
+            |state: &State, links: usize| state.rotations.len() == links && state.velocity.len() == links + 1;
         let exists = |of: pomp_articulated::LinkOf| match self.ragdolls.get(of.body) {
             Some(ragdoll) => of.link < ragdoll.len(),
             None => of.link == 0 && of.body - self.ragdolls.len() < state.flying.len(),
@@ -199,8 +198,7 @@ impl World {
         for body in &mut self.bodies[self.ragdolls.len()..] {
             body.begin_step(h, gravity, &[]);
         }
-        let rules =
-            ContactRules { config: &self.contact, friction: self.friction, step_s: self.step_s };
+        let rules = ContactRules { config: &self.contact, friction: self.friction, step_s: self.step_s };
         self.finder.find(&rules, &self.ground, &self.bodies, &self.surfaces, &mut self.contacts);
         for contact in &mut self.contacts {
             contact.guess = guess(contact, &mut self.held);

@@ -28,6 +28,9 @@ const SWING_FULLY_MPS: f32 = 1.2;
 /// Speed of a foot that stands on nothing, however fast the other one is (the flight of a run), m/s.
 const FLIGHT_FROM_MPS: f32 = 1.2;
 const FLIGHT_FULLY_MPS: f32 = 2.4;
+/// Speed of the root from which on, and at which fully, the clearance is that of fast motion, m/s.
+const FAST_FROM_MPS: f32 = 1.4;
+const FAST_FULLY_MPS: f32 = 2.4;
 /// Time in which a foot passes from standing to swinging at the quickest, seconds.
 const PASSAGE_S: f32 = 0.1;
 /// Time constant with which the pelvis follows the height that its standing feet ask for, seconds.
@@ -46,17 +49,29 @@ pub struct FootLockingConfig {
     /// Clearance of a swinging foot over the ground, metres, 0 to 0.2. Too little trips over its own toes, too much marches.
     /// Default 0.05.
     pub swing_clearance_m: f32,
+    /// The same at 2.4 m/s and faster, metres, 0 to 0.2; from 1.4 m/s on the clearance grows towards it. A body that is a few
+    /// centimetres lower than its target in flight lands while the foot still swings forward, stands behind its target for the whole
+    /// stance, and stumbles. Default 0.1.
+    pub fast_swing_clearance_m: f32,
 }
 
 impl Default for FootLockingConfig {
     fn default() -> Self {
-        Self { enabled: true, swing_clearance_m: 0.05 }
+        Self { enabled: true, swing_clearance_m: 0.05, fast_swing_clearance_m: 0.1 }
+    }
+}
+
+impl FootLockingConfig {
+    fn clearance_m(&self, root_speed_mps: f32) -> f32 {
+        let fast = (root_speed_mps - FAST_FROM_MPS) / (FAST_FULLY_MPS - FAST_FROM_MPS);
+        self.swing_clearance_m + (self.fast_swing_clearance_m - self.swing_clearance_m) * fast.clamp(0.0, 1.0)
     }
 }
 
 impl Validate for FootLockingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        fields.within("swing_clearance_m", self.swing_clearance_m, 0.0..=0.2)
+        fields.within("swing_clearance_m", self.swing_clearance_m, 0.0..=0.2)?;
+        fields.within("fast_swing_clearance_m", self.fast_swing_clearance_m, 0.0..=0.2)
     }
 }
 
@@ -67,6 +82,8 @@ pub(crate) struct PredictedFeet {
     pub ankles: [Vec3; 2],
     /// Their speeds along the ground, m/s.
     pub speeds_mps: [f32; 2],
+    /// That of the root, m/s.
+    pub root_speed_mps: f32,
 }
 
 impl PredictedFeet {
@@ -79,6 +96,7 @@ impl PredictedFeet {
                 let velocity = output.velocities_root[ankle.0];
                 velocity.x.hypot(velocity.z)
             }),
+            root_speed_mps: output.root_velocity.length(),
         }
     }
 }
@@ -87,7 +105,7 @@ impl PredictedFeet {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FootLocking {
     sole: Sole,
-    clearance_m: f32,
+    config: FootLockingConfig,
     feet: [Foot; 2],
     /// Height that the pelvis is moved by, metres.
     shift_m: f32,
@@ -136,13 +154,13 @@ impl Foot {
 }
 
 impl FootLocking {
-    pub fn new(body_height_m: f32, clearance_m: f32) -> Self {
-        Self { sole: Sole { body_height_m }, clearance_m, feet: [Foot::default(); 2], shift_m: 0.0 }
+    pub fn new(body_height_m: f32, config: FootLockingConfig) -> Self {
+        Self { sole: Sole { body_height_m }, config, feet: [Foot::default(); 2], shift_m: 0.0 }
     }
 
     /// Forgets where the feet stood.
     pub fn forget(&mut self) {
-        *self = Self::new(self.sole.body_height_m, self.clearance_m);
+        *self = Self::new(self.sole.body_height_m, self.config);
     }
 
     /// The root and all that leads it is moved by `way` along the ground, so where the feet stand is.
@@ -164,12 +182,13 @@ impl FootLocking {
         ground: &impl Fn(f32, f32) -> f32,
         dt_s: f32,
     ) {
-        let PredictedFeet { ankles, speeds_mps } = *predicted;
+        let PredictedFeet { ankles, speeds_mps, root_speed_mps } = *predicted;
         let grounded =
             (gait[Gait::Stand.index()] + gait[Gait::Walk.index()] + gait[Gait::Crouch.index()]).min(1.0);
         for (leg, foot) in self.feet.iter_mut().enumerate() {
             foot.pass(speeds_mps[leg], speeds_mps[1 - leg], dt_s);
         }
+        let clearance_m = self.config.clearance_m(root_speed_mps);
         let world = skeleton.forward_kinematics(target);
         let lowest: [f32; 2] =
             std::array::from_fn(|leg| self.sole.lowest(&world, LEGS[leg], ankles[leg], ground));
@@ -185,7 +204,7 @@ impl FootLocking {
             let height = lowest[leg] + self.shift_m;
             let foot = &mut self.feet[leg];
             // Only the foot that passes the other is lifted: lifting both would lift the body, frame after frame.
-            let lift = foot.passing * (self.clearance_m - height).max(0.0);
+            let lift = foot.passing * (clearance_m - height).max(0.0);
             let set_down = -foot.standing() * height.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded;
             let ball = world.positions[toe.0] + ankles[leg] - world.positions[ankle.0];
             let hold = foot.hold(Vec2::new(ball.x, ball.z));
@@ -226,6 +245,10 @@ mod tests {
 
     const DT_S: f32 = 1.0 / 60.0;
 
+    fn clearance(swing_clearance_m: f32) -> FootLockingConfig {
+        FootLockingConfig { swing_clearance_m, ..FootLockingConfig::default() }
+    }
+
     fn walking_pose(skeleton: &Skeleton) -> Pose {
         let mut pose = Pose::rest(skeleton);
         let bend = |degrees: f32| Quat::from_rotation_x(degrees.to_radians());
@@ -249,8 +272,8 @@ mod tests {
         let ground = flat();
         let mut start = walking_pose(&skeleton);
         start.root_position.y += 0.03;
-        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1] };
-        let mut footing = FootLocking::new(1.75, 0.04);
+        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1], root_speed_mps: 1.0 };
+        let mut footing = FootLocking::new(1.75, clearance(0.04));
         let lowest = |footing: &FootLocking, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
             footing.sole.lowest(&world, LEGS[leg], world.positions[LEGS[leg][2].0], &ground)
@@ -276,8 +299,8 @@ mod tests {
         let skeleton = Skeleton::humanoid(1.75);
         let mut target = Pose::rest(&skeleton);
         let before = skeleton.forward_kinematics(&target);
-        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0] };
-        let mut footing = FootLocking::new(1.75, 0.04);
+        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0], root_speed_mps: 0.0 };
+        let mut footing = FootLocking::new(1.75, clearance(0.04));
         footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
         let after = skeleton.forward_kinematics(&target);
         // Knees of straight legs may give by a millimetre or two: a leg is never stretched to its very length.
@@ -298,14 +321,14 @@ mod tests {
         ankles[0].y += tremble;
         ankles[1].z += step(frame) - 0.3;
         ankles[1].y += 0.05 * (std::f32::consts::PI * step(frame) / 0.6).sin() + tremble;
-        (pose, PredictedFeet { ankles, speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }] })
+        (pose, PredictedFeet { ankles, speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }], root_speed_mps: 1.0 })
     }
 
     #[test]
     fn a_standing_foot_is_still_though_the_module_trembles() {
         let skeleton = Skeleton::humanoid(1.75);
         let ground = flat();
-        let mut footing = FootLocking::new(1.75, 0.02);
+        let mut footing = FootLocking::new(1.75, clearance(0.02));
         let mut places = Vec::new();
         for frame in 0..40 {
             let (mut target, predicted) = trembling_walk(&skeleton, frame);
@@ -324,7 +347,7 @@ mod tests {
     fn a_foot_never_jumps_when_standing_and_swinging_change() {
         let skeleton = Skeleton::humanoid(1.75);
         let ground = flat();
-        let mut footing = FootLocking::new(1.75, 0.02);
+        let mut footing = FootLocking::new(1.75, clearance(0.02));
         let mut last: Option<([Vec3; 2], [Vec3; 2])> = None;
         for frame in 0..60 {
             let (mut target, mut predicted) = trembling_walk(&skeleton, frame);

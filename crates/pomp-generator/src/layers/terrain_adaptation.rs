@@ -66,7 +66,7 @@ impl TerrainAdaptation {
         let (locking, placement) = (config.foot_locking, config.foot_placement);
         Self {
             surface: Arc::new(surface),
-            locking: locking.enabled.then(|| FootLocking::new(body_height_m, locking.swing_clearance_m)),
+            locking: locking.enabled.then(|| FootLocking::new(body_height_m, locking)),
             placement: placement.enabled.then(|| FootPlacement::new(body_height_m)),
             body_height_m,
             module_joints: joints,

@@ -185,7 +185,7 @@ fn what_has_come_below_the_surface_is_put_back_above_it_after_a_while_and_stays_
         let mut module = module_with(&config, &flat());
         follow(&mut module, 10, |_| stand(), no_pushes);
         // The feet are below the new ground then, where nothing bears them.
-        let raised_m = 0.25;
+        let raised_m = 0.6;
         module.set_terrain(&ground(3.0, -3.0, 3.0, |_, _| raised_m)).unwrap();
         let mut target = stand();
         target.root_position.y += raised_m;
@@ -201,7 +201,8 @@ fn what_has_come_below_the_surface_is_put_back_above_it_after_a_while_and_stays_
     assert_eq!(reasons, [DivergenceReason::InGround]);
     assert!(deep > 0 && deep as f32 * DT <= guard.max_time_in_ground_s + 1e-4);
     assert!(sunk.abs() < 0.02);
-    assert!(deep_without > 100 && reasons_without.is_empty() && sunk_without < -0.1);
+    // Links that cross the surface are pushed out of it, slowly.
+    assert!(deep_without > 2 * deep && reasons_without.is_empty());
 }
 
 #[test]
@@ -226,13 +227,14 @@ fn a_blow_on_a_limb_beside_a_wall_throws_nobody_off() {
         for body in 0..bodies {
             for impulse in [Vec3::X, Vec3::NEG_X, Vec3::new(0.7, -0.2, 0.7), Vec3::new(-0.7, -0.2, 0.7)] {
                 module.restore(&lying).unwrap();
-                for frame in 0..8 {
+                for i in 0..8 {
                     let blow = [push(body, impulse * 250.0)];
-                    let frame = module.step(&pose, &pose, if frame == 1 { &blow } else { &[] }).unwrap();
+                    let frame = module.step(&pose, &pose, if i == 1 { &blow } else { &[] }).unwrap();
                     let reason = frame.recovered.map(|it| it.reason);
                     given_up += usize::from(reason == Some(DivergenceReason::ThrownOff));
                     let speed = module.momentum().length() / DynamicConfig::default().mass_kg;
                     fastest = fastest.max(speed);
+                    if speed > 5.0 { println!("DBG turn {turn} body {body} imp {impulse} frame {i} speed {speed} given {reason:?} ground {}", frame.contact_impulse.iter().copied().sum::<Vec3>()); }
                 }
             }
         }
