@@ -150,7 +150,7 @@ fn matched(
 fn tracked(clip: &TrainingClip, push: Option<PlannedPush>) -> Result<Rollout, BenchError> {
     let source = &clip.recording;
     let targets: Vec<Pose> = source.to_clip()?.poses;
-    let dynamic = DynamicConfig::default();
+    let dynamic = DynamicConfig::for_recorded_motion();
     let mut module = DynamicModule::new(&source.skeleton, &dynamic, clip.terrain.grid())?;
     let frame_s = module.frame_s();
     module.reset(&targets[0], &PoseVelocity::between(&targets[0], &targets[1], frame_s))?;

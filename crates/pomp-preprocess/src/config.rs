@@ -60,7 +60,7 @@ impl Default for PreprocessConfig {
             falls: FallConfig::default(),
             replay: ReplayConfig::default(),
             impulses: ImpulseConfig::default(),
-            dynamic: DynamicConfig::default(),
+            dynamic: DynamicConfig::for_recorded_motion(),
         }
     }
 }

@@ -19,7 +19,7 @@ struct Replayed {
 /// As training sets are made: with drives that are told nothing.
 static REPLAY: LazyLock<ReplayConfig> =
     LazyLock::new(|| ReplayConfig { feed_forward: false, ..ReplayConfig::default() });
-static DYNAMIC: LazyLock<DynamicConfig> = LazyLock::new(DynamicConfig::default);
+static DYNAMIC: LazyLock<DynamicConfig> = LazyLock::new(DynamicConfig::for_recorded_motion);
 static IMPULSES: LazyLock<ImpulseConfig> = LazyLock::new(ImpulseConfig::default);
 
 fn settings() -> PhysicsSettings<'static> {

@@ -23,7 +23,7 @@ impl Walk {
     }
 }
 
-static DYNAMIC: LazyLock<DynamicConfig> = LazyLock::new(DynamicConfig::default);
+static DYNAMIC: LazyLock<DynamicConfig> = LazyLock::new(DynamicConfig::for_recorded_motion);
 static REPLAY: LazyLock<ReplayConfig> = LazyLock::new(ReplayConfig::default);
 static IMPULSES: LazyLock<ImpulseConfig> = LazyLock::new(ImpulseConfig::default);
 
