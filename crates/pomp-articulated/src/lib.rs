@@ -24,8 +24,7 @@
 //! # Ok::<(), pomp_articulated::ModelError>(())
 //! ```
 //!
-//! What it does not do: it finds no contacts, has no joints but ball joints, and knows nothing of people. The dynamic module
-//! (`pomp-physics`) still steps Rapier's multibody: the figures of both are in `docs/experiments/0071-linear-time-dynamics.md`.
+//! What it does not do: it finds no contacts, has no joints but ball joints, and knows nothing of people: `pomp-physics` does.
 
 mod body;
 mod contact;

@@ -107,7 +107,7 @@ fn rejects_a_folder_of_another_batch_naming_the_setting() {
     refused(Batch { scenes: json!({"other": 1}), ..batch(2) }, "scenes");
     let mut settings = GeneratorConfig::default();
     settings.dynamic.friction = 0.5;
-    refused(Batch { settings, ..batch(2) }, "generator.dynamic.friction (0.9 there, 0.5 asked for)");
+    refused(Batch { settings, ..batch(2) }, "generator.dynamic.friction (0.6 there, 0.5 asked for)");
     // The scenes are other ones than the manifest says: a terrain file that was changed, for instance.
     let mut other = scenes();
     other.controls = vec![pomp_generator::Preset::Stand];

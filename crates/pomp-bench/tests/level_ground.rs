@@ -22,7 +22,7 @@ const fn bound(metric: &'static str, largest: f64) -> Bound {
 
 /// At most 0.34 cm/frame, 1.8 mm, 1.9 mm, 641 m/s³, 0.04 m, 0.14 BW today.
 const ON_LEVEL_GROUND: [Bound; 6] = [
-    bound("foot_sliding_cm_per_frame", 0.5),
+    bound("foot_sliding_cm_per_frame", 0.2),
     bound("penetration_p95_mm", 4.0),
     bound("float_mean_mm", 4.0),
     bound("jerk_mean_m_s3", 950.0),
@@ -93,9 +93,12 @@ fn the_loop_walks_on_level_ground_without_a_fall_and_far_from_the_bounds_of_a_br
         assert_eq!(runs.len(), walks.len());
         for metric in ["foot_sliding_cm_per_frame", "path_error_mean_m", "assist_force_mean_bw"] {
             let largest = ON_LEVEL_GROUND.iter().find(|bound| bound.metric == metric).unwrap().largest;
-            let found = values(&runs, metric);
+            // One that falls at once has no figure of its walk.
+            let found: Vec<f64> = runs.iter().filter_map(|result| result.metrics.value(metric)).collect();
             println!("{control}: {metric} {found:.3?}");
             assert!(found.iter().all(|value| *value > largest), "{control} passes: {metric} {found:?}");
+            let falls = values(&runs, "falls");
+            assert!(found.len() + falls.iter().filter(|falls| **falls > 0.0).count() >= runs.len(), "{falls:?}");
         }
     }
 

@@ -122,7 +122,7 @@ fn shape(skeleton: &Skeleton, joint: JointIndex, height: f32) -> BodyShape {
         radius: radius * height,
     };
     match joint {
-        // The engine needs the root's centre of mass at its origin, and the lower trunk's is close to it.
+        // The lower trunk's centre of mass is close to the root.
         humanoid::HIPS => across(Vec3::ZERO, 0.045, 0.058),
         humanoid::LEFT_UP_LEG | humanoid::RIGHT_UP_LEG => along(JointIndex(joint.0 + 1), 0.12, 0.88, 0.042),
         humanoid::LEFT_LEG | humanoid::RIGHT_LEG => along(JointIndex(joint.0 + 1), 0.08, 0.85, 0.030),

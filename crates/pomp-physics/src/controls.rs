@@ -1,7 +1,7 @@
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// What belongs to a snapshot besides the engine's state.
+/// What belongs to a snapshot besides the state of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Controls {
     pub(crate) assist_scale: f32,

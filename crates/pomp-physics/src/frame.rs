@@ -47,7 +47,7 @@ pub struct Push {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DivergenceReason {
-    /// A NaN or an infinity in the engine.
+    /// A NaN or an infinity in the state.
     NotFinite,
     /// The root moved faster than [`crate::GuardConfig::max_root_speed_m_s`].
     RootSpeed,
@@ -58,8 +58,8 @@ pub enum DivergenceReason {
     /// A joint was deeper in the ground than [`crate::GuardConfig::max_depth_in_ground_m`], for longer than
     /// [`crate::GuardConfig::max_time_in_ground_s`].
     InGround,
-    /// The ground did so much work on the body that it threw it off, where ground that stands still does none. So the engine frees
-    /// a limb that a blow has driven through a wall.
+    /// The ground did so much work on the body that it threw it off, where ground that stands still does none: what frees a
+    /// limb that a blow has driven through a wall.
     ThrownOff,
 }
 

@@ -1,4 +1,4 @@
-//! The dynamic module: a PD-controlled ragdoll in Rapier on height-map terrain.
+//! The dynamic module: a PD-controlled ragdoll on height-map terrain.
 //!
 //! A [`DynamicModule`] is built from a skeleton, a [`DynamicConfig`] and a terrain grid. Each control frame
 //! it takes a target pose at the frame's start and end, and pushes; it gives back a [`Frame`]: the simulated
@@ -19,8 +19,9 @@
 //! # Ok::<(), pomp_physics::PhysicsError>(())
 //! ```
 //!
-//! The drives are implicit springs in the mass matrix of Rapier's multibody, so that any gain is stable at
-//! one engine step a frame; the efforts that are reported are those that acted. Bodies touch the ground,
+//! The ragdoll's dynamics and the contact solver are those of `pomp-articulated`; Rapier's collision detection finds the contacts.
+//! The drives are implicit springs in the mass matrix, so that any gain is stable at one step a frame; the efforts that are
+//! reported are those that acted. Bodies touch the ground,
 //! thrown boxes ([`ThrownBox`]) and the bodies of other ragdolls in their world ([`DynamicModule::together`]), never those
 //! of their own. A caller that knows what a frame will ask of the drives passes an [`Expectation`].
 //!

@@ -15,7 +15,7 @@ impl WorldSnapshot {
     /// The snapshot as bytes, terrain included; valid for the same version of this crate.
     ///
     /// # Errors
-    /// [`PhysicsError::BadSnapshot`] when the engine's state cannot be written.
+    /// [`PhysicsError::BadSnapshot`] when the state cannot be written.
     pub fn to_bytes(&self) -> Result<Vec<u8>, PhysicsError> {
         postcard::to_stdvec(self).map_err(|e| PhysicsError::BadSnapshot { reason: e.to_string() })
     }
