@@ -98,7 +98,10 @@ fn the_loop_walks_on_level_ground_without_a_fall_and_far_from_the_bounds_of_a_br
             println!("{control}: {metric} {found:.3?}");
             assert!(found.iter().all(|value| *value > largest), "{control} passes: {metric} {found:?}");
             let falls = values(&runs, "falls");
-            assert!(found.len() + falls.iter().filter(|falls| **falls > 0.0).count() >= runs.len(), "{falls:?}");
+            assert!(
+                found.len() + falls.iter().filter(|falls| **falls > 0.0).count() >= runs.len(),
+                "{falls:?}"
+            );
         }
     }
 

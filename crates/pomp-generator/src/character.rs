@@ -163,8 +163,7 @@ impl Character {
 
     /// Sets the next target from a prediction, its trunk a `share` of the way to an upright posture.
     pub(crate) fn aim_upright(&mut self, output: &OutputFrame, share: f32) {
-        let Motion { target_frame, target, adaptation, blending, at_start, .. } = &mut self.motion;
-        blending.on_target(&output.gait);
+        let Motion { target_frame, target, adaptation, at_start, .. } = &mut self.motion;
         let mut next = output.next_frame(target_frame, FRAME_S);
         // The root falls in with feet that are carried to treads, and all that it leads is moved alike.
         let way = adaptation.root_way(target_frame);

@@ -9,10 +9,10 @@ use pomp_motion::glam::Vec3;
 use pomp_physics::Push;
 use pomp_terrain::HeightMap;
 
-const SEEDS: std::ops::RangeInclusive<usize> = 1..=8;
+const SEEDS: std::ops::RangeInclusive<usize> = 1..=16;
 
-/// 150 N·s against the chest from the front after 2.5 s, at eight moments of the stride. Today 2 of 8 fall with the layer and 7 of 8
-/// without it.
+/// 150 N·s against the chest from the front after 2.5 s, at sixteen moments of the stride. Today 5 of 16 fall with the layer and 9 without
+/// it.
 #[test]
 fn gait_recovery_prevents_falls_after_a_push_from_the_front() {
     let model = pomp_embedded::load(&Device::flex()).unwrap();
@@ -33,7 +33,7 @@ fn gait_recovery_prevents_falls_after_a_push_from_the_front() {
         SEEDS.filter(|seed| fell(*seed)).count()
     };
     let (with, without) = (falls(true), falls(false));
-    println!("of 8 pushed walks {with} fall with gait recovery, {without} without");
-    assert!(with <= 3, "{with} of 8 fall with gait recovery");
-    assert!(without >= with + 3, "{without} of 8 fall without gait recovery, {with} with it");
+    println!("of 16 pushed walks {with} fall with gait recovery, {without} without");
+    assert!(with <= 7, "{with} of 16 fall with gait recovery");
+    assert!(without >= with + 3, "{without} of 16 fall without gait recovery, {with} with it");
 }

@@ -130,7 +130,7 @@ fn another_seed_push_or_setting_is_another_rollout() {
     };
     assert!(!differs(&|_| ()), "the control");
     assert!(differs(&settings("seed = \"3\"", "seed = \"4\"")));
-    assert!(differs(&settings("friction = 0.9", "friction = 0.8")));
+    assert!(differs(&settings("friction = 0.6", "friction = 0.5")));
     assert!(differs(&|recording| recording.generation.as_mut().unwrap().pushes[0].impulse_ns.x += 1.0));
     assert!(differs(&|recording| recording.recipe.as_mut().unwrap().plan[30][0] += 0.5));
 }

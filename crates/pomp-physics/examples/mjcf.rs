@@ -89,7 +89,7 @@ fn main() {
         } else {
             format!("<joint name=\"{}\" type=\"ball\" damping=\"{damping:.6}\"/>", joint.name)
         };
-        let _ = write!(bodies, "<body name=\"{}\" pos=\"{}\">{hinge}{geom}\n", joint.name, vector(at));
+        let _ = writeln!(bodies, "<body name=\"{}\" pos=\"{}\">{hinge}{geom}", joint.name, vector(at));
         open.push(i);
         if i > 0 {
             let kp = drive(&config, &joint.name).stiffness_nm_per_rad;

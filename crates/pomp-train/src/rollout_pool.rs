@@ -102,7 +102,6 @@ impl Rollout {
         let ground = practice_ground(start, &mut rng)?;
         let mut closed_loop = GeneratorConfig::default();
         closed_loop.layers.pose_blending.share = settings.pose_feedback;
-        closed_loop.layers.pose_blending.share_jogging = settings.pose_feedback;
         let character = Character::new(&dataset.skeleton, ground, &closed_loop, self.state.clone())?;
         let phases = phases.map(|reader| {
             let mut reader = reader.clone();

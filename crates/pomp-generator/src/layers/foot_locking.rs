@@ -272,7 +272,11 @@ mod tests {
         let ground = flat();
         let mut start = walking_pose(&skeleton);
         start.root_position.y += 0.03;
-        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &start), speeds_mps: [3.0, 0.1], root_speed_mps: 1.0 };
+        let predicted = PredictedFeet {
+            ankles: ankles_of(&skeleton, &start),
+            speeds_mps: [3.0, 0.1],
+            root_speed_mps: 1.0,
+        };
         let mut footing = FootLocking::new(1.75, clearance(0.04));
         let lowest = |footing: &FootLocking, pose: &Pose, leg: usize| {
             let world = skeleton.forward_kinematics(pose);
@@ -299,7 +303,11 @@ mod tests {
         let skeleton = Skeleton::humanoid(1.75);
         let mut target = Pose::rest(&skeleton);
         let before = skeleton.forward_kinematics(&target);
-        let predicted = PredictedFeet { ankles: ankles_of(&skeleton, &target), speeds_mps: [0.0, 0.0], root_speed_mps: 0.0 };
+        let predicted = PredictedFeet {
+            ankles: ankles_of(&skeleton, &target),
+            speeds_mps: [0.0, 0.0],
+            root_speed_mps: 0.0,
+        };
         let mut footing = FootLocking::new(1.75, clearance(0.04));
         footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
         let after = skeleton.forward_kinematics(&target);
@@ -321,7 +329,14 @@ mod tests {
         ankles[0].y += tremble;
         ankles[1].z += step(frame) - 0.3;
         ankles[1].y += 0.05 * (std::f32::consts::PI * step(frame) / 0.6).sin() + tremble;
-        (pose, PredictedFeet { ankles, speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }], root_speed_mps: 1.0 })
+        (
+            pose,
+            PredictedFeet {
+                ankles,
+                speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }],
+                root_speed_mps: 1.0,
+            },
+        )
     }
 
     #[test]

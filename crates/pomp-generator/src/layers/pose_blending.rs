@@ -11,7 +11,7 @@
 use glam::Vec3;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::CharacterState;
-use pomp_motion::{Gait, Pose, RootFrame, Skeleton};
+use pomp_motion::{Pose, RootFrame, Skeleton};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,21 +25,17 @@ pub struct PoseBlendingConfig {
     pub enabled: bool,
     /// Share of the simulated pose, 0 … 1; the rest is the module's own last target. Default 0.5.
     pub share: f32,
-    /// The same where the predicted gait is a jog, 0 … 1: the body lags most where it flies, and with more the compact model
-    /// falls within seconds. Default 0.2.
-    pub share_jogging: f32,
 }
 
 impl Default for PoseBlendingConfig {
     fn default() -> Self {
-        Self { enabled: true, share: 0.5, share_jogging: 0.2 }
+        Self { enabled: true, share: 0.5 }
     }
 }
 
 impl Validate for PoseBlendingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        fields.within("share", self.share, 0.0..=1.0)?;
-        fields.within("share_jogging", self.share_jogging, 0.0..=1.0)
+        fields.within("share", self.share, 0.0..=1.0)
     }
 }
 
@@ -47,19 +43,11 @@ impl Validate for PoseBlendingConfig {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PoseBlending {
     config: PoseBlendingConfig,
-    /// How far the last prediction jogs, 0 to 1.
-    jogging: f32,
 }
 
 impl PoseBlending {
     pub fn new(config: PoseBlendingConfig) -> Self {
-        Self { config, jogging: 0.0 }
-    }
-
-    /// `on_target`: takes in the predicted gait.
-    pub fn on_target(&mut self, gait: &[f32; Gait::COUNT]) {
-        // From a quarter of the gait's weight on: walks carry some per cent of it.
-        self.jogging = ((gait[Gait::Jog.index()] - 0.25) / 0.5).clamp(0.0, 1.0);
+        Self { config }
     }
 
     /// `after_simulation`: the simulated state `body`, moved towards the target `pose` of the module, whose root is in `frame`,
@@ -72,11 +60,9 @@ impl PoseBlending {
         frame: &RootFrame,
         last: &CharacterState,
     ) -> CharacterState {
-        let PoseBlendingConfig { enabled, share, share_jogging } = self.config;
-        let feedback = share + (share_jogging - share) * self.jogging;
         let mut state = body.clone();
-        if enabled && feedback < 1.0 {
-            blend(skeleton, &mut state, feedback, pose, frame, last);
+        if self.config.enabled && self.config.share < 1.0 {
+            blend(skeleton, &mut state, self.config.share, pose, frame, last);
         }
         state
     }
@@ -130,16 +116,13 @@ mod tests {
     fn the_module_is_shown_its_share_of_the_body_and_all_of_it_when_switched_off_or_at_one() {
         let skeleton = Skeleton::humanoid(1.75);
         let (body, target) = (state(&skeleton, 1.0), state(&skeleton, 0.0));
-        let knee = |share: f32, enabled, gait: Gait| {
-            let config = PoseBlendingConfig { enabled, share, share_jogging: 0.0 };
-            let mut layer = PoseBlending::new(config);
-            layer.on_target(&gait.one_hot());
+        let knee = |share: f32, enabled| {
+            let layer = PoseBlending::new(PoseBlendingConfig { enabled, share });
             let shown = layer.after_simulation(&skeleton, &body, &target.to_pose(), &target.frame, &target);
             shown.rotations_local[humanoid::LEFT_LEG.0].to_scaled_axis().x
         };
-        assert!((knee(0.25, true, Gait::Walk) - 0.25).abs() < 1e-3);
-        assert!((knee(0.25, false, Gait::Walk) - 1.0).abs() < 1e-5);
-        assert!((knee(1.0, true, Gait::Walk) - 1.0).abs() < 1e-5);
-        assert!(knee(0.25, true, Gait::Jog).abs() < 1e-3, "a jog has a share of its own");
+        assert!((knee(0.25, true) - 0.25).abs() < 1e-3);
+        assert!((knee(0.25, false) - 1.0).abs() < 1e-5);
+        assert!((knee(1.0, true) - 1.0).abs() < 1e-5);
     }
 }

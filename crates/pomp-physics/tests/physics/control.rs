@@ -234,7 +234,6 @@ fn a_blow_on_a_limb_beside_a_wall_throws_nobody_off() {
                     given_up += usize::from(reason == Some(DivergenceReason::ThrownOff));
                     let speed = module.momentum().length() / DynamicConfig::default().mass_kg;
                     fastest = fastest.max(speed);
-                    if speed > 5.0 { println!("DBG turn {turn} body {body} imp {impulse} frame {i} speed {speed} given {reason:?} ground {}", frame.contact_impulse.iter().copied().sum::<Vec3>()); }
                 }
             }
         }
