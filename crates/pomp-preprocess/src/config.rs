@@ -8,7 +8,7 @@ use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
 use serde::{Deserialize, Serialize};
 
-/// Everything that decides what preprocessing makes of a clip; its hash is stored in every result.
+/// All settings of preprocessing; their hash is stored in every result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PreprocessConfig {
@@ -32,7 +32,7 @@ pub struct PreprocessConfig {
     pub pace: PaceConfig,
     /// Clips that are pushed.
     pub bumps: BumpConfig,
-    /// Clips that are struck down and get up again; none by default.
+    /// Clips with a fall and a get-up; none by default.
     pub falls: FallConfig,
     /// Physics replay.
     pub replay: ReplayConfig,
@@ -89,12 +89,12 @@ impl Validate for PreprocessConfig {
 }
 
 impl PreprocessConfig {
-    /// What of it the physics of a clip depends on.
+    /// The settings of the physics of a clip.
     pub fn physics(&self) -> PhysicsSettings<'_> {
         PhysicsSettings { dynamic: &self.dynamic, replay: &self.replay, impulses: &self.impulses }
     }
 
-    /// Checks what decides whether results mean anything.
+    /// Checks every range.
     ///
     /// # Errors
     /// [`PreprocessError::OutOfRange`] with the first field outside its range.
