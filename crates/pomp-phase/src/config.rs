@@ -1,4 +1,5 @@
 use crate::{PhaseError, WindowConfig};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_tensors::{AdamWSettings, adamw};
 use serde::{Deserialize, Serialize};
 
@@ -48,28 +49,20 @@ impl PeriodicAutoencoderConfig {
     }
 
     /// # Errors
-    /// [`PhaseError::BadConfig`] names the field.
+    /// [`PhaseError::OutOfRange`] names the field.
     pub fn validate(&self) -> Result<(), PhaseError> {
-        self.window.validate()?;
-        for (field, value) in
-            [("joints", self.joints), ("channels", self.channels), ("intermediate", self.intermediate)]
-        {
-            if value == 0 {
-                return Err(PhaseError::BadConfig {
-                    field,
-                    value: "0".to_owned(),
-                    rule: "at least one is needed",
-                });
-            }
-        }
-        if self.kernel.is_multiple_of(2) {
-            return Err(PhaseError::BadConfig {
-                field: "kernel",
-                value: self.kernel.to_string(),
-                rule: "a centred kernel has an odd number of taps",
-            });
-        }
-        Ok(())
+        Ok(self.check(&Fields::root())?)
+    }
+}
+
+impl Validate for PeriodicAutoencoderConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.window.check(&fields.section("window"))?;
+        fields.within("joints", self.joints, 1..)?;
+        fields.within("channels", self.channels, 1..)?;
+        fields.within("intermediate", self.intermediate, 1..)?;
+        let odd = !self.kernel.is_multiple_of(2);
+        fields.holds(odd, "kernel", self.kernel, "an odd number of taps, so that there is a middle one")
     }
 }
 

@@ -1,8 +1,10 @@
 use crate::PhaseError;
 use crate::manifold::expect_size;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// The stretch of time that the network sees around a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,13 @@ impl Default for WindowConfig {
     }
 }
 
+impl Validate for WindowConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("radius_frames", self.radius_frames, 2..)?;
+        fields.within("frame_rate_hz", self.frame_rate_hz, (Bound::Excluded(0.0), Bound::Unbounded))
+    }
+}
+
 impl WindowConfig {
     /// Number of frames, N = 2·radius + 1.
     pub fn frames(&self) -> usize {
@@ -33,23 +42,9 @@ impl WindowConfig {
     }
 
     /// # Errors
-    /// [`PhaseError::BadConfig`] for an empty window or a frame rate that is not positive.
+    /// [`PhaseError::OutOfRange`] for an empty window or a frame rate that is not positive.
     pub fn validate(&self) -> Result<(), PhaseError> {
-        if self.radius_frames < 2 {
-            return Err(PhaseError::BadConfig {
-                field: "window.radius_frames",
-                value: self.radius_frames.to_string(),
-                rule: "a window needs at least two frames on each side",
-            });
-        }
-        if !(self.frame_rate_hz.is_finite() && self.frame_rate_hz > 0.0) {
-            return Err(PhaseError::BadConfig {
-                field: "window.frame_rate_hz",
-                value: self.frame_rate_hz.to_string(),
-                rule: "a frame rate is positive",
-            });
-        }
-        Ok(())
+        Ok(self.check(&Fields::root().section("window"))?)
     }
 
     /// The window around `frame` of joint velocities `[T, J]`, m/s, each frame in its own root frame.
