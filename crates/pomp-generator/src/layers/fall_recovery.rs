@@ -5,6 +5,8 @@
 //! postures ([`pomp_physics::Recovery`]) sets the targets in place of the kinematic module, and the drives are weak while it
 //! lies. Switched off, the module leads a fallen body as if it stood.
 //!
+//! Cost: below 0.2 % of a frame until a fall; the kinematic module does not run while the character lies and gets up.
+//!
 //! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 18
 //! and 18. Without it no fallen character gets up.
 
