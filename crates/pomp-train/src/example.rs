@@ -131,7 +131,7 @@ impl<'a> ExampleWriter<'a> {
         };
         match self.source {
             StateSource::Led(body) => {
-                self.layout.write_x(&input, |x, z| body.character.shown_ground(x, z), x)
+                self.layout.write_x(&input, |x, z| body.character.shown_ground(x, z), x);
             }
             _ => self.layout.write_x(&input, |x, z| self.clip.terrain.height(x, z), x),
         }
