@@ -78,20 +78,52 @@ pub struct RandomGround {
 /// A form of ground with ranges in place of numbers; the fields are those of [`Shape`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of `Shape`, whose docs say what they are")]
 pub enum GroundShape {
     /// Level.
     Flat {},
     /// A plane.
-    Slope { angle_deg: [f32; 2], heading_deg: [f32; 2] },
+    Slope {
+        /// Angle to the horizontal, degrees; negative goes down.
+        angle_deg: [f32; 2],
+        /// Direction of the rise, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
     /// Flights up and down.
-    Stairs { rise_m: [f32; 2], run_m: [f32; 2], count: [u32; 2], heading_deg: [f32; 2] },
+    Stairs {
+        /// Height of a step, metres.
+        rise_m: [f32; 2],
+        /// Depth of a tread, metres.
+        run_m: [f32; 2],
+        /// Steps of a flight.
+        count: [u32; 2],
+        /// Direction of the ascent, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
     /// Smooth hills.
-    Hills { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    Hills {
+        /// Largest height above or below 0, metres.
+        amplitude_m: [f32; 2],
+        /// Distance between neighbouring hills, metres.
+        wavelength_m: [f32; 2],
+    },
     /// Uneven ground.
-    Rough { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    Rough {
+        /// Largest height above or below 0, metres.
+        amplitude_m: [f32; 2],
+        /// Wavelength of the coarsest octave, metres.
+        wavelength_m: [f32; 2],
+    },
     /// Trenches.
-    Gaps { width_m: [f32; 2], depth_m: [f32; 2], spacing_m: [f32; 2], heading_deg: [f32; 2] },
+    Gaps {
+        /// Width of a trench, metres.
+        width_m: [f32; 2],
+        /// Depth of a trench, metres.
+        depth_m: [f32; 2],
+        /// Level ground between trenches, metres.
+        spacing_m: [f32; 2],
+        /// Direction in which the trenches follow each other, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
 }
 
 impl Validate for RandomScenes {

@@ -70,13 +70,13 @@ impl Validate for PeriodicAutoencoderConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseTrainingConfig {
-    /// Step size of AdamW, 1e-4 by default. Larger ones learn faster and phases jitter more.
+    /// Step size of AdamW. Larger ones learn faster and phases jitter more.
     pub learning_rate: f64,
-    /// Decoupled weight decay, 1e-4 by default.
+    /// Decoupled weight decay.
     pub weight_decay: f32,
-    /// Windows per step, 32 by default.
+    /// Windows per step.
     pub batch_size: usize,
-    /// Passes over the windows, 30 by default.
+    /// Passes over the windows.
     pub epochs: usize,
 }
 
