@@ -18,7 +18,8 @@ const HEAD: &str = "\
 
 Every key of every kind of configuration, by the kinds of `pomp config show`. The files are TOML. A file may begin with
 `extends = \"OTHER.toml\"`, relative to itself: it changes what it names and leaves the rest. `--set KEY.PATH=VALUE` changes a key on
-the command line. An unknown key and a value out of range are errors with file, line and column.
+the command line. An unknown key and a value out of range are errors with file, line and column. Where the column of ranges is
+empty, reading the file checks the type alone; the command may check more when it starts.
 ";
 
 /// A kind of configuration.
@@ -61,6 +62,12 @@ impl Kind {
             kind.probe::<T>(&toml::from_str(&toml::to_string(&resolved).unwrap()).unwrap());
         }
         kind
+    }
+
+    /// The same with the ranges of what only `sample` has.
+    pub fn also<T: DeserializeOwned + Serialize + Validate>(mut self, sample: &T) -> Self {
+        self.probe::<T>(&toml::from_str(&toml::to_string(sample).unwrap()).unwrap());
+        self
     }
 
     fn of<T>(name: &'static str) -> Self {
@@ -175,7 +182,8 @@ fn candidates(value: &Value) -> Vec<Value> {
         Value::Float(_) => [f64::NAN, -1e30, 0.0].map(Value::Float).to_vec(),
         Value::String(_) => vec![Value::String(String::new())],
         Value::Array(list) => {
-            let mut found = vec![Value::Array(Vec::new())];
+            let backwards = list.iter().rev().cloned().collect();
+            let mut found = vec![Value::Array(Vec::new()), Value::Array(backwards)];
             if let Some(first) = list.first() {
                 found.extend(candidates(first).into_iter().map(|one| Value::Array(vec![one; list.len()])));
             }

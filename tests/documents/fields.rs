@@ -178,12 +178,9 @@ impl Sources {
             }
             other => (self.fields(package, other), None),
         };
-        Alternative {
-            name: written(&variant.ident.to_string(), renamed),
-            docs: docs(&variant.attrs),
-            fields,
-            payload,
-        }
+        let docs = docs(&variant.attrs);
+        assert!(!docs.is_empty(), "{package}: the variant {} has no documentation", variant.ident);
+        Alternative { name: written(&variant.ident.to_string(), renamed), docs, fields, payload }
     }
 
     fn fields(&self, package: &str, fields: &Fields) -> Vec<Field> {
@@ -194,12 +191,10 @@ impl Sources {
                 Some("") => FieldDefault::OfType,
                 Some(function) => FieldDefault::Value(self.value(package, function)),
             };
-            Field {
-                name: field.ident.as_ref().expect("a table names its fields").to_string(),
-                docs: docs(&field.attrs),
-                shape: self.shape(package, &field.ty),
-                default,
-            }
+            let name = field.ident.as_ref().expect("a table names its fields").to_string();
+            let docs = docs(&field.attrs);
+            assert!(!docs.is_empty(), "{package}: the field {name} has no documentation");
+            Field { name, docs, shape: self.shape(package, &field.ty), default }
         };
         fields.iter().map(field).collect()
     }

@@ -322,13 +322,25 @@ fn the_reference_of_the_commands_is_that_of_the_command_line() {
     assert_current(commands::PAGE, &commands::page(pomp::command()));
 }
 
+/// The grounds that configs/batch.toml leaves out.
+fn stairs_and_gaps() -> RandomScenes {
+    toml::from_str(
+        "controls = [\"walk\"]
+        ground = [
+            { share = 1.0, shape = { kind = \"stairs\", rise_m = [0.1, 0.2], run_m = [0.3, 0.4], count = [3, 6], heading_deg = [0.0, 1.0] } },
+            { share = 1.0, shape = { kind = \"gaps\", width_m = [0.2, 0.4], depth_m = [0.2, 0.5], spacing_m = [2.0, 3.0], heading_deg = [0.0, 1.0] } },
+        ]",
+    )
+    .unwrap()
+}
+
 #[test]
 fn the_reference_of_the_configurations_is_that_of_their_structs() {
     let kinds = [
         Kind::with_defaults::<PreprocessConfig>("preprocess", &[]),
         Kind::with_defaults::<TrainConfig>("train", &[]),
         Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
-        Kind::whole::<RandomScenes>("batch", &["batch.toml"]),
+        Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<DynamicConfig>("physics", &[]),
