@@ -191,7 +191,7 @@ fn members(metadata: &Value) -> Graph {
     packages.map(|package| graph.remove_entry(package["name"].as_str().unwrap()).unwrap()).collect()
 }
 
-/// The document that shows the table; ARCHITECTURE.md takes its own from there (`tests/documents.rs`).
+/// The document that shows the table; ARCHITECTURE.md takes its own from there (`tests/documents`).
 const DOCUMENT: &str = "docs/house.md";
 const BEGIN: &str = "<!-- written by the test `layers` from tests/layers.toml -->\n";
 const END: &str = "<!-- end of the layers -->\n";

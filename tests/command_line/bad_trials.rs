@@ -37,7 +37,14 @@ fn every_bad_trial_is_named_with_its_place_and_the_good_ones_are_compared() {
         ("good", clip.clone(), good.clone(), "60", "1.0", &[]),
         ("light", clip.clone(), good.clone(), "7", "1.0", &["light_grf.csv", "7 kg", "60.0 kg", "correct"]),
         ("heavy", clip.clone(), good.clone(), "700", "1.0", &["heavy_grf.csv", "700 kg", "60.0 kg"]),
-        ("unseen", clip.clone(), good.clone(), "7", "0.5", &["unseen_grf.csv", "7 kg", "no person"]),
+        (
+            "unseen",
+            clip.clone(),
+            good.clone(),
+            "7",
+            "0.5",
+            &["unseen_grf.csv", "7 kg", "no mass of a standing person"],
+        ),
         ("column", clip.clone(), without_column, "60", "1.0", &["column_grf.csv", "no column R_pz_cm"]),
         (
             "nan",

@@ -1,4 +1,4 @@
-//! The legs of the project skeleton, and how one is bent to a foothold.
+//! The legs of the project skeleton, and their inverse kinematics.
 
 use glam::{Quat, Vec3};
 use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};

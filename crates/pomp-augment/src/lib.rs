@@ -1,9 +1,9 @@
-//! New clips from recorded ones, by simulation (docs/method.md §6.6): what mocap lacks is made from what it has.
+//! New clips from recorded ones, by simulation (docs/method.md §6.6): motion that mocap lacks is made from motion that it has.
 //!
 //! [`warp`] lays a level clip on ground with relief ([`WarpConfig`]), [`pace`] slows a walk ([`PaceConfig`]), [`bump`] pushes a
-//! clip while the ragdoll replays it ([`BumpConfig`]), and [`fell`] strikes it down, lets it lie and get up ([`FallConfig`]).
-//! Each says why a clip does not allow it. Two of them simulate by themselves; the others give targets, which
-//! [`pomp_estimate::replay`] makes physical.
+//! clip while the ragdoll replays it ([`BumpConfig`]), and [`fell`] makes it fall, lie and get up ([`FallConfig`]).
+//! Each gives the reason where a clip does not allow it. [`bump`] and [`fell`] simulate by themselves; [`warp`] and [`pace`] give targets
+//! for [`pomp_estimate::replay`].
 //!
 //! The same seed and name give the same variant. It reads no files.
 

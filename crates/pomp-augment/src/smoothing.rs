@@ -1,4 +1,4 @@
-/// Smoothed with a Gaussian of this standard deviation in frames; at the ends the weights that fall inside.
+/// Smooths with a Gaussian of this standard deviation in frames; at the ends with the weights that fall inside.
 pub(crate) fn gaussian(values: &[f32], sigma: f32) -> Vec<f32> {
     let reach = (3.0 * sigma).ceil() as usize;
     let weights: Vec<f32> = (0..=reach).map(|k| (-0.5 * (k as f32 / sigma).powi(2)).exp()).collect();

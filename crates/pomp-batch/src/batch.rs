@@ -3,6 +3,7 @@
 use crate::BatchError;
 use crate::manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout, first_fall_s};
 use crate::scene::{LONGEST_S, Scene, model_hash};
+use pomp_config::Fields;
 use pomp_files::Digest;
 use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, RolloutRecipe};
@@ -10,6 +11,7 @@ use pomp_model::Model;
 use pomp_motion::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -194,21 +196,10 @@ fn first_difference<'a>(key: &str, a: &'a Value, b: &'a Value) -> Option<(String
 impl Batch<'_> {
     /// Its manifest before the first rollout.
     fn new_manifest(&self) -> Result<Manifest, BatchError> {
-        let bad = |field: &str, value: String, rule: String| BatchError::BadConfig {
-            field: field.to_owned(),
-            value,
-            rule,
-        };
-        if !(self.seconds > 0.0 && self.seconds <= LONGEST_S) {
-            return Err(bad("seconds", self.seconds.to_string(), format!("above 0 and at most {LONGEST_S}")));
-        }
-        if self.count == 0 || self.first_seed.checked_add(self.count as u64).is_none() {
-            return Err(bad(
-                "count",
-                self.count.to_string(),
-                "at least 1, and leave seeds for all".to_owned(),
-            ));
-        }
+        let fields = Fields::root();
+        fields.within("seconds", self.seconds, (Bound::Excluded(0.0), Bound::Included(LONGEST_S)))?;
+        let counts = self.count > 0 && self.first_seed.checked_add(self.count as u64).is_some();
+        fields.holds(counts, "count", self.count, "1 or more, and as many as there are seeds left")?;
         self.settings.validate()?;
         let settings = json!({
             "model_sha256": model_hash(self.model)?,

@@ -5,16 +5,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// A setting that makes no sense.
-    #[error("{field} = {value}: it must be {rule}")]
-    BadConfig {
-        /// The field, with its table.
-        field: String,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        rule: String,
-    },
+    /// A setting outside its range.
+    #[error(transparent)]
+    OutOfRange(#[from] pomp_config::OutOfRange),
+    /// A model that was made in memory.
+    #[error("the model has no files, by whose hash rollouts name it; save it and load it again")]
+    UnnamedModel,
     /// The folder holds another batch.
     #[error(
         "{} holds a batch with another {what} ({there} there, {asked} asked for); give another folder with --out, or remove that one",

@@ -3,12 +3,14 @@
 use crate::BatchError;
 use crate::scene::{BEYOND_S, Scene, ground};
 use glam::Vec3;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Preset, ScheduledPush};
 use pomp_terrain::{Shape, TerrainSpec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Stream of a seed's numbers that scenes are drawn from; the noise of the loop has stream 0.
 const STREAM: u64 = 1;
@@ -77,46 +79,93 @@ pub struct RandomGround {
 /// A form of ground with ranges in place of numbers; the fields are those of [`Shape`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of `Shape`, whose docs say what they are")]
 pub enum GroundShape {
     /// Level.
     Flat {},
     /// A plane.
-    Slope { angle_deg: [f32; 2], heading_deg: [f32; 2] },
+    Slope {
+        /// Angle to the horizontal, degrees; negative goes down.
+        angle_deg: [f32; 2],
+        /// Direction of the rise, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
     /// Flights up and down.
-    Stairs { rise_m: [f32; 2], run_m: [f32; 2], count: [u32; 2], heading_deg: [f32; 2] },
+    Stairs {
+        /// Height of a step, metres.
+        rise_m: [f32; 2],
+        /// Depth of a tread, metres.
+        run_m: [f32; 2],
+        /// Steps of a flight.
+        count: [u32; 2],
+        /// Direction of the ascent, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
     /// Smooth hills.
-    Hills { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    Hills {
+        /// Largest height above or below 0, metres.
+        amplitude_m: [f32; 2],
+        /// Distance between neighbouring hills, metres.
+        wavelength_m: [f32; 2],
+    },
     /// Uneven ground.
-    Rough { amplitude_m: [f32; 2], wavelength_m: [f32; 2] },
+    Rough {
+        /// Largest height above or below 0, metres.
+        amplitude_m: [f32; 2],
+        /// Wavelength of the coarsest octave, metres.
+        wavelength_m: [f32; 2],
+    },
     /// Trenches.
-    Gaps { width_m: [f32; 2], depth_m: [f32; 2], spacing_m: [f32; 2], heading_deg: [f32; 2] },
+    Gaps {
+        /// Width of a trench, metres.
+        width_m: [f32; 2],
+        /// Depth of a trench, metres.
+        depth_m: [f32; 2],
+        /// Level ground between trenches, metres.
+        spacing_m: [f32; 2],
+        /// Direction in which the trenches follow each other, degrees from +Z towards +X.
+        heading_deg: [f32; 2],
+    },
+}
+
+impl Validate for RandomScenes {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.holds(!self.controls.is_empty(), "controls", "[]", "a list of at least one preset")?;
+        fields.holds(!self.ground.is_empty(), "ground", "[]", "at least one [[ground]]")?;
+        for (index, ground) in self.ground.iter().enumerate() {
+            let fields = fields.section(format!("ground[{index}]"));
+            fields.within("share", ground.share, (Bound::Excluded(0.0), Bound::Unbounded))?;
+            let fields = fields.section("shape");
+            for (field, [low, high]) in ground.shape.ranges() {
+                let holds = low.is_finite() && high.is_finite() && low <= high;
+                fields.holds(
+                    holds,
+                    field,
+                    format!("[{low}, {high}]"),
+                    "two numbers, the smaller one first",
+                )?;
+            }
+        }
+        self.pushes.as_ref().map_or(Ok(()), |pushes| pushes.check(&fields.section("pushes")))
+    }
+}
+
+impl Validate for RandomPushes {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.pair_within("interval_s", self.interval_s, 0.1..)?;
+        fields.pair_within("impulse_ns", self.impulse_ns, 0.0..=MOST_IMPULSE_NS)?;
+        fields.pair_within("direction_deg", self.direction_deg, -360.0..=360.0)?;
+        fields.holds(!self.bodies.is_empty(), "bodies", "[]", "a list of at least one body")
+    }
 }
 
 impl RandomScenes {
     /// Checks every range.
     ///
     /// # Errors
-    /// The first field that makes no sense, and a body that is none of `bodies`.
+    /// The first field outside its range, and a body that is none of `bodies`.
     pub fn validate(&self, bodies: &[String]) -> Result<(), BatchError> {
-        let bad = |field: &str, value: String, rule: &str| BatchError::BadConfig {
-            field: field.to_owned(),
-            value,
-            rule: rule.to_owned(),
-        };
-        if self.controls.is_empty() {
-            return Err(bad("controls", "[]".to_owned(), "a list of at least one preset"));
-        }
-        if self.ground.is_empty() {
-            return Err(bad("ground", "[]".to_owned(), "at least one [[ground]]"));
-        }
+        self.check(&Fields::root())?;
         for ground in &self.ground {
-            if !(ground.share.is_finite() && ground.share > 0.0) {
-                return Err(bad("ground.share", ground.share.to_string(), "a number above 0"));
-            }
-            for (field, range) in ground.shape.ranges() {
-                check(&format!("ground.shape.{field} of \"{}\"", ground.shape.kind()), range)?;
-            }
             // The corners of the ranges are what can be out of a shape's bounds.
             for corner in [0.0, 1.0] {
                 let spec = TerrainSpec::of_shape(
@@ -125,32 +174,13 @@ impl RandomScenes {
                 spec.validate()?;
             }
         }
-        let Some(pushes) = &self.pushes else { return Ok(()) };
-        for (field, range, low, high) in [
-            ("interval_s", pushes.interval_s, 0.1, f32::MAX),
-            ("impulse_ns", pushes.impulse_ns, 0.0, MOST_IMPULSE_NS),
-            ("direction_deg", pushes.direction_deg, -360.0, 360.0),
-        ] {
-            let field = format!("pushes.{field}");
-            check(&field, range)?;
-            if range[0] < low || range[1] > high {
-                let rule = if high == f32::MAX {
-                    format!("{low} or more")
-                } else {
-                    format!("within {low} to {high}")
-                };
-                return Err(bad(&field, format!("{range:?}"), &rule));
-            }
+        let fields = Fields::root().section("pushes");
+        let named = self.pushes.iter().flat_map(|pushes| &pushes.bodies);
+        for body in named {
+            let allowed = format!("bodies of {}", bodies.join(", "));
+            fields.holds(bodies.contains(body), "bodies", format!("\"{body}\""), allowed)?;
         }
-        if pushes.bodies.is_empty() {
-            return Err(bad("pushes.bodies", "[]".to_owned(), "a list of at least one body"));
-        }
-        match pushes.bodies.iter().find(|body| !bodies.contains(body)) {
-            Some(body) => {
-                Err(bad("pushes.bodies", format!("\"{body}\""), &format!("one of {}", bodies.join(", "))))
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The settings as JSON, for [`crate::Batch::scenes`].
@@ -208,18 +238,6 @@ impl RandomScenes {
             pushes,
         })
     }
-}
-
-/// A range of finite numbers, the smaller one first.
-fn check(field: &str, [low, high]: [f32; 2]) -> Result<(), BatchError> {
-    if low.is_finite() && high.is_finite() && low <= high {
-        return Ok(());
-    }
-    Err(BatchError::BadConfig {
-        field: field.to_owned(),
-        value: format!("[{low}, {high}]"),
-        rule: "two numbers, the smaller one first".to_owned(),
-    })
 }
 
 /// An index below `count`.

@@ -53,11 +53,7 @@ impl Scene {
 
 /// Hash of a model's files.
 pub(crate) fn model_hash(model: &Model) -> Result<&str, BatchError> {
-    model.files_sha256.as_deref().ok_or_else(|| BatchError::BadConfig {
-        field: "model".to_owned(),
-        value: "made in memory".to_owned(),
-        rule: "one that was read from files, so that a rollout can name it".to_owned(),
-    })
+    model.files_sha256.as_deref().ok_or(BatchError::UnnamedModel)
 }
 
 /// A ground of `spec`, made large enough for `plan`.

@@ -142,7 +142,7 @@ fn rejects_batches_of_nothing_and_lengths_that_are_none() {
         Batch { seconds: 1e9, ..batch(1) },
     ] {
         let error = make(&bad, &out, 1).expect_err("nothing to make");
-        assert!(matches!(error, BatchError::BadConfig { .. }), "{error}");
+        assert!(matches!(error, BatchError::OutOfRange(_)), "{error}");
     }
     assert!(!out.exists());
 }

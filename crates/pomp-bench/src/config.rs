@@ -1,6 +1,7 @@
 //! What is run: methods, scenarios, seeds.
 
 use crate::BenchError;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_generator::control::Waypoint;
 use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
 use pomp_motion::{Gait, humanoid};
@@ -8,6 +9,7 @@ use pomp_terrain::{Shape, TerrainSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 /// A preset goes on beyond the run, so that the character does not slow down before the end.
 const PLAN_BEYOND_S: f32 = 3.0;
@@ -232,92 +234,88 @@ impl BenchConfig {
     /// # Errors
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), BenchError> {
-        let bad = |reason: String| Err(BenchError::BadConfig { reason });
-        if self.method.is_empty() || self.scenario.is_empty() {
-            return bad("give at least one [[method]] and one [[scenario]]".to_owned());
-        }
-        if !(0.0..=60.0).contains(&self.preview_s) {
-            return bad(format!("preview_s = {} is outside 0 to 60", self.preview_s));
-        }
-        check_names("method", self.method.iter().map(|method| method.name.as_str()))?;
-        check_names("scenario", self.scenario.iter().map(|scenario| scenario.name.as_str()))?;
-        for method in &self.method {
-            if let MethodKind::ClosedLoop(settings) = &method.kind {
-                settings.validate()?;
-            }
-        }
+        self.check(&Fields::root())?;
         for scenario in &self.scenario {
-            self.check_scenario(scenario)?;
+            scenario.terrain.validate()?;
+            scenario.plan()?;
         }
         Ok(())
     }
+}
 
-    fn check_scenario(&self, scenario: &Scenario) -> Result<(), BenchError> {
-        let name = &scenario.name;
-        let bad =
-            |reason: String| Err(BenchError::BadConfig { reason: format!("scenario \"{name}\": {reason}") });
-        if !(1.0..=LONGEST_S).contains(&scenario.seconds) {
-            return bad(format!("seconds = {} is outside 1 to {LONGEST_S}", scenario.seconds));
-        }
-        if !(1..=10_000).contains(&scenario.runs) {
-            return bad(format!("runs = {} is outside 1 to 10000", scenario.runs));
-        }
-        if scenario.gaits.is_empty() {
-            return bad("gaits is empty; name those of the mocap to compare with".to_owned());
-        }
-        for wanted in &scenario.methods {
-            let Some(method) = self.method.iter().find(|method| method.name == *wanted) else {
-                return bad(format!("there is no method \"{wanted}\""));
-            };
-            if !method.applies_to(scenario) {
-                return bad(format!(
-                    "method \"{wanted}\" cannot be run here: it cannot be pushed, or its clips need level ground"
-                ));
+impl Validate for BenchConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("preview_s", self.preview_s, 0.0..=60.0)?;
+        check_names("method", self.method.iter().map(|method| method.name.as_str()), fields)?;
+        check_names("scenario", self.scenario.iter().map(|scenario| scenario.name.as_str()), fields)?;
+        for (index, method) in self.method.iter().enumerate() {
+            if let MethodKind::ClosedLoop(settings) = &method.kind {
+                settings.check(&fields.section(format!("method[{index}].kind.closed_loop")))?;
             }
         }
-        if let Some(push) = &scenario.push {
-            if let Some(body) = push.bodies.iter().find(|body| body_index(body).is_none()) {
-                return bad(format!("there is no body \"{body}\" to push"));
-            }
-            if push.bodies.is_empty() || push.directions == 0 {
-                return bad("a push needs a body and a direction".to_owned());
-            }
-            let size = push.impulse_ns;
-            if !(size > 0.0 && size <= 10_000.0) {
-                return bad(format!("push.impulse_ns = {size} is outside 0 to 10000"));
-            }
-            if !push.turned_deg.is_finite() {
-                return bad(format!("push.turned_deg = {} is no angle", push.turned_deg));
-            }
-            let last = push.from_s + push.span_s;
-            if !(push.from_s >= 1.0 && push.span_s >= 0.0 && last + 1.0 <= scenario.seconds) {
-                return bad(format!(
-                    "pushes from {} to {last} s have to leave a second before and after them in {} s",
-                    push.from_s, scenario.seconds
-                ));
+        for (index, scenario) in self.scenario.iter().enumerate() {
+            let fields = fields.section(format!("scenario[{index}]"));
+            scenario.check(&fields)?;
+            for wanted in &scenario.methods {
+                let method = self.method.iter().find(|method| method.name == *wanted);
+                let (told, known) = (format!("\"{wanted}\""), method.is_some());
+                fields.holds(known, "methods", &told, "names of [[method]]")?;
+                fields.holds(
+                    method.is_none_or(|method| method.applies_to(scenario)),
+                    "methods",
+                    &told,
+                    "methods that can be pushed where there is a push, and clips on level ground alone",
+                )?;
             }
         }
-        scenario.terrain.validate()?;
-        scenario.plan().map(drop)
+        Ok(())
+    }
+}
+
+impl Validate for Scenario {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("seconds", self.seconds, 1.0..=LONGEST_S)?;
+        fields.within("runs", self.runs, 1..=10_000)?;
+        fields.holds(!self.gaits.is_empty(), "gaits", "[]", "gaits of the mocap to compare with")?;
+        let Some(push) = &self.push else { return Ok(()) };
+        let fields = fields.section("push");
+        push.check(&fields)?;
+        let last = push.from_s + push.span_s;
+        let allowed = format!("a span that leaves a second of the run's {} s after it", self.seconds);
+        fields.holds(last + 1.0 <= self.seconds, "span_s", push.span_s, allowed)
+    }
+}
+
+impl Validate for PushDesign {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("impulse_ns", self.impulse_ns, (Bound::Excluded(0.0), Bound::Included(10_000.0)))?;
+        fields.within("directions", self.directions, 1..)?;
+        fields.within("turned_deg", self.turned_deg, ..)?;
+        fields.holds(!self.bodies.is_empty(), "bodies", "[]", "at least one body")?;
+        for body in &self.bodies {
+            let known = body_index(body).is_some();
+            fields.holds(known, "bodies", format!("\"{body}\""), "joints of the project skeleton")?;
+        }
+        fields.within("from_s", self.from_s, 1.0..)?;
+        fields.within("span_s", self.span_s, 0.0..)
     }
 }
 
 /// Names are used as file names: plain, and one of each.
-fn check_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), BenchError> {
+fn check_names<'a>(
+    what: &str,
+    names: impl ExactSizeIterator<Item = &'a str>,
+    fields: &Fields,
+) -> Result<(), OutOfRange> {
+    fields.holds(names.len() > 0, what, "[]", format!("at least one [[{what}]]"))?;
     let mut seen = BTreeSet::new();
-    for name in names {
+    for (index, name) in names.enumerate() {
+        let fields = fields.section(format!("{what}[{index}]"));
         let plain = !name.is_empty()
             && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        if !plain {
-            let reason =
-                format!("{what} \"{name}\": a name is made of lower-case letters, digits and underscores");
-            return Err(BenchError::BadConfig { reason });
-        }
-        if !seen.insert(name) {
-            return Err(BenchError::BadConfig {
-                reason: format!("two of [[{what}]] have the name \"{name}\""),
-            });
-        }
+        let told = format!("\"{name}\"");
+        fields.holds(plain, "name", &told, "lower-case letters, digits and underscores")?;
+        fields.holds(seen.insert(name), "name", &told, format!("a name that no other [[{what}]] has"))?;
     }
     Ok(())
 }

@@ -5,12 +5,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// A setting that makes no sense.
-    #[error("bench config: {reason}")]
-    BadConfig {
-        /// The field, its value and what it may be.
-        reason: String,
-    },
+    /// A setting outside its range.
+    #[error("bench: {0}")]
+    OutOfRange(#[from] pomp_config::OutOfRange),
     /// A file of the results could not be read or written.
     #[error("{action} {}: {source}; {remedy}", path.display())]
     Io {

@@ -21,5 +21,5 @@ mod source;
 pub use error::ConfigError;
 pub use range::{Fields, Number, OutOfRange, Validate};
 pub use resolve::{Resolved, resolve, resolve_whole};
-pub use schema::{ByValues, schema, schema_of_alone, schema_of_whole};
+pub use schema::{schema, schema_of_alone, schema_of_whole};
 pub use source::Origin;

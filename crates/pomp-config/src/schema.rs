@@ -1,11 +1,9 @@
 use crate::range::KnownRange;
-use crate::{Fields, OutOfRange, Validate};
+use crate::{Fields, Validate};
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::any::type_name;
-use std::borrow::Cow;
 
 /// JSON schema (draft 7) of the files that [`resolve`](crate::resolve) reads: any key may be left out, the defaults and the
 /// ranges are those of `T`, and `extends` names another file.
@@ -38,50 +36,6 @@ pub fn schema_of_whole<T: JsonSchema>() -> Value {
 /// The same of files that extend no other.
 pub fn schema_of_alone<T: JsonSchema>() -> Value {
     bare::<T>()
-}
-
-/// Stands for a configuration without [`JsonSchema`]: its schema has the keys and the types of the default values, but no words.
-///
-/// For a type whose default has every key, and whose keys have values of one type each. A field of it takes
-/// `#[schemars(with = "ByValues<T>")]`.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub struct ByValues<T>(pub T);
-
-impl<T: Serialize + Default> JsonSchema for ByValues<T> {
-    fn schema_name() -> Cow<'static, str> {
-        type_name::<T>().into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let values = serde_json::to_value(T::default()).expect("a configuration is plain data");
-        Schema::try_from(schema_of_value(&values)).expect("the schema of a value is an object")
-    }
-}
-
-impl<T: Validate> Validate for ByValues<T> {
-    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        self.0.check(fields)
-    }
-}
-
-fn schema_of_value(value: &Value) -> Value {
-    match value {
-        Value::Object(table) => {
-            let properties: Map<String, Value> =
-                table.iter().map(|(key, inner)| (key.clone(), schema_of_value(inner))).collect();
-            json!({ "type": "object", "properties": properties, "additionalProperties": false })
-        }
-        Value::Array(items) => {
-            let items = items.first().map_or(Value::Bool(true), schema_of_value);
-            json!({ "type": "array", "items": items })
-        }
-        Value::String(_) => json!({ "type": "string" }),
-        Value::Bool(_) => json!({ "type": "boolean" }),
-        Value::Number(number) if number.is_f64() => json!({ "type": "number" }),
-        Value::Number(_) => json!({ "type": "integer" }),
-        Value::Null => json!({}),
-    }
 }
 
 fn bare<T: JsonSchema>() -> Value {
@@ -236,45 +190,6 @@ mod tests {
         assert_eq!(training["additionalProperties"], json!(false));
         let slope = &training["properties"]["shape"]["anyOf"][1];
         assert!(slope.get("required").is_none() && slope["additionalProperties"] == json!(false), "{slope}");
-    }
-
-    /// What another crate sets, without a schema of its own.
-    #[derive(Serialize)]
-    struct Drive {
-        stiffness: f32,
-        sweeps: usize,
-        inner: Inner,
-    }
-
-    #[derive(Serialize, Default)]
-    struct Inner {
-        enabled: bool,
-        names: Vec<String>,
-    }
-
-    impl Default for Drive {
-        fn default() -> Self {
-            Self { stiffness: 3.0, sweeps: 4, inner: Inner { enabled: true, names: vec!["hip".to_owned()] } }
-        }
-    }
-
-    impl Validate for Drive {
-        fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-            fields.within("sweeps", self.sweeps, 1..=64)
-        }
-    }
-
-    #[test]
-    fn a_type_without_a_schema_has_that_of_its_default_values() {
-        let schema = schema::<ByValues<Drive>>();
-        let fields = &schema["properties"];
-        assert_eq!(fields["stiffness"], json!({ "type": "number", "default": 3.0 }));
-        assert_eq!(fields["sweeps"], json!({ "type": "integer", "default": 4, "minimum": 1, "maximum": 64 }));
-        assert_eq!(schema["additionalProperties"], json!(false));
-        let inner = &fields["inner"];
-        assert_eq!(inner["additionalProperties"], json!(false));
-        assert_eq!(inner["properties"]["enabled"], json!({ "type": "boolean", "default": true }));
-        assert_eq!(inner["properties"]["names"]["items"], json!({ "type": "string" }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use crate::stance_peaks::stance_peaks;
-use crate::{Dataset, DatasetError, ManifestClip};
-use pomp_motion::Gait;
+use crate::{Dataset, DatasetError, Manifest, ManifestClip};
 use pomp_motion::statistics::percentile;
+use pomp_motion::{Gait, Recording};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -127,100 +127,129 @@ pub struct Skipped {
 /// # Errors
 /// A recording that cannot be read, or whose replay has no feet or no mass.
 pub fn census(dataset: &Dataset, on_read: &mut dyn FnMut()) -> Result<Census, DatasetError> {
-    let mut gaits = [0.0f64; Gait::COUNT];
-    let mut grounds = BTreeMap::<String, f64>::new();
-    let kinds: HashMap<&str, &str> = dataset
+    let grounds: HashMap<&str, &str> = dataset
         .manifest
         .iter()
         .flat_map(|manifest| &manifest.clips)
         .filter_map(|clip| Some((clip.file.as_str(), clip.ground.as_ref()?.kind.as_str())))
         .collect();
-    let mut peaks: [Vec<f32>; Gait::COUNT] = Default::default();
-    let mut licences = BTreeMap::<(String, String), (usize, f64)>::new();
-    let mut counted = Census {
-        recordings: dataset.recordings.len(),
-        originals: 0,
-        minutes: 0.0,
-        original_minutes: 0.0,
-        gaits: Vec::new(),
-        grounds: Vec::new(),
-        with_replay: 0,
-        with_phases: 0,
-        phase_models: BTreeSet::new(),
-        config_hashes: BTreeSet::new(),
-        stance_peaks: Vec::new(),
-        closures: None,
-        licences: Vec::new(),
-        with_warnings: None,
-        warnings: Vec::new(),
-        skipped: None,
-    };
+    let mut counts = Counts::default();
     for path in &dataset.recordings {
         let recording = Dataset::read(path)?;
-        let bad = |reason| DatasetError::BadRecording { path: path.clone(), reason };
-        let frame_minutes = 1.0 / (60.0 * f64::from(recording.frame_rate_hz));
-        let minutes = recording.frames() as f64 * frame_minutes;
-        counted.minutes += minutes;
-        if !is_variant(&recording.name) {
-            counted.originals += 1;
-            counted.original_minutes += minutes;
-        }
-        for weights in &recording.gait {
-            gaits[Gait::dominant(weights).index()] += frame_minutes;
-        }
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let ground = kinds.get(file.as_ref()).copied().unwrap_or(NO_GROUND);
-        *grounds.entry(ground.to_owned()).or_default() += minutes;
-        for (gait, peak) in stance_peaks(&recording).map_err(bad)? {
-            peaks[gait.index()].push(peak);
-        }
-        let collection = recording.source.split(';').next().unwrap_or_default().trim().to_owned();
-        let row = licences.entry((collection, recording.license.clone())).or_default();
-        *row = (row.0 + 1, row.1 + minutes);
-        counted.with_replay += usize::from(recording.simulation.is_some());
-        counted.with_phases += usize::from(recording.phase.is_some());
-        counted.phase_models.extend(recording.phase_model);
-        counted.config_hashes.insert(recording.config_hash);
+        let ground = grounds.get(file.as_ref()).copied().unwrap_or(NO_GROUND);
+        let bad = |reason| DatasetError::BadRecording { path: path.clone(), reason };
+        counts.add(recording, ground).map_err(bad)?;
         on_read();
     }
-    counted.gaits = Gait::ALL
-        .iter()
-        .map(|gait| Share { name: gait.name().to_owned(), minutes: gaits[gait.index()] })
-        .collect();
-    counted.grounds = grounds.into_iter().map(|(name, minutes)| Share { name, minutes }).collect();
-    counted.stance_peaks = Gait::ALL
-        .iter()
-        .filter(|gait| !peaks[gait.index()].is_empty())
-        .map(|gait| histogram(*gait, &peaks[gait.index()]))
-        .collect();
-    counted.licences = licences
-        .into_iter()
-        .map(|((collection, license), (recordings, minutes))| LicenceRow {
+    let mut census = counts.census();
+    if let Some(manifest) = &dataset.manifest {
+        census.closures = closures(&manifest.clips);
+        let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty());
+        census.warnings =
+            warned.map(|clip| Warned { file: clip.file.clone(), warnings: clip.warnings.clone() }).collect();
+        census.with_warnings = Some(census.warnings.len());
+        census.skipped = Some(skipped(manifest));
+    }
+    Ok(census)
+}
+
+/// Sums over the recordings so far.
+#[derive(Default)]
+struct Counts {
+    recordings: usize,
+    originals: usize,
+    minutes: f64,
+    original_minutes: f64,
+    /// Minutes of each gait.
+    gaits: [f64; Gait::COUNT],
+    /// Minutes on each kind of ground.
+    grounds: BTreeMap<String, f64>,
+    /// Peaks of the stances of each gait.
+    peaks: [Vec<f32>; Gait::COUNT],
+    /// Recordings and minutes of each collection and licence.
+    licences: BTreeMap<(String, String), (usize, f64)>,
+    with_replay: usize,
+    with_phases: usize,
+    phase_models: BTreeSet<String>,
+    config_hashes: BTreeSet<String>,
+}
+
+impl Counts {
+    /// Adds a recording. An error is what is wrong with its replay.
+    fn add(&mut self, recording: Recording, ground: &str) -> Result<(), String> {
+        let frame_minutes = 1.0 / (60.0 * f64::from(recording.frame_rate_hz));
+        let minutes = recording.frames() as f64 * frame_minutes;
+        self.recordings += 1;
+        self.minutes += minutes;
+        if !is_variant(&recording.name) {
+            self.originals += 1;
+            self.original_minutes += minutes;
+        }
+        for weights in &recording.gait {
+            self.gaits[Gait::dominant(weights).index()] += frame_minutes;
+        }
+        *self.grounds.entry(ground.to_owned()).or_default() += minutes;
+        for (gait, peak) in stance_peaks(&recording)? {
+            self.peaks[gait.index()].push(peak);
+        }
+        let collection = recording.source.split(';').next().unwrap_or_default().trim().to_owned();
+        let row = self.licences.entry((collection, recording.license)).or_default();
+        *row = (row.0 + 1, row.1 + minutes);
+        self.with_replay += usize::from(recording.simulation.is_some());
+        self.with_phases += usize::from(recording.phase.is_some());
+        self.phase_models.extend(recording.phase_model);
+        self.config_hashes.insert(recording.config_hash);
+        Ok(())
+    }
+
+    /// The census, without what a manifest adds.
+    fn census(self) -> Census {
+        let minutes_of = |gait: Gait| self.gaits[gait.index()];
+        let peaks_of = |gait: Gait| self.peaks[gait.index()].as_slice();
+        let seen = Gait::ALL.into_iter().filter(|gait| !peaks_of(*gait).is_empty());
+        let licence = |((collection, license), (recordings, minutes))| LicenceRow {
             collection,
             license,
             recordings,
             minutes,
-        })
-        .collect();
-    counted.licences.sort_by(|a, b| b.minutes.total_cmp(&a.minutes));
-    if let Some(manifest) = &dataset.manifest {
-        counted.closures = closures(&manifest.clips);
-        let warned = manifest.clips.iter().filter(|clip| !clip.warnings.is_empty());
-        counted.warnings =
-            warned.map(|clip| Warned { file: clip.file.clone(), warnings: clip.warnings.clone() }).collect();
-        counted.with_warnings = Some(counted.warnings.len());
-        let failed = manifest.failures.iter().map(|failure| Skipped {
-            name: failure.input.display().to_string(),
-            reason: failure.error.clone(),
-        });
-        let left_out = manifest
-            .clips
-            .iter()
-            .flat_map(|clip| &clip.left_out)
-            .map(|variant| Skipped { name: variant.name.clone(), reason: variant.reason.clone() });
-        counted.skipped = Some(failed.chain(left_out).collect());
+        };
+        let mut licences: Vec<LicenceRow> = self.licences.into_iter().map(licence).collect();
+        licences.sort_by(|a, b| b.minutes.total_cmp(&a.minutes));
+        Census {
+            recordings: self.recordings,
+            originals: self.originals,
+            minutes: self.minutes,
+            original_minutes: self.original_minutes,
+            gaits: Gait::ALL
+                .into_iter()
+                .map(|gait| Share { name: gait.name().to_owned(), minutes: minutes_of(gait) })
+                .collect(),
+            grounds: self.grounds.into_iter().map(|(name, minutes)| Share { name, minutes }).collect(),
+            with_replay: self.with_replay,
+            with_phases: self.with_phases,
+            phase_models: self.phase_models,
+            config_hashes: self.config_hashes,
+            stance_peaks: seen.map(|gait| histogram(gait, peaks_of(gait))).collect(),
+            closures: None,
+            licences,
+            with_warnings: None,
+            warnings: Vec::new(),
+            skipped: None,
+        }
     }
-    Ok(counted)
+}
+
+/// What the manifest says was not made.
+fn skipped(manifest: &Manifest) -> Vec<Skipped> {
+    let failed = manifest
+        .failures
+        .iter()
+        .map(|failure| Skipped { name: failure.input.display().to_string(), reason: failure.error.clone() });
+    let left_out = manifest.clips.iter().flat_map(|clip| &clip.left_out);
+    let left_out =
+        left_out.map(|variant| Skipped { name: variant.name.clone(), reason: variant.reason.clone() });
+    failed.chain(left_out).collect()
 }
 
 fn closures(clips: &[ManifestClip]) -> Option<Closures> {

@@ -3,13 +3,14 @@
 use pomp_motion::{Clip, humanoid};
 use pomp_terrain::HeightMap;
 
-/// The lowest joint of a standing body is so high above the ground, and by this much more of one in the air, m for a body of 1.75 m.
+/// Height of the lowest joint of a standing body above the ground, and the least additional height that counts as airborne, m for a
+/// body of 1.75 m.
 const LOWEST_JOINT_M: f32 = humanoid::TOE_HEIGHT * 1.75;
 const CLEARLY_M: f32 = 0.03;
-/// Shorter flights are of the size of the error of a contact, s.
+/// Shorter flights are within the error of contact detection, s.
 const SHORTEST_S: f32 = 0.05;
 
-/// What to know of a clip whose first or last frames touch nothing. `contact` are its foot contacts `[T][4]`.
+/// Warnings about a clip that begins or ends without ground contact. `contact` are its foot contacts `[T][4]`.
 pub fn warnings(clip: &Clip, contact: &[[bool; 4]], ground: &HeightMap) -> Vec<String> {
     let height = |frame: usize| {
         let pose = clip.skeleton.forward_kinematics(&clip.poses[frame]);
@@ -35,7 +36,7 @@ pub fn warnings(clip: &Clip, contact: &[[bool; 4]], ground: &HeightMap) -> Vec<S
         rising,
         0,
         "begins",
-        "what it left is not known, and the ground under it is a guess until it lands",
+        "what it left is not known, and the ground under it is extrapolated until it lands",
     );
     let ends = told(
         falling,

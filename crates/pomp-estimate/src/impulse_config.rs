@@ -2,7 +2,7 @@ use pomp_config::{Fields, OutOfRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `contact_impulse` of a result is.
+/// The estimator of `contact_impulse`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImpulseEstimator {
@@ -25,17 +25,17 @@ impl ImpulseEstimator {
 
 /// How contact impulses are estimated from a clip and its replay.
 ///
-/// The defaults are one setting for all activities; `docs/impulses.md` says how well it does against force plates.
+/// The defaults are one setting for all activities; `docs/impulses.md` compares them with force plates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImpulseConfig {
-    /// What is stored as `contact_impulse`. Default inverse dynamics.
+    /// Estimator of `contact_impulse`. Default inverse dynamics.
     pub estimator: ImpulseEstimator,
     /// Bandwidth of the motion of the centre of mass, Hz: a Butterworth filter of second order, run forwards and
-    /// backwards. Default 10. Lower blunts strikes, higher lets the noise of the mocap through.
+    /// backwards. Default 10. Lower smooths strikes away, higher passes the noise of the mocap.
     pub bandwidth_hz: f32,
-    /// The same for its height around the landings of jumps, Hz. Default 14: the harder a landing, the more of the fast
-    /// motion is the impact and not noise.
+    /// The same for its height around the landings of jumps, Hz. Default 14: around a hard landing more of the fast
+    /// motion is impact, and less is noise.
     pub landing_bandwidth_hz: f32,
     /// Bandwidth of the motion of the segments, from which the centre of pressure follows, Hz. Default 6. Angular
     /// momentum is noisier than momentum.
@@ -43,25 +43,25 @@ pub struct ImpulseConfig {
     /// Bandwidth of the share of the load on each foot, Hz. Default 4. Higher follows the zero-moment point more
     /// closely, noise included.
     pub share_bandwidth_hz: f32,
-    /// Bandwidth of the place of the load under a foot, Hz. Default 3. Lower lags behind at the strike of a heel.
+    /// Bandwidth of the centre of pressure under a foot, Hz. Default 3. Lower lags at heel strike.
     pub pressure_bandwidth_hz: f32,
-    /// Farthest from the line between heel and toes that a load acts, m. Default 0.02. 0 keeps it on the line.
+    /// Largest distance of the centre of pressure from the line between heel and toes, m. Default 0.02. 0 keeps it on the line.
     pub pressure_aside_m: f32,
-    /// How long a foot goes on bearing load after its contact ends by height and speed, while the other foot is down,
-    /// s. Default 0.033: a toe that pushes off moves already.
+    /// Time for which a foot bears load after the end of its contact by height and speed, while the other foot is down, s.
+    /// Default 0.033: at push-off the toe already moves.
     pub toe_off_s: f32,
-    /// How much earlier than its contact a foot may strike, or later leave, when no other is down, s. Default 0.083.
+    /// Time by which a foot may bear load before or after its contact when the other is not down, s. Default 0.083.
     pub strike_s: f32,
-    /// It does so while the motion asks for more than this, body weights. Default 0.35: the filter smears half of the
-    /// force at a strike into the flight before it.
+    /// Total force above which it does so, body weights. Default 0.35: the filter spreads half of the force at a strike into the
+    /// flight before it.
     pub strike_above_bw: f32,
-    /// Without any contact, the body flies when its motion asks for less than this of its weight; else something
-    /// carries it that was not seen. Default 0.5.
+    /// Without contact, the body is in flight when the total force is below this share of its weight; otherwise an unseen support
+    /// carries it. Default 0.5.
     pub flight_below_bw: f32,
     /// Largest horizontal force over the vertical. Default 0.9, the friction of the ragdoll.
     pub friction: f32,
     /// A body other than a foot that bears load in the replay counts when the clip has it this near to the ground,
-    /// m. Default 0.25. Smaller loses hands and knees, larger believes a ragdoll that fell.
+    /// m. Default 0.25. Smaller misses hands and knees, larger accepts contacts of a ragdoll that fell.
     pub near_ground_m: f32,
 }
 

@@ -1,8 +1,8 @@
-//! What a clip says about itself (docs/method.md §6): its defects, the ground under it, and the forces on it.
+//! Estimates from a mocap clip (docs/method.md §6): its defects, the ground under it, and the forces on it.
 //!
-//! [`defects`] finds frames that no person can have moved through; [`terrain_fit`] reconstructs the ground from the contacts;
-//! [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse; [`mod@impulses`] makes of it and of
-//! the clip's own motion the impulses that a force plate would measure, and says beforehand what the clip asks of the drives
+//! [`defects`] finds frames that no body can have moved through; [`terrain_fit`] reconstructs the ground from the contacts;
+//! [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse; [`mod@impulses`] estimates from it and
+//! from the clip's own motion the impulses that a force plate would measure, and before the replay the feed-forward of the drives
 //! ([`expectations`]). A [`Stage`] is the replay frame by frame, for variants of a clip that are simulated.
 //!
 //! It reads no files and draws nothing at random but terrain patches.

@@ -31,11 +31,11 @@ impl Course for Undisturbed {
     fn observe(&mut self, _frame: usize, _simulated: &GlobalPose) {}
 }
 
-/// Tracks `clip` on `terrain`. `expected` is what the clip asks of the drives in each frame `[T]`
-/// ([`expectations`](crate::expectations)); empty, they know nothing of it.
+/// Tracks `clip` on `terrain`. `expected` is the feed-forward of the drives per frame `[T]`
+/// ([`expectations`](crate::expectations)); empty for none.
 ///
 /// # Errors
-/// What the simulator refuses: a bad config, a terrain or a target that is not finite.
+/// An error of the simulator: a bad config, a terrain or a target that is not finite.
 pub fn replay(
     clip: &Clip,
     terrain: &TerrainGrid,
@@ -46,7 +46,7 @@ pub fn replay(
     replay_on(clip, terrain, dynamic, config, expected, &mut Undisturbed)
 }
 
-/// Tracks what `course` makes of `clip` on `terrain`; see [`replay()`].
+/// Tracks `clip`, as `course` changes it, on `terrain`; see [`replay()`].
 ///
 /// # Errors
 /// Those of [`replay()`].

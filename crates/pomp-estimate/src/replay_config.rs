@@ -11,17 +11,17 @@ pub struct ReplayConfig {
     /// recording begins. Default 6.
     pub warm_up_frames: usize,
     /// When the simulated pelvis is farther than this from the clip's, the ragdoll has lost the clip and is
-    /// put back onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
+    /// reset onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
     /// records long falls. Default 0.5.
     pub lost_beyond_m: f32,
-    /// Whether the drives are told beforehand which forces and accelerations the clip asks for, by the estimate of its
-    /// contact impulses. Default true. Without it, how the legs share the weight hangs on millimetres of the clip, and
-    /// a heel takes in three frames what a person's takes in eight.
+    /// Feed-forward of the drives by the forces and accelerations of the clip, from the estimate of its contact impulses.
+    /// Default true. Without it the share of the weight on each leg depends on millimetres of the clip, and the impact of a heel
+    /// lasts three frames instead of a person's eight.
     pub feed_forward: bool,
-    /// Stiffness of knee and ankle of a leg that is expected to bear, over that of the drives. Default 0.15; 1 leaves
-    /// it. Such a leg has its torque beforehand; a stiff one only adds the errors of the clip's soles.
+    /// Stiffness of knee and ankle of a leg that is expected to bear load, relative to the drives. Default 0.15; 1 leaves it
+    /// unchanged. Feed-forward supplies the torque of such a leg; a stiff spring only adds the errors of the clip's soles.
     pub bearing_stiffness: f32,
-    /// The same of their damping. Default 0.6.
+    /// The same for their damping. Default 0.6.
     pub bearing_damping: f32,
 }
 

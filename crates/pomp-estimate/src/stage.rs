@@ -76,7 +76,7 @@ impl<'a> Stage<'a> {
         &self.target
     }
 
-    /// The ragdoll, to set what drives and assist give.
+    /// The ragdoll, to set the strength of drives and assist.
     pub fn module(&mut self) -> &mut DynamicModule {
         &mut self.module
     }
@@ -91,7 +91,7 @@ impl<'a> Stage<'a> {
         self.target = target;
     }
 
-    /// One frame towards `target`; `expected` is what the clip asks of it.
+    /// One frame towards `target`; `expected` is its feed-forward.
     ///
     /// # Errors
     /// What the simulator refuses.
@@ -161,14 +161,14 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A foot that bore less than this share of the weight in the frame before is not down yet, or no longer: told to bear,
-/// its leg would be thrust at the ground.
+/// A foot with less than this share of the weight in the previous frame is not on the ground; with feed-forward its leg would be
+/// thrust at the ground.
 const BEARS: f32 = 0.01;
-/// A leg that is expected to bear more than this share of the weight is soft.
+/// Share of the expected weight above which a leg gets soft gains.
 const EXPECTED_TO_BEAR: f32 = 0.02;
 
-/// What the drives are told of a frame: what is `expected`, but for feet that do not bear. `bore_n` are the forces of
-/// the ground in the frame before, N.
+/// The feed-forward of a frame: `expected` without feet that bear no load. `bore_n` are the ground forces of the previous frame,
+/// N.
 fn told(expected: &Expectation, bore_n: &[Vec3], weight_n: f32, config: &ReplayConfig) -> Expectation {
     let mut told = expected.clone();
     let soft = GainScale { stiffness: config.bearing_stiffness, damping: config.bearing_damping };

@@ -4,7 +4,7 @@
 
 mod recordings;
 
-use pomp_formats::npz::bytes_without_phases;
+use pomp_formats::npz::{ARRAYS, Presence, bytes_without_phases};
 use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_motion::Recording;
 use recordings::{Edit, edited, full_recording, plain_recording};
@@ -34,6 +34,26 @@ fn a_recording_with_everything_in_it_is_read_back_exactly() {
         let (_folder, path) = written(&recording);
         assert_eq!(read_recording(&path).unwrap(), recording);
     }
+}
+
+#[test]
+fn the_arrays_of_a_file_are_those_that_are_described_in_their_order() {
+    let names = |recording: &Recording| -> Vec<String> {
+        let (_folder, path) = written(recording);
+        let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+        let count = archive.len();
+        let names = (0..count).map(|at| archive.by_index(at).unwrap().name().unwrap().into_owned());
+        names.map(|name| name.strip_suffix(".npy").unwrap().to_owned()).collect()
+    };
+    let described = |holds: &dyn Fn(Presence) -> bool| -> Vec<String> {
+        ARRAYS.iter().filter(|array| holds(array.present)).map(|array| array.name.to_owned()).collect()
+    };
+    let mut full = full_recording();
+    let frames = full.frames();
+    full.generation.as_mut().unwrap().ground_offset = Some(vec![glam::Vec3::ZERO; frames]);
+    assert_eq!(names(&full), described(&|_| true));
+    let always = |presence| matches!(presence, Presence::Always | Presence::Optional);
+    assert_eq!(names(&plain_recording()), described(&always));
 }
 
 #[test]

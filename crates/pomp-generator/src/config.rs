@@ -1,6 +1,6 @@
 use crate::layers::LayersConfig;
 use crate::{GeneratorError, GroundMotion};
-use pomp_config::{ByValues, Fields, OutOfRange, Validate};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use schemars::JsonSchema;
@@ -54,7 +54,6 @@ pub struct GeneratorConfig {
     pub layers: LayersConfig,
     /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
     /// needs less than the replay of a clip does.
-    #[schemars(with = "ByValues<DynamicConfig>")]
     pub dynamic: DynamicConfig,
 }
 

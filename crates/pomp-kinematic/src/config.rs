@@ -1,8 +1,9 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::error::KinematicError;
 use crate::schedule::DiffusionSchedule;
+use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Where the gate's input, the phase codes over the window, lies in x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +133,47 @@ pub struct KinematicConfig {
     pub expert_dropout: f64,
 }
 
+impl Validate for KinematicConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        for (field, value) in [
+            ("input_size", self.input_size),
+            ("output_size", self.output_size),
+            ("gate_input.len", self.gate_input.len),
+            ("experts", self.experts),
+            ("condition_size", self.condition_size),
+            ("diffusion_steps", self.diffusion_steps),
+            ("time_embedding", self.time_embedding),
+        ] {
+            fields.within(field, value, 1..)?;
+        }
+        for (field, widths) in [
+            ("expert_hidden", &self.expert_hidden),
+            ("gate_hidden", &self.gate_hidden),
+            ("decoder_hidden", &self.decoder_hidden),
+        ] {
+            fields.holds(!widths.contains(&0), field, format!("{widths:?}"), "widths of 1 or more")?;
+        }
+        fields.holds(!self.decoder_hidden.is_empty(), "decoder_hidden", "[]", "at least one width")?;
+        let gate_end = self.gate_input.start.saturating_add(self.gate_input.len);
+        fields.holds(
+            gate_end <= self.input_size,
+            "gate_input",
+            format!("{}..{gate_end}", self.gate_input.start),
+            format!("a part of the {} features of x", self.input_size),
+        )?;
+        fields.holds(
+            self.expert_outputs == ExpertOutputs::Plain || self.experts <= self.condition_size,
+            "experts",
+            self.experts,
+            format!("at most condition_size, {}: no more directions are orthogonal", self.condition_size),
+        )?;
+        let even = self.time_embedding.is_multiple_of(2);
+        fields.holds(even, "time_embedding", self.time_embedding, "even: pairs of sine and cosine")?;
+        fields.within("independence", self.independence, (Bound::Excluded(0.0), Bound::Excluded(1.0)))?;
+        fields.within("expert_dropout", self.expert_dropout, 0.0..1.0)
+    }
+}
+
 impl KinematicConfig {
     /// A module that trains on two CPU cores: 2.2 M weights at x = 660, y = 480, of which 1.3 M in the experts.
     pub fn compact(input_size: usize, output_size: usize, gate_input: GateInput) -> Self {
@@ -173,56 +215,9 @@ impl KinematicConfig {
     /// Checks every field.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] with the first field that is wrong.
+    /// [`KinematicError::OutOfRange`] with the first field that is wrong.
     pub fn validate(&self) -> Result<(), KinematicError> {
-        let positive = [
-            ("input_size", self.input_size),
-            ("output_size", self.output_size),
-            ("gate_input.len", self.gate_input.len),
-            ("experts", self.experts),
-            ("condition_size", self.condition_size),
-            ("decoder_hidden.len", self.decoder_hidden.len()),
-            ("diffusion_steps", self.diffusion_steps),
-            ("time_embedding", self.time_embedding),
-        ];
-        for (field, value) in positive {
-            require(value > 0, field, &value, "it must be at least 1")?;
-        }
-        let widths = [
-            ("expert_hidden", &self.expert_hidden),
-            ("gate_hidden", &self.gate_hidden),
-            ("decoder_hidden", &self.decoder_hidden),
-        ];
-        for (field, value) in widths {
-            require(!value.contains(&0), field, &format!("{value:?}"), "every width must be at least 1")?;
-        }
-        let gate_end = self.gate_input.start.saturating_add(self.gate_input.len);
-        require(
-            gate_end <= self.input_size,
-            "gate_input",
-            &format!("{}..{gate_end}", self.gate_input.start),
-            &format!("x has only {} features", self.input_size),
-        )?;
-        require(
-            self.expert_outputs == ExpertOutputs::Plain || self.experts <= self.condition_size,
-            "experts",
-            &self.experts,
-            &format!("only {} directions of that length are orthogonal", self.condition_size),
-        )?;
-        let even = self.time_embedding.is_multiple_of(2);
-        require(even, "time_embedding", &self.time_embedding, "it must be even: pairs of sine and cosine")?;
-        require(
-            self.independence > 0.0 && self.independence < 1.0,
-            "independence",
-            &self.independence,
-            "it must lie in (0, 1)",
-        )?;
-        require(
-            (0.0..1.0).contains(&self.expert_dropout),
-            "expert_dropout",
-            &self.expert_dropout,
-            "it must lie in [0, 1)",
-        )
+        Ok(self.check(&Fields::root())?)
     }
 
     /// Numbers that a file of the module holds: weights and biases. The largest number where there are more than that.
@@ -259,21 +254,8 @@ impl KinematicConfig {
     /// The cosine schedule of [`Self::diffusion_steps`] steps.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] when there is no step.
+    /// [`KinematicError::OutOfRange`] when there is no step.
     pub fn schedule(&self) -> Result<DiffusionSchedule, KinematicError> {
         DiffusionSchedule::cosine(self.diffusion_steps)
     }
-}
-
-/// [`KinematicError::BadConfig`] unless `holds`.
-pub(crate) fn require(
-    holds: bool,
-    field: &'static str,
-    value: &impl ToString,
-    requirement: &str,
-) -> Result<(), KinematicError> {
-    if holds {
-        return Ok(());
-    }
-    Err(KinematicError::BadConfig { field, value: value.to_string(), requirement: requirement.to_owned() })
 }

@@ -49,7 +49,7 @@ impl DiffusionDecoder {
     /// A decoder with weights drawn from `rng`.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`].
+    /// [`KinematicError::OutOfRange`].
     pub fn new(
         config: &KinematicConfig,
         device: &Device,

@@ -62,7 +62,7 @@ impl OrthoMoeEncoder {
     /// An encoder with weights drawn from `rng`.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`].
+    /// [`KinematicError::OutOfRange`].
     pub fn new(
         config: &KinematicConfig,
         device: &Device,

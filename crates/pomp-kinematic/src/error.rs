@@ -1,18 +1,22 @@
+use pomp_config::OutOfRange;
 use thiserror::Error;
 
 /// What can go wrong when a kinematic module is built, sampled or packed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KinematicError {
-    /// A configuration field outside what it may be.
-    #[error("kinematic configuration: `{field}` is {value}, but {requirement}")]
-    BadConfig {
-        /// Name of the field.
-        field: &'static str,
-        /// The value found.
-        value: String,
-        /// What the field must satisfy.
-        requirement: String,
+    /// A field of a configuration, or an argument, outside its range.
+    #[error("kinematic module: {0}")]
+    OutOfRange(#[from] OutOfRange),
+    /// A diffusion step of which Γ was not estimated.
+    #[error(
+        "Γ from {rows} samples: none was noised to step {step}; give at least as many samples as there are steps"
+    )]
+    TooFewSamples {
+        /// Samples seen.
+        rows: u64,
+        /// The step, from 1.
+        step: usize,
     },
     /// Two arrays that belong together disagree in size.
     #[error("{what}: expected {expected} values, found {found}")]

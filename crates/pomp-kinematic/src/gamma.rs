@@ -145,15 +145,11 @@ impl GammaEstimator {
     /// The table.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] when a step has not been seen, [`KinematicError::NotFinite`] when the
+    /// [`KinematicError::TooFewSamples`] when a step has not been seen, [`KinematicError::NotFinite`] when the
     /// decoder or the data gave a value that is not finite.
     pub fn finish(self) -> Result<GammaTable, KinematicError> {
         if let Some(step) = self.counts.iter().position(|&count| count == 0) {
-            return Err(KinematicError::BadConfig {
-                field: "samples for Γ",
-                value: self.rows.to_string(),
-                requirement: format!("step {} has none: give at least N samples", step + 1),
-            });
+            return Err(KinematicError::TooFewSamples { rows: self.rows, step: step + 1 });
         }
         let averaged = |sums: &[f64]| -> Vec<f64> {
             let rows = sums.chunks_exact(self.features).zip(&self.counts);

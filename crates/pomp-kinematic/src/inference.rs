@@ -1,10 +1,11 @@
-use crate::config::{Blend, KinematicConfig, Prediction, require};
+use crate::config::{Blend, KinematicConfig, Prediction};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_encoder::InferenceEncoder;
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
 use crate::packed::{PackedLinear, padded_rows};
 use crate::reverse::{ReverseProcess, StepNoise};
+use pomp_config::Fields;
 use pomp_lanes::Lanes;
 
 /// Experts whose α is below this do not run in the decoder.
@@ -56,7 +57,7 @@ impl KinematicInference {
     ///
     /// # Errors
     /// [`KinematicError::NotFinite`] for a weight that is not finite, [`KinematicError::SizeMismatch`] when the
-    /// process was planned for another number of features, [`KinematicError::BadConfig`] when it was planned
+    /// process was planned for another number of features, [`KinematicError::OutOfRange`] when it was planned
     /// for more steps than the module has.
     pub fn new(model: &KinematicModel, process: ReverseProcess) -> Result<Self, KinematicError> {
         let config = model.config().clone();
@@ -124,12 +125,7 @@ impl KinematicInference {
     pub fn set_process(&mut self, process: ReverseProcess) -> Result<(), KinematicError> {
         let steps = self.mixes.len();
         for transition in &process.transitions {
-            require(
-                (1..=steps).contains(&transition.from),
-                "the reverse process's step",
-                &transition.from,
-                &format!("the module has the steps 1..={steps}"),
-            )?;
+            Fields::root().within("step of the reverse process", transition.from, 1..=steps)?;
             if let StepNoise::PerFeature(sigmas) = &transition.noise {
                 check_size("the reverse process's noise", self.config.output_size, sigmas.len())?;
             }
@@ -142,15 +138,11 @@ impl KinematicInference {
     /// ([`DEFAULT_GATE_THRESHOLD`] at first). 0 runs all of them.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] unless it lies in [0, 1/K), where at least one expert always runs.
+    /// [`KinematicError::OutOfRange`] unless it lies in [0, 1/K), where at least one expert always runs.
     pub fn set_gate_threshold(&mut self, threshold: f32) -> Result<(), KinematicError> {
         let largest = 1.0 / self.config.experts as f32;
-        require(
-            (0.0..largest).contains(&threshold),
-            "gate_threshold",
-            &threshold,
-            &format!("it must lie in [0, {largest}), so that an expert is always left"),
-        )?;
+        // Below 1/K, so that an expert is always left.
+        Fields::root().within("gate_threshold", threshold, 0.0..largest)?;
         self.gate_threshold = threshold;
         Ok(())
     }
@@ -218,7 +210,7 @@ impl KinematicInference {
     /// ŷ_0 for x, y_n and n: one run of the module outside the reverse process, for inspection.
     ///
     /// # Errors
-    /// As [`Self::sample`], and [`KinematicError::BadConfig`] for n outside 1..=N.
+    /// As [`Self::sample`], and [`KinematicError::OutOfRange`] for n outside 1..=N.
     pub fn predict_clean(
         &mut self,
         x: &[f32],
@@ -229,7 +221,7 @@ impl KinematicInference {
         check_size("y_n", self.config.output_size, noisy.len())?;
         check_size("the clean y", self.config.output_size, clean.len())?;
         let steps = self.mixes.len();
-        require((1..=steps).contains(&n), "n", &n, &format!("it must lie in 1..={steps}"))?;
+        Fields::root().within("n", n, 1..=steps)?;
         check_finite("y_n", self.config.output_size, noisy)?;
         self.prepare(x)?;
         self.buffers.y.copy_from_slice(noisy);

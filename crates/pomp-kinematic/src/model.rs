@@ -35,7 +35,7 @@ impl KinematicModel {
     /// A module with weights drawn from `seed`: the same seed gives the same bytes.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`].
+    /// [`KinematicError::OutOfRange`].
     pub fn new(config: &KinematicConfig, seed: u64, device: &Device) -> Result<Self, KinematicError> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let encoder = OrthoMoeEncoder::new(config, device, &mut rng)?;

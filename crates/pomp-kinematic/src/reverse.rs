@@ -1,10 +1,9 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::config::require;
 use crate::error::KinematicError;
 use crate::gamma::{GammaTable, mean};
 use crate::schedule::DiffusionSchedule;
+use pomp_config::Fields;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// λ_n², the variance of q(y_s | y_n, y_0) that the reverse process is built on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -120,7 +119,7 @@ impl ReverseProcess {
     /// `gamma` may be absent when the covariance is [`Covariance::None`].
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] for a number of steps outside 1..=N or a bad temperature,
+    /// [`KinematicError::OutOfRange`] for a number of steps outside 1..=N or a bad temperature,
     /// [`KinematicError::MissingGamma`], or what [`GammaTable::validate`] finds.
     pub fn new(
         schedule: &DiffusionSchedule,
@@ -129,16 +128,12 @@ impl ReverseProcess {
         gamma: Option<&GammaTable>,
     ) -> Result<Self, KinematicError> {
         let steps = config.steps;
-        require(
-            (1..=schedule.steps()).contains(&steps),
-            "steps",
-            &steps,
-            &format!("it must lie in 1..={}, the training steps", schedule.steps()),
-        )?;
+        let fields = Fields::root();
+        fields.within("steps", steps, 1..=schedule.steps())?;
         for (field, value) in
             [("temperature", config.temperature), ("initial_temperature", config.initial_temperature)]
         {
-            require(value.is_finite() && value >= 0.0, field, &value, "it must be finite and not negative")?;
+            fields.within(field, value, 0.0..)?;
         }
         if let Some(gamma) = gamma {
             gamma.validate(schedule, features)?;

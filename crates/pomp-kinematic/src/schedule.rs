@@ -1,5 +1,5 @@
-use crate::config::require;
 use crate::error::KinematicError;
+use pomp_config::Fields;
 
 /// Offset of the cosine schedule that keeps the first steps from being too small (Nichol & Dhariwal 2021).
 const COSINE_OFFSET: f64 = 0.008;
@@ -19,9 +19,9 @@ impl DiffusionSchedule {
     /// capped steps leaves.
     ///
     /// # Errors
-    /// [`KinematicError::BadConfig`] when `steps` is 0.
+    /// [`KinematicError::OutOfRange`] when `steps` is 0.
     pub fn cosine(steps: usize) -> Result<Self, KinematicError> {
-        require(steps > 0, "diffusion_steps", &steps, "it must be at least 1")?;
+        Fields::root().within("diffusion_steps", steps, 1..)?;
         let ideal = |n: usize| {
             let time = n as f64 / steps as f64;
             ((time + COSINE_OFFSET) / (1.0 + COSINE_OFFSET) * std::f64::consts::FRAC_PI_2).cos().powi(2)
@@ -97,6 +97,6 @@ mod tests {
 
     #[test]
     fn rejects_a_schedule_without_a_step() {
-        assert!(matches!(DiffusionSchedule::cosine(0), Err(KinematicError::BadConfig { .. })));
+        assert!(matches!(DiffusionSchedule::cosine(0), Err(KinematicError::OutOfRange(_))));
     }
 }

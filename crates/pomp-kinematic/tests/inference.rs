@@ -226,13 +226,13 @@ fn rejects_a_process_of_another_module() {
     let other = KinematicConfig { diffusion_steps: 30, ..small() };
     let other = KinematicModel::new(&other, 5, &Device::flex()).unwrap();
     let process = ReverseProcess::new(other.schedule(), 13, &SamplerConfig::ddim(2), None).unwrap();
-    assert!(matches!(inference().set_process(process), Err(KinematicError::BadConfig { .. })));
+    assert!(matches!(inference().set_process(process), Err(KinematicError::OutOfRange(_))));
 }
 
 #[test]
 fn rejects_a_threshold_that_could_skip_every_expert() {
     for bad in [0.125, -0.1, f32::NAN] {
-        assert!(matches!(inference().set_gate_threshold(bad), Err(KinematicError::BadConfig { .. })));
+        assert!(matches!(inference().set_gate_threshold(bad), Err(KinematicError::OutOfRange(_))));
     }
 }
 

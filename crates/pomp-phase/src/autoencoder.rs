@@ -174,7 +174,7 @@ impl PeriodicAutoencoder {
     /// the weights can be trained.
     ///
     /// # Errors
-    /// [`PhaseError::BadConfig`].
+    /// [`PhaseError::OutOfRange`].
     pub fn new(config: &PeriodicAutoencoderConfig, seed: u64, device: &Device) -> Result<Self, PhaseError> {
         config.validate()?;
         let mut weights = InitialWeights::new(seed, device);

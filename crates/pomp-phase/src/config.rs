@@ -1,4 +1,5 @@
 use crate::{PhaseError, WindowConfig};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_tensors::{AdamWSettings, adamw};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,35 +54,9 @@ impl PeriodicAutoencoderConfig {
     }
 
     /// # Errors
-    /// [`PhaseError::BadConfig`] names the field.
+    /// [`PhaseError::OutOfRange`] names the field.
     pub fn validate(&self) -> Result<(), PhaseError> {
-        self.window.validate()?;
-        for (field, value) in
-            [("joints", self.joints), ("channels", self.channels), ("intermediate", self.intermediate)]
-        {
-            if !(1..=MOST_CHANNELS).contains(&value) {
-                return Err(PhaseError::BadConfig {
-                    field,
-                    value: value.to_string(),
-                    rule: "it is 1 to 10000",
-                });
-            }
-        }
-        if self.kernel.is_multiple_of(2) {
-            return Err(PhaseError::BadConfig {
-                field: "kernel",
-                value: self.kernel.to_string(),
-                rule: "a centred kernel has an odd number of taps",
-            });
-        }
-        if self.kernel >= 2 * self.window.frames() {
-            return Err(PhaseError::BadConfig {
-                field: "kernel",
-                value: self.kernel.to_string(),
-                rule: "a kernel has at most twice as many taps as the window has frames, less one",
-            });
-        }
-        Ok(())
+        Ok(self.check(&Fields::root())?)
     }
 
     /// Numbers that a file of the network holds: weights, biases and running statistics.
@@ -100,17 +75,35 @@ impl PeriodicAutoencoderConfig {
     }
 }
 
+impl Validate for PeriodicAutoencoderConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.window.check(&fields.section("window"))?;
+        fields.within("joints", self.joints, 1..=MOST_CHANNELS)?;
+        fields.within("channels", self.channels, 1..=MOST_CHANNELS)?;
+        fields.within("intermediate", self.intermediate, 1..=MOST_CHANNELS)?;
+        let odd = !self.kernel.is_multiple_of(2);
+        fields.holds(odd, "kernel", self.kernel, "an odd number of taps, so that there is a middle one")?;
+        let overlaps = self.kernel < 2 * self.window.frames();
+        fields.holds(
+            overlaps,
+            "kernel",
+            self.kernel,
+            "at most twice as many taps as the window has frames, less one",
+        )
+    }
+}
+
 /// How the autoencoders are trained (DeepPhase §3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseTrainingConfig {
-    /// Step size of AdamW, 1e-4 by default. Larger ones learn faster and phases jitter more.
+    /// Step size of AdamW. Larger ones learn faster and phases jitter more.
     pub learning_rate: f64,
-    /// Decoupled weight decay, 1e-4 by default.
+    /// Decoupled weight decay.
     pub weight_decay: f32,
-    /// Windows per step, 32 by default.
+    /// Windows per step.
     pub batch_size: usize,
-    /// Passes over the windows, 30 by default.
+    /// Passes over the windows.
     pub epochs: usize,
 }
 

@@ -1,3 +1,4 @@
+use pomp_config::OutOfRange;
 use thiserror::Error;
 
 /// What can be wrong with phases, windows and their configuration.
@@ -24,16 +25,9 @@ pub enum PhaseError {
         /// Column (joint or value), from 0.
         column: usize,
     },
-    /// A configuration value that makes no network.
-    #[error("{field} is {value}, but {rule}")]
-    BadConfig {
-        /// Name of the field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// The rule that it breaks.
-        rule: &'static str,
-    },
+    /// A field of a configuration outside its range.
+    #[error("phase encoding module: {0}")]
+    OutOfRange(#[from] OutOfRange),
     /// A frame outside its clip.
     #[error("there is no frame {frame}: the motion has {frames}")]
     NoSuchFrame {

@@ -1,9 +1,11 @@
 use crate::manifold::expect_size;
 use crate::{PhaseError, VelocityWindow, WindowConfig};
+use pomp_config::{Fields, OutOfRange};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// How the window of the aligned encoder is put together around frame i: simulated velocities up to i, "artificial
 /// simulated" ones for the near future, target velocities for the rest (POMP, aligned PAE).
@@ -29,28 +31,21 @@ impl Default for StitchConfig {
 
 impl StitchConfig {
     /// # Errors
-    /// [`PhaseError::BadConfig`].
+    /// [`PhaseError::OutOfRange`].
     pub fn validate(&self, window: &WindowConfig) -> Result<(), PhaseError> {
         window.validate()?;
-        if self.near_frames > window.radius_frames {
-            return Err(PhaseError::BadConfig {
-                field: "stitch.near_frames",
-                value: self.near_frames.to_string(),
-                rule: "the near future lies within the window",
-            });
-        }
-        for (field, value) in
-            [("stitch.decay_s", self.decay_s), ("stitch.max_acceleration", self.max_acceleration)]
-        {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(PhaseError::BadConfig {
-                    field,
-                    value: value.to_string(),
-                    rule: "it is positive",
-                });
-            }
-        }
-        Ok(())
+        Ok(self.check_in(window, &Fields::root().section("stitch"))?)
+    }
+
+    /// Checks every range, for a window.
+    ///
+    /// # Errors
+    /// The first field outside its range.
+    pub fn check_in(&self, window: &WindowConfig, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("near_frames", self.near_frames, ..=window.radius_frames)?;
+        let positive = (Bound::Excluded(0.0), Bound::Unbounded);
+        fields.within("decay_s", self.decay_s, positive)?;
+        fields.within("max_acceleration", self.max_acceleration, positive)
     }
 
     /// Frames of target velocities that a window takes: 40 by default, for i+21 … i+60.

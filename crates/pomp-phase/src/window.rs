@@ -1,9 +1,11 @@
 use crate::PhaseError;
 use crate::manifold::expect_size;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 
 /// Most frames on each side of the centre: the tables of the transforms grow with the square.
 const LARGEST_RADIUS: usize = 1000;
@@ -25,6 +27,13 @@ impl Default for WindowConfig {
     }
 }
 
+impl Validate for WindowConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("radius_frames", self.radius_frames, 2..=LARGEST_RADIUS)?;
+        fields.within("frame_rate_hz", self.frame_rate_hz, (Bound::Excluded(0.0), Bound::Unbounded))
+    }
+}
+
 impl WindowConfig {
     /// Number of frames, N = 2·radius + 1.
     pub fn frames(&self) -> usize {
@@ -37,23 +46,9 @@ impl WindowConfig {
     }
 
     /// # Errors
-    /// [`PhaseError::BadConfig`] for a window that is empty or beyond reason, or a frame rate that is not positive.
+    /// [`PhaseError::OutOfRange`] for an empty window or a frame rate that is not positive.
     pub fn validate(&self) -> Result<(), PhaseError> {
-        if !(2..=LARGEST_RADIUS).contains(&self.radius_frames) {
-            return Err(PhaseError::BadConfig {
-                field: "window.radius_frames",
-                value: self.radius_frames.to_string(),
-                rule: "a window has 2 to 1000 frames on each side",
-            });
-        }
-        if !(self.frame_rate_hz.is_finite() && self.frame_rate_hz > 0.0) {
-            return Err(PhaseError::BadConfig {
-                field: "window.frame_rate_hz",
-                value: self.frame_rate_hz.to_string(),
-                rule: "a frame rate is positive",
-            });
-        }
-        Ok(())
+        Ok(self.check(&Fields::root().section("window"))?)
     }
 
     /// The window around `frame` of joint velocities `[T, J]`, m/s, each frame in its own root frame.

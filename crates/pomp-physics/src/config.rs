@@ -1,5 +1,6 @@
 use crate::PhysicsError;
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest stiffness, force or torque, in the field's own unit.
@@ -8,7 +9,7 @@ const MOST: f32 = 1e6;
 /// Everything that can be set about the dynamic module; `configs/physics.toml` holds the defaults.
 ///
 /// Every field has to be present in a file: nothing is filled in silently.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DynamicConfig {
     /// Body mass, kg; default 75. Drives, torque limits and the assist scale with it.
@@ -40,7 +41,7 @@ pub struct DynamicConfig {
 
 /// Compliance of contacts: the spring and damper of a mass on the ground. For a pair of links and for a link on the ground the mass is
 /// that of the whole body (of both bodies, in series), and the points at which they touch share the spring.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactConfig {
     /// Natural frequency, Hz; default 10. Lower is softer: blunter impact peaks, deeper sinking; below 8 swinging
@@ -60,7 +61,7 @@ pub struct ContactConfig {
 }
 
 /// Stiffness and strength of one group of joints, for a body of 75 kg; both scale with body mass.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
     /// Kp, N·m/rad. Too little: limp, lags behind targets; too much: rigid, swallows pushes.
@@ -75,7 +76,7 @@ pub struct Drive {
 /// closest to force plates; a third of them tracks half as well and lets legs sag, twice of them gains
 /// nothing. The torque limits are of the order of the strongest isokinetic torques of athletes (hip and knee
 /// extension 300 to 350 N·m, ankle 250 N·m, shoulder 150 N·m, elbow 100 N·m); ours, rounded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
     /// Kd as a multiple of Kp, seconds; default 0.02. At 0.05 the motion of the closed loop jerks a quarter more and
@@ -110,7 +111,7 @@ pub struct DriveConfig {
 }
 
 /// Joint limits: ranges of swing and twist per joint, see [`crate::JointLimit`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitConfig {
     /// Whether targets are clamped to the ranges and joints beyond them are pulled back.
@@ -126,7 +127,7 @@ pub struct LimitConfig {
 ///
 /// With the defaults a push of 100 N·s on the chest in 0.1 s moves a walker's pelvis by 10 cm, one of 200 N·s
 /// by half a metre, and one of 300 N·s fells it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssistConfig {
     /// Horizontal stiffness, body weights per metre; default 5 (3.7 kN/m at 75 kg). Damping is critical for
@@ -154,7 +155,7 @@ pub struct AssistConfig {
 }
 
 /// Bounds of a credible state; beyond them the last good state is restored.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfig {
     /// Largest speed of the root, m/s; default 30.

@@ -10,19 +10,19 @@ use crate::{PreprocessConfig, PreprocessError};
 use pomp_motion::retarget::RigLibrary;
 use pomp_motion::{Gait, Recording};
 
-/// Fewest frames that a clip needs at the target rate: a third of a second.
+/// Least number of frames of a clip at the target rate: a third of a second.
 const LEAST_FRAMES: usize = 20;
 
-/// All results of one clip; hashes are still empty. The first entry tells what the clip does not have.
+/// All results of one clip; hashes are still empty. The first entry lists the variants that the clip does not have.
 ///
 /// # Errors
-/// What is wrong with the clip.
+/// A defect of the clip.
 pub fn preprocess_clip(
     input: &Input,
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<Vec<(Recording, ManifestEntry)>, PreprocessError> {
-    // What the libraries below report carries the clip's name.
+    // Log messages of the crates below carry the clip's name.
     let _clip = tracing::info_span!("clip", name = %input.name).entered();
     let loaded = load_clip(&input.path, config, rigs)?;
     if loaded.clip.frames() < LEAST_FRAMES {

@@ -1,6 +1,6 @@
 use crate::PreprocessError;
 use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
-use pomp_config::{ByValues, Fields, OutOfRange, Validate};
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_estimate::terrain_fit::TerrainFitConfig;
 use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
 use pomp_motion::retarget::RetargetOptions;
@@ -9,7 +9,7 @@ use pomp_physics::DynamicConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that decides what preprocessing makes of a clip; its hash is stored in every result.
+/// All settings of preprocessing; their hash is stored in every result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PreprocessConfig {
@@ -33,14 +33,13 @@ pub struct PreprocessConfig {
     pub pace: PaceConfig,
     /// Clips that are pushed.
     pub bumps: BumpConfig,
-    /// Clips that are struck down and get up again; none by default.
+    /// Clips with a fall and a get-up; none by default.
     pub falls: FallConfig,
     /// Physics replay.
     pub replay: ReplayConfig,
     /// Contact impulses as stored.
     pub impulses: ImpulseConfig,
     /// The ragdoll.
-    #[schemars(with = "ByValues<DynamicConfig>")]
     pub dynamic: DynamicConfig,
 }
 
@@ -91,12 +90,12 @@ impl Validate for PreprocessConfig {
 }
 
 impl PreprocessConfig {
-    /// What of it the physics of a clip depends on.
+    /// The settings of the physics of a clip.
     pub fn physics(&self) -> PhysicsSettings<'_> {
         PhysicsSettings { dynamic: &self.dynamic, replay: &self.replay, impulses: &self.impulses }
     }
 
-    /// Checks what decides whether results mean anything.
+    /// Checks every range.
     ///
     /// # Errors
     /// [`PreprocessError::OutOfRange`] with the first field outside its range.

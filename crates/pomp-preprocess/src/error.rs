@@ -16,7 +16,7 @@ pub enum PreprocessError {
         /// What the retargeting says.
         source: pomp_motion::retarget::RetargetError,
     },
-    /// A motion that breaks its own rules.
+    /// A motion that is not valid.
     #[error("{}: {source}", path.display())]
     Motion {
         /// The clip.
@@ -24,7 +24,7 @@ pub enum PreprocessError {
         /// What is wrong with it.
         source: pomp_motion::MotionError,
     },
-    /// Frames that nobody can have moved through.
+    /// Frames that no body can have moved through.
     #[error("{}: {reason}", path.display())]
     BadFrames {
         /// The clip.
@@ -64,7 +64,7 @@ pub enum PreprocessError {
     /// A setting outside its range.
     #[error("preprocessing configuration: {0}")]
     OutOfRange(#[from] pomp_config::OutOfRange),
-    /// A setting that makes no sense.
+    /// Settings that do not fit each other or the files they name.
     #[error("preprocessing configuration: {reason}")]
     BadConfig {
         /// The field, its value and what it may be.
@@ -84,7 +84,7 @@ pub enum PreprocessError {
         /// The inputs as given.
         looked_at: String,
     },
-    /// A folder or file of the file system refuses.
+    /// A folder or file could not be read or written.
     #[error("{}: {action}: {source}; {remedy}", path.display())]
     Io {
         /// What was tried.

@@ -1,4 +1,4 @@
-//! Recorded ways up, from motion files.
+//! Recorded get-up motions, from motion files.
 
 use crate::load::load_clip;
 use crate::own_ground::on_own_ground;
@@ -7,10 +7,10 @@ use pomp_augment::{GetUpClip, way_up};
 use pomp_motion::Clip;
 use pomp_motion::retarget::RigLibrary;
 
-/// The ways up that `config` names, each followed by its mirror image.
+/// The get-up motions that `config` names, each followed by its mirror image.
 ///
 /// # Errors
-/// A file that is refused, or that holds nobody who gets up.
+/// A file that is refused, or that shows no get-up.
 pub(crate) fn get_up_clips(
     config: &PreprocessConfig,
     rigs: &RigLibrary,
@@ -22,7 +22,7 @@ pub(crate) fn get_up_clips(
         let (recording, _, fit) = on_own_ground(path, &loaded.clip, config)?;
         let frames = way_up(&recording).ok_or_else(|| PreprocessError::BadConfig {
             reason: format!(
-                "falls.get_up: {} holds nobody who lies, gets up and stands; name another clip",
+                "falls.get_up: {} does not show a person who lies, gets up and stands; name another clip",
                 path.display()
             ),
         })?;

@@ -1,5 +1,5 @@
-//! What is already done: one line of JSON per finished clip, appended as clips finish, so that a run that was
-//! interrupted at any moment goes on where it stopped.
+//! The journal of a run: one line of JSON per finished clip, appended as clips finish, so that an interrupted run continues where it
+//! stopped.
 
 use crate::PreprocessError;
 use pomp_estimate::{ImpulseReport, ReplayReport};
@@ -27,7 +27,7 @@ pub struct ManifestEntry {
     pub source: String,
     /// Licence.
     pub license: String,
-    /// Rig map, unit, up axis, scale and what else the mapping found.
+    /// Rig map, unit, up axis, scale and other results of the mapping.
     pub rig: String,
     /// Frames of the result.
     pub frames: usize,
@@ -48,12 +48,12 @@ pub struct ManifestEntry {
 /// The ground of a result, in words and numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroundRecord {
-    /// The form that the feet speak of ("flat", "plane", "smooth", "steps"), or the kind of relief ("slope", "steps",
-    /// "hills", "rough", "gaps") that the clip was laid upon.
+    /// The form reconstructed from the feet ("flat", "plane", "smooth", "steps"), or the kind of relief ("slope", "steps",
+    /// "hills", "rough", "gaps") that the clip was laid on.
     pub kind: String,
-    /// Where it comes from and its numbers.
+    /// Its origin and its numbers.
     pub description: String,
-    /// Seed of what is drawn at random in it.
+    /// Seed of its random parts.
     pub seed: u64,
     /// Lowest and highest height, metres.
     pub min_max_m: [f32; 2],
@@ -62,9 +62,9 @@ pub struct GroundRecord {
 /// A variant that a clip does not have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Name that it would have had.
+    /// Name of the missing result.
     pub name: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 

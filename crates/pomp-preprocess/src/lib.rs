@@ -3,14 +3,14 @@
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
 //! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
 //!
-//! The steps: [`load_clip`] reads, mends or refuses what is wrong with frames, and retargets; [`labelled`] finds contacts and
+//! The steps: [`load_clip`] reads a clip, repairs or refuses defects of its frames, and retargets it; [`labelled`] finds contacts and
 //! gaits; `pomp-estimate` reconstructs the ground, replays the clip and estimates its contact impulses. [`validation`] compares
 //! them with force plates, [`terrain_check`] the ground with known ones.
 //!
-//! What mocap lacks `pomp-augment` makes from what it has, when the configuration asks for it: clips on other ground, slower
-//! walks, clips that are pushed, and clips that are struck down, lie and get up.
+//! `pomp-augment` makes the variants that the configuration asks for: clips on other ground, slower walks, clips that are pushed, and
+//! clips that fall, lie and get up.
 //!
-//! It trains nothing and knows no network.
+//! No network is involved.
 
 mod clip_results;
 mod config;

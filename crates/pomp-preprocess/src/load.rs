@@ -1,4 +1,4 @@
-//! Motion files onto the project skeleton, and what every clip is labelled with.
+//! Motion files on the project skeleton, with labels of contacts and gaits.
 
 use crate::{PreprocessConfig, PreprocessError};
 use pomp_motion::retarget::{RetargetReport, RigLibrary, SourceFrame};
@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct LoadedClip {
     /// The clip at the config's rate.
     pub clip: Clip,
-    /// What the mapping found and measured.
+    /// Results of the mapping.
     pub report: RetargetReport,
     /// Warnings of reader and mapping.
     pub warnings: Vec<String>,
@@ -37,7 +37,7 @@ pub fn load_clip(
     let (rig, joints) = rigs.choose(&motion.skeleton).map_err(retarget)?;
     motion.validate().map_err(|source| retarget(source.into()))?;
     let unit = SourceFrame::detect(&motion, &joints, &config.retarget).map_err(retarget)?.unit;
-    let (motion, defects) = pomp_estimate::defects::mended(motion, unit.metres())
+    let (motion, defects) = pomp_estimate::defects::repaired(motion, unit.metres())
         .map_err(|reason| PreprocessError::BadFrames { path: path.to_path_buf(), reason })?;
     warnings.extend(defects.iter().map(ToString::to_string));
     let retargeted = pomp_motion::retarget::retarget(&motion, rig, &config.retarget).map_err(retarget)?;
@@ -52,7 +52,7 @@ pub fn load_clip(
 /// A recording of `clip` with foot contacts and gaits.
 ///
 /// # Errors
-/// What the gait labels find wrong with the clip.
+/// A clip that gait labelling refuses.
 pub fn labelled(clip: &Clip, config: &PreprocessConfig) -> Result<Recording, MotionError> {
     let mut recording = Recording::of_clip(clip);
     recording.foot_contact = pomp_motion::foot_contacts(clip, &config.contacts);

@@ -1,4 +1,4 @@
-//! What a run made, and by which configuration.
+//! The manifest of a run: results and configuration.
 
 use crate::journal::ManifestEntry;
 use crate::{PreprocessConfig, PreprocessError};
@@ -11,11 +11,11 @@ use std::path::PathBuf;
 pub struct Failure {
     /// The input.
     pub input: PathBuf,
-    /// What went wrong.
+    /// The error.
     pub error: String,
 }
 
-/// What a run made: `manifest.json`.
+/// The manifest of a run: `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Program and version.

@@ -1,5 +1,5 @@
-//! A clip on its own ground, and the results that are made from it: itself, on other patches, on relief, pushed, struck
-//! down.
+//! A clip on its own ground, and the results made from it: the clip itself and its variants on other patches, on relief, pushed,
+//! and with falls.
 
 use crate::input::Input;
 use crate::journal::GroundRecord;
@@ -21,14 +21,14 @@ pub(crate) struct Made {
     pub warnings: Vec<String>,
     pub replay: ReplayReport,
     pub impulses: ImpulseReport,
-    /// Licence of what else was put into it than the clip.
+    /// Licence of motion from other clips in it.
     pub license: Option<String>,
 }
 
 /// Why a clip does not have a result.
 pub(crate) struct NotMade {
     pub reason: String,
-    /// It was simulated, and what came of it is no sample.
+    /// It was simulated, and the result is no sample.
     pub is_failure: bool,
 }
 
@@ -38,7 +38,7 @@ impl From<String> for NotMade {
     }
 }
 
-/// A clip or its mirror image on the ground that its feet speak of: what its variants are made from.
+/// A clip or its mirror image on the ground reconstructed from its feet: the source of its variants.
 pub(crate) struct OwnGround {
     clip: Clip,
     /// With contacts, gaits, terrain and replay.
@@ -46,7 +46,7 @@ pub(crate) struct OwnGround {
     fit: FitReport,
     replay: ReplayReport,
     impulses: ImpulseReport,
-    /// What the clip asks of the drives.
+    /// Feed-forward of the drives.
     expected: Vec<Expectation>,
 }
 
@@ -71,7 +71,7 @@ impl OwnGround {
         Ok(Self { clip, recording, fit, replay, impulses, expected })
     }
 
-    /// A result, or why this clip does not have it. `get_up` are recorded ways up.
+    /// A result, or why this clip does not have it. `get_up` are recorded get-up motions.
     pub fn made(
         &self,
         input: &Input,
@@ -203,7 +203,7 @@ impl OwnGround {
             let description = format!("pushed {pushes} times, seed {}", config.bumps.seed);
             let ground =
                 GroundRecord { seed: config.bumps.seed, ..fitted_ground(&self.fit, description, config) };
-            // The clip knows nothing of the pushes: only the simulator has forces that go with this motion.
+            // The clip does not show the pushes: only the simulator's forces belong to this motion.
             let simulation = recording.simulation.as_ref().expect("a push is simulated");
             let impulses = ImpulseReport::of_simulation(
                 simulation,
@@ -275,13 +275,13 @@ impl OwnGround {
     }
 }
 
-/// What physics makes of a clip on its ground.
+/// The physics replay of a clip on its ground.
 pub(crate) struct Replayed {
     /// With contact impulses as the configuration wants them stored.
     pub simulation: SimulationTrack,
     pub report: ReplayReport,
     pub estimate: ImpulseEstimate,
-    /// What the clip asks of the drives.
+    /// Feed-forward of the drives.
     pub expected: Vec<Expectation>,
 }
 
@@ -302,7 +302,7 @@ pub(crate) fn replayed(
     Ok(Replayed { simulation, report, estimate, expected })
 }
 
-/// A clip with contacts and gaits, and the ground that its feet speak of.
+/// A clip with contacts and gaits, and the ground reconstructed from its feet.
 pub(crate) fn on_own_ground(
     path: &Path,
     clip: &Clip,

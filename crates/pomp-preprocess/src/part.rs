@@ -4,8 +4,8 @@ use pomp_files::Digest;
 
 /// A share of the inputs, for several processes or machines that write into one folder.
 ///
-/// Which part an input belongs to depends on its name and the number of parts alone, so that parts neither overlap nor
-/// leave anything out, in whatever order they run. Every part keeps a journal and a manifest of its own; a run of the
+/// Which part an input belongs to depends on its name and the number of parts alone, so that parts do not overlap and
+/// are complete, in any order. Every part keeps a journal and a manifest of its own; a run of the
 /// whole, afterwards, finds all results there and writes the manifest of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {

@@ -55,14 +55,14 @@ pub enum PlateError {
         plates_s: f64,
         /// The clip's length, s.
         clip_s: f64,
-        /// What they share, s.
+        /// Their common time, s.
         shared_s: f64,
         /// What is needed, s.
         least_s: f64,
     },
     /// A mass that the plates contradict.
     #[error(
-        "{}: the manifest says {stated_kg} kg (mass_kg_use), but the plates, which saw every contact, carry \
+        "{}: the manifest says {stated_kg} kg (mass_kg_use), but the plates, which measured every contact, carry \
          {measured_kg:.1} kg; correct one of them", path.display()
     )]
     WrongMass {
@@ -75,7 +75,7 @@ pub enum PlateError {
     },
     /// A mass that no person has.
     #[error(
-        "{}: the manifest says {stated_kg} kg (mass_kg_use), which no person weighs who stands by themselves (10 to 400 kg); \
+        "{}: the manifest says {stated_kg} kg (mass_kg_use), which is no mass of a standing person (10 to 400 kg); \
          correct it", path.display()
     )]
     NoPerson {

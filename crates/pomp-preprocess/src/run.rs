@@ -18,7 +18,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// What happens while a run goes on.
+/// Progress of a run.
 #[derive(Clone, Debug)]
 pub enum Progress {
     /// A clip is finished, or was already.
@@ -30,10 +30,10 @@ pub enum Progress {
     Failed(Failure),
 }
 
-/// Whether a clip that fails stops the run.
+/// Whether a failed clip stops the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It is reported and the others go on.
+    /// It is reported and the others continue.
     Skip,
     /// The run stops.
     Stop,
@@ -77,7 +77,7 @@ pub fn run_part(
         remedy: "give a folder that can be written with --out",
     })?;
     let config_hash = hash_with_files(config)?;
-    // Refused here, and not by every clip.
+    // Refused here once, and not for every clip.
     get_up_clips(config, rigs)?;
     let (journal, known) = Journal::open(out, &part.suffix())?;
     let shared =
@@ -105,7 +105,7 @@ fn by_name(entries: Vec<ManifestEntry>) -> HashMap<String, Vec<ManifestEntry>> {
     known
 }
 
-/// What the clips of a run share.
+/// State shared by the clips of a run.
 struct SharedRun<'a> {
     out: &'a Path,
     config: &'a PreprocessConfig,
@@ -132,7 +132,7 @@ impl SharedRun<'_> {
                     done.lock().expect("no thread panics while it pushes").extend(made);
                     progress(&Progress::Done { input: input.path.clone() });
                 }
-                // A folder that refuses refuses every clip: there is no point in going on.
+                // A folder that cannot be written fails every clip.
                 Err(error @ PreprocessError::Io { action: "writing the journal", .. }) => return Err(error),
                 Err(error) if on_failure == OnFailure::Stop => {
                     return Err(PreprocessError::Strict { message: error.to_string() });

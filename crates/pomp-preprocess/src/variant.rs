@@ -1,10 +1,10 @@
 use crate::PreprocessConfig;
 use pomp_augment::ReliefKind;
 
-/// What is made of a clip or its mirror image.
+/// A result made from a clip or its mirror image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// On the ground that its feet speak of; from 1 on with terrain where no foot touches.
+    /// On the ground reconstructed from its feet; from 1 on with other terrain where no foot touches.
     Fitted(usize),
     /// Laid on a relief.
     Warped(ReliefKind),
@@ -12,18 +12,18 @@ pub(crate) enum Variant {
     Paced(usize),
     /// Pushed on its own ground.
     Bumped,
-    /// Struck down on its own ground, and got up again.
+    /// With a fall and a get-up on its own ground.
     Felled,
 }
 
-/// A result to be.
+/// A planned result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {
     /// Its name.
     pub name: String,
     /// Whether it is of the mirror image.
     pub mirrored: bool,
-    /// What it is.
+    /// Its kind.
     pub variant: Variant,
 }
 

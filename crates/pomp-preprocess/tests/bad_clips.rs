@@ -1,8 +1,8 @@
-//! What is wrong with frames of a clip is named with its place, and mended or refused, never smoothed over.
+//! What is wrong with frames of a clip is named with its place, and repaired or refused, never smoothed over.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says what it measured")]
 
-use pomp_estimate::defects::{Defect, mended};
+use pomp_estimate::defects::{Defect, repaired};
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::RigLibrary;
@@ -58,14 +58,14 @@ fn sound_motion_is_left_as_it_is_at_any_rate_and_so_is_a_body_at_rest() {
     for kind in [MotionKind::Walk, MotionKind::Jog, MotionKind::Jump] {
         for rate_hz in [30.0, 60.0, 120.0, 200.0] {
             let motion = source(&made(kind).resampled(rate_hz));
-            let (same, defects) = mended(motion.clone(), 1.0).unwrap();
+            let (same, defects) = repaired(motion.clone(), 1.0).unwrap();
             assert!(defects.is_empty() && same == motion, "{kind:?} at {rate_hz} Hz: {defects:?}");
         }
     }
     let skeleton = Arc::new(Skeleton::humanoid(1.75));
     let statue =
         Clip::new("statue", Arc::clone(&skeleton), RATE_HZ, vec![Pose::rest(&skeleton); 90]).unwrap();
-    assert_eq!(mended(source(&statue), 1.0).unwrap().1, []);
+    assert_eq!(repaired(source(&statue), 1.0).unwrap().1, []);
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn a_spike_of_ten_metres_is_named_and_put_between_its_neighbours_and_nothing_els
         for frame in first..first + length {
             bad.poses[frame].root_position += spike;
         }
-        let (good, defects) = mended(bad, 1.0).unwrap();
+        let (good, defects) = repaired(bad, 1.0).unwrap();
         let error = apart(&good, &walk);
-        println!("{}: {error:.4} m off after it was mended", defects[0]);
+        println!("{}: {error:.4} m off after it was repaired", defects[0]);
         assert!(
             matches!(&defects[..], [Defect::Spike { frames, joint, others: 21, distance_m, .. }]
                 if *frames == [first, first + length - 1] && joint == "Hips" && (distance_m - spike.length()).abs() < 0.1),
@@ -104,7 +104,7 @@ fn a_spike_of_one_joint_is_named_by_that_joint() {
     let mut bad = walk.clone();
     // An upper arm that is flipped over for a frame takes elbow and wrist with it.
     bad.poses[70].local_rotations[humanoid::LEFT_ARM.0] *= Quat::from_rotation_z(std::f32::consts::PI);
-    let (good, defects) = mended(bad, 1.0).unwrap();
+    let (good, defects) = repaired(bad, 1.0).unwrap();
     println!("{}", defects[0]);
     let text = defects[0].to_string();
     assert!(
@@ -131,7 +131,7 @@ fn a_spike_in_a_file_does_no_harm_to_its_recording_and_is_in_the_manifest() {
     };
     assert!(moved(&clean, &recording) < 0.02, "{}", moved(&clean, &recording));
     let peaks = [sound.impulses.peak_force_bw, entry.impulses.peak_force_bw];
-    println!("peaks of the estimate, clean and mended: {peaks:?}");
+    println!("peaks of the estimate, clean and repaired: {peaks:?}");
     assert!((peaks[0] - peaks[1]).abs() < 0.15, "{peaks:?}");
 }
 
@@ -149,7 +149,7 @@ fn rejects_a_jump_that_does_not_come_back_wherever_it_is() {
         for pose in &mut bad.poses[from..to] {
             pose.root_position.x += 10.0;
         }
-        let error = mended(bad, 1.0).unwrap_err();
+        let error = repaired(bad, 1.0).unwrap_err();
         println!("{error}");
         assert!(
             error.contains(named) && error.contains("\"Hips\"") && error.contains("cut the clip"),
@@ -168,7 +168,7 @@ fn limbs_that_jump_and_stay_are_named_and_left() {
     for pose in &mut bad.poses[80..] {
         pose.local_rotations[humanoid::LEFT_ARM.0] *= Quat::from_rotation_z(std::f32::consts::PI);
     }
-    let (same, defects) = mended(bad.clone(), 1.0).unwrap();
+    let (same, defects) = repaired(bad.clone(), 1.0).unwrap();
     println!("{}", defects[0]);
     assert!(matches!(&defects[..], [Defect::Wild { frames: [80, 80], joint, .. }] if joint == "LeftForeArm"));
     assert_eq!(same, bad);
@@ -180,7 +180,7 @@ fn rejects_a_motion_of_many_spikes() {
     for frame in (10..100).step_by(9) {
         bad.poses[frame].root_position.y -= 10.0;
     }
-    let error = mended(bad, 1.0).unwrap_err();
+    let error = repaired(bad, 1.0).unwrap_err();
     println!("{error}");
     assert!(error.contains("10 of 181 frames") && error.contains("the first is frame 10"), "{error}");
 }
@@ -191,7 +191,7 @@ fn frames_that_repeat_the_one_before_are_named_and_left() {
     for frame in [40, 91] {
         bad.poses[frame] = bad.poses[frame - 1].clone();
     }
-    let (same, defects) = mended(bad.clone(), 1.0).unwrap();
+    let (same, defects) = repaired(bad.clone(), 1.0).unwrap();
     println!("{}", defects[0]);
     assert_eq!(defects, [Defect::Repeated { frames: vec![40, 91] }]);
     assert_eq!(same, bad);
@@ -206,7 +206,7 @@ fn a_frozen_stretch_is_named_with_its_length_in_the_midst_and_at_the_ends() {
     for (at, copies) in [(60, 45), (0, 30), (last, 12)] {
         let mut bad = walk.clone();
         bad.poses.splice(at..at, vec![walk.poses[at].clone(); copies]);
-        let (same, defects) = mended(bad.clone(), 1.0).unwrap();
+        let (same, defects) = repaired(bad.clone(), 1.0).unwrap();
         println!("{}", defects[0]);
         assert!(matches!(&defects[..], [Defect::Frozen { frames, seconds }]
             if *frames == [at, at + copies] && (seconds * RATE_HZ - copies as f32).abs() < 1e-3));
@@ -215,7 +215,7 @@ fn a_frozen_stretch_is_named_with_its_length_in_the_midst_and_at_the_ends() {
     // The motion goes on unseen, and the body jumps to where it has gone.
     let mut bad = walk.clone();
     bad.poses[60..121].fill(walk.poses[60].clone());
-    let error = mended(bad, 1.0).unwrap_err();
+    let error = repaired(bad, 1.0).unwrap_err();
     println!("{error}");
     assert!(
         error.contains("between frames 120 and 121")
@@ -230,7 +230,7 @@ fn motion_of_which_every_frame_is_stored_several_times_is_taken_at_its_own_rate(
         for cut in [0, 1] {
             let poses = walk.poses.iter().flat_map(|pose| vec![pose.clone(); times]).skip(cut).collect();
             let stored = SourceMotion { poses, frame_rate_hz: RATE_HZ * times as f32, ..walk.clone() };
-            let (own, defects) = mended(stored, 1.0).unwrap();
+            let (own, defects) = repaired(stored, 1.0).unwrap();
             println!("{}", defects[0]);
             assert!(matches!(&defects[..], [Defect::Multiplied { times: found, .. }] if *found == times));
             assert_eq!(own.frame_rate_hz, RATE_HZ);

@@ -113,7 +113,7 @@ fn rejects_a_way_up_on_which_nobody_gets_up() {
         run(&inputs, &out, &config, &RigLibrary::builtin(), OnFailure::Skip, &|_| {}).unwrap_err().to_string()
     };
     let walks = refusal(vec![clip.clone()]);
-    assert!(walks.contains("clip.bvh holds nobody who lies, gets up and stands"), "{walks}");
+    assert!(walks.contains("clip.bvh does not show a person who lies, gets up and stands"), "{walks}");
     let missing = refusal(vec![folder.path().join("none.bvh")]);
     assert!(missing.contains("none.bvh") && missing.contains("get_up"), "{missing}");
 }

@@ -2,63 +2,47 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside the functions that clippy exempts")]
 
-use pomp_bench::{BenchConfig, Report, World, run};
+use pomp_bench::{BenchConfig, PushDesign, Report, Scenario, World, run};
 use pomp_embedded::Device;
 use std::fs;
 use std::path::Path;
 
-/// Names of methods and scenarios are file names; what is said about them is any text.
-const MINIATURE: &str = r#"
-first_seed = 1
-preview_s = 0.2
-[[method]]
-name = "ours"
-about = "the <b>closed</b> loop & \"friends\""
-kind = { closed_loop = {} }
-[[method]]
-name = "kinematic_only"
-about = "no physics"
-kind = { closed_loop = { dynamics = "kinematic_only" } }
-[[method]]
-name = "mocap"
-about = "needs data that is not there"
-kind = { mocap = {} }
-[[scenario]]
-name = "flat"
-about = "level <i>ground</i>"
-terrain = { shape = { kind = "flat" } }
-control = { preset = "walk" }
-seconds = 2.0
-runs = 2
-gaits = ["walk"]
-methods = ["ours", "kinematic_only", "mocap"]
-preview = true
-[[scenario]]
-name = "push_20"
-about = "small pushes"
-terrain = { shape = { kind = "flat" } }
-control = { preset = "walk" }
-seconds = 3.5
-runs = 2
-gaits = ["walk"]
-methods = ["ours"]
-push = { impulse_ns = 20.0, directions = 2, bodies = ["Hips"], from_s = 1.5, span_s = 0.2 }
-[[scenario]]
-name = "push_40"
-about = "larger pushes"
-terrain = { shape = { kind = "flat" } }
-control = { preset = "walk" }
-seconds = 3.5
-runs = 2
-gaits = ["walk"]
-methods = ["ours"]
-push = { impulse_ns = 40.0, directions = 2, bodies = ["Hips"], from_s = 1.5, span_s = 0.2 }
-"#;
+/// The miniature of pomp-bench with two sizes of pushes besides. Names of methods and scenarios are file names; what is said about
+/// them is any text.
+fn config() -> BenchConfig {
+    let text = include_str!("../../pomp-bench/tests/miniature.toml");
+    let mut config: BenchConfig = toml::from_str(text).unwrap();
+    config.preview_s = 0.2;
+    config.method[0].about = "the <b>closed</b> loop & \"friends\"".to_owned();
+    let flat = &mut config.scenario[0];
+    flat.about = "level <i>ground</i>".to_owned();
+    flat.methods = config.method.iter().map(|method| method.name.clone()).collect();
+    for (name, about, impulse_ns) in [("push_20", "small pushes", 20.0), ("push_40", "larger pushes", 40.0)] {
+        let push = PushDesign {
+            impulse_ns,
+            directions: 2,
+            turned_deg: 0.0,
+            bodies: vec!["Hips".to_owned()],
+            from_s: 1.5,
+            span_s: 0.2,
+        };
+        config.scenario.push(Scenario {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            seconds: 3.5,
+            methods: vec!["ours".to_owned()],
+            push: Some(push),
+            preview: false,
+            ..config.scenario[0].clone()
+        });
+    }
+    config.validate().unwrap();
+    config
+}
 
 /// Runs the bench into `out` and writes its report there.
 fn bench(out: &Path, threads: usize) {
-    let config: BenchConfig = toml::from_str(MINIATURE).unwrap();
-    config.validate().unwrap();
+    let config = config();
     let world = World::new(pomp_embedded::load(&Device::flex()).unwrap(), "test".to_owned(), None);
     let runs = run(&world, &config, out, threads, &|_| {}).unwrap();
     let figures = Report::new(&world, &config, &runs).unwrap();

@@ -46,12 +46,17 @@ pub fn generate(request: &MotionRequest, terrain: &HeightMap) -> Result<Syntheti
     let pelvis = model.track(&feet, &times, FRAME_RATE_HZ)?;
 
     let inside = MARGIN..MARGIN + frames;
-    let poses =
-        inside.clone().map(|i| pose(request, &style, &path, &jumps, &feet, &pelvis, times[i], i)).collect();
-    let gait = inside
-        .clone()
-        .map(|i| gait(request, &style, &path, &jumps, &feet, &pelvis, times[i], i).one_hot())
-        .collect();
+    let tracks = Tracks {
+        request,
+        style: &style,
+        path: &path,
+        jumps: &jumps,
+        feet: &feet,
+        pelvis: &pelvis,
+        times: &times,
+    };
+    let poses = inside.clone().map(|i| tracks.pose(i)).collect();
+    let gait = inside.clone().map(|i| tracks.gait(i).one_hot()).collect();
     let foot_contact = inside
         .map(|i| {
             let [left_heel, left_toe] = feet[0].contact[i];
@@ -158,85 +163,83 @@ fn feet(planner: &StepPlanner, body: &Body, jumps: &[Jump], times: &[f32]) -> [F
     })
 }
 
-#[expect(clippy::too_many_arguments, reason = "one frame of every track")]
-fn pose(
-    request: &MotionRequest,
-    style: &Style,
-    path: &RootPath,
-    jumps: &[Jump],
-    feet: &[FootTrack; 2],
-    pelvis: &PelvisTrack,
-    time: f32,
-    i: usize,
-) -> Pose {
-    let mut local = vec![Quat::IDENTITY; humanoid::JOINTS];
-    let rotation = pelvis.rotations[i];
-    local[0] = rotation;
-    let legs = [
-        [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
-        [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
-    ];
-    for (side, joints) in legs.into_iter().enumerate() {
-        let [thigh, shank] = pelvis.legs[i][side];
-        let foot = feet[side].poses[i];
-        let chain = [rotation, thigh, shank, foot.foot, foot.toe];
-        for (k, joint) in joints.into_iter().enumerate() {
-            local[joint.0] = (chain[k].inverse() * chain[k + 1]).normalize();
-        }
-    }
-    let effort = path.effort(time);
-    let fold: f32 = jumps.iter().map(|jump| jump.fold(time)).sum();
-    let raise: f32 = jumps.iter().map(|jump| jump.arm_raise(time)).sum();
-    // The left arm goes forward with the right leg; hanging arms rest slightly in front of the body.
-    let swing = [-1.0, 1.0].map(|sign| 0.03 + raise + sign * style.arm_gain * pelvis.lead_m[i]);
-    let elbow = swing.map(|s| {
-        let carried = 0.18 + (style.elbow - 0.18) * effort;
-        carried + 0.45 * ((s * 2.0).tanh() + 1.0) * 0.5 * (effort + 0.4 * raise.abs())
-    });
-    let bank = (path.speed * effort).powi(2) * path.curvature / crate::jump::GRAVITY;
-    UpperBody {
-        pelvis_yaw: pelvis.yaw[i],
-        pelvis_roll: pelvis.roll[i],
-        lean: 0.7 * style.lean * effort + 0.55 * fold,
-        bank: bank.clamp(-0.25, 0.25),
-        arm_swing: swing,
-        elbow,
-        breath: 0.012 * (std::f32::consts::TAU * 0.25 * time + 3.0 * noise(request.seed, 41, 0)).sin(),
-    }
-    .write(&mut local);
-    Pose { root_position: pelvis.positions[i], local_rotations: local }
+/// Everything that a frame is made from; the tracks have one entry for each of `times`.
+#[derive(Clone, Copy)]
+struct Tracks<'a> {
+    request: &'a MotionRequest,
+    style: &'a Style,
+    path: &'a RootPath,
+    jumps: &'a [Jump],
+    feet: &'a [FootTrack; 2],
+    pelvis: &'a PelvisTrack,
+    times: &'a [f32],
 }
 
-#[expect(clippy::too_many_arguments, reason = "one frame of every track")]
-fn gait(
-    request: &MotionRequest,
-    style: &Style,
-    path: &RootPath,
-    jumps: &[Jump],
-    feet: &[FootTrack; 2],
-    pelvis: &PelvisTrack,
-    time: f32,
-    i: usize,
-) -> Gait {
-    if request.kind == MotionKind::Stand {
-        return Gait::Stand;
+impl Tracks<'_> {
+    fn pose(&self, i: usize) -> Pose {
+        let Self { request, style, path, jumps, feet, pelvis, times } = *self;
+        let time = times[i];
+        let mut local = vec![Quat::IDENTITY; humanoid::JOINTS];
+        let rotation = pelvis.rotations[i];
+        local[0] = rotation;
+        let legs = [
+            [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
+            [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
+        ];
+        for (side, joints) in legs.into_iter().enumerate() {
+            let [thigh, shank] = pelvis.legs[i][side];
+            let foot = feet[side].poses[i];
+            let chain = [rotation, thigh, shank, foot.foot, foot.toe];
+            for (k, joint) in joints.into_iter().enumerate() {
+                local[joint.0] = (chain[k].inverse() * chain[k + 1]).normalize();
+            }
+        }
+        let effort = path.effort(time);
+        let fold: f32 = jumps.iter().map(|jump| jump.fold(time)).sum();
+        let raise: f32 = jumps.iter().map(|jump| jump.arm_raise(time)).sum();
+        // The left arm goes forward with the right leg; hanging arms rest slightly in front of the body.
+        let swing = [-1.0, 1.0].map(|sign| 0.03 + raise + sign * style.arm_gain * pelvis.lead_m[i]);
+        let elbow = swing.map(|s| {
+            let carried = 0.18 + (style.elbow - 0.18) * effort;
+            carried + 0.45 * ((s * 2.0).tanh() + 1.0) * 0.5 * (effort + 0.4 * raise.abs())
+        });
+        let bank = (path.speed * effort).powi(2) * path.curvature / crate::jump::GRAVITY;
+        UpperBody {
+            pelvis_yaw: pelvis.yaw[i],
+            pelvis_roll: pelvis.roll[i],
+            lean: 0.7 * style.lean * effort + 0.55 * fold,
+            bank: bank.clamp(-0.25, 0.25),
+            arm_swing: swing,
+            elbow,
+            breath: 0.012 * (std::f32::consts::TAU * 0.25 * time + 3.0 * noise(request.seed, 41, 0)).sin(),
+        }
+        .write(&mut local);
+        Pose { root_position: pelvis.positions[i], local_rotations: local }
     }
-    if request.kind == MotionKind::Jump {
-        return if jumps.iter().any(|jump| time >= jump.bottom_s() && time <= jump.landed_s()) {
-            Gait::Jump
-        } else if pelvis.height[i] < -CROUCH_DEPTH * request.body_height_m {
-            Gait::Crouch
-        } else {
+
+    fn gait(&self, i: usize) -> Gait {
+        let Self { request, style, path, jumps, feet, pelvis, times } = *self;
+        let time = times[i];
+        if request.kind == MotionKind::Stand {
+            return Gait::Stand;
+        }
+        if request.kind == MotionKind::Jump {
+            return if jumps.iter().any(|jump| time >= jump.bottom_s() && time <= jump.landed_s()) {
+                Gait::Jump
+            } else if pelvis.height[i] < -CROUCH_DEPTH * request.body_height_m {
+                Gait::Crouch
+            } else {
+                Gait::Stand
+            };
+        }
+        let both_down = feet[0].planted[i] && feet[1].planted[i];
+        if both_down && stillness(path.effort(time)) > 0.5 {
             Gait::Stand
-        };
-    }
-    let both_down = feet[0].planted[i] && feet[1].planted[i];
-    if both_down && stillness(path.effort(time)) > 0.5 {
-        Gait::Stand
-    } else if style.ballistic {
-        Gait::Jog
-    } else {
-        Gait::Walk
+        } else if style.ballistic {
+            Gait::Jog
+        } else {
+            Gait::Walk
+        }
     }
 }
 

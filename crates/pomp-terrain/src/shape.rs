@@ -18,7 +18,7 @@ pub enum Shape {
         /// slip at the usual friction.
         #[serde(default = "default_angle_deg")]
         angle_deg: f32,
-        /// Direction of the rise.
+        /// Direction of the rise, degrees from +Z towards +X. Default 0.
         #[serde(default)]
         heading_deg: f32,
     },
@@ -38,7 +38,7 @@ pub enum Shape {
         /// last tread, metres. Default 2.5; less than radius + blend of the start area flattens the first steps.
         #[serde(default = "default_landing_m")]
         landing_m: f32,
-        /// Direction of the ascent.
+        /// Direction of the ascent, degrees from +Z towards +X. Default 0.
         #[serde(default)]
         heading_deg: f32,
     },
@@ -83,7 +83,7 @@ pub enum Shape {
         /// metres. Default 3.
         #[serde(default = "default_gap_spacing_m")]
         spacing_m: f32,
-        /// Direction in which the trenches follow each other.
+        /// Direction in which the trenches follow each other, degrees from +Z towards +X. Default 0.
         #[serde(default)]
         heading_deg: f32,
     },

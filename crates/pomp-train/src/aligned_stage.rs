@@ -1,22 +1,19 @@
 //! Aligned encoder: from stitched windows of simulated motion to the phases of the clean prior.
 
 use crate::dataset::{Dataset, TrainingClip};
-use crate::finite::Step;
-use crate::loss_record::LossRecord;
-use crate::phase_stage::{PhaseReader, epoch_order, root_velocities, scalar, window_frames};
-use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::epochs::{Lesson, scalar, train_by_epochs};
+use crate::phase_stage::{PhaseReader, root_velocities, window_frames};
+use crate::progress::{OnEvent, Stage};
 use crate::run::StageRun;
-use crate::stable_ids::with_stable_ids;
-use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
 use burn::module::Module;
-use burn::optim::GradientsParams;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use glam::Vec3;
 use pomp_motion::FrameTable;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
 use pomp_phase::{
-    CleanPrior, PeriodicAutoencoder, PeriodicEncoder, PhaseState, VelocityWindow, WindowDecoder, window_batch,
+    AlignedLoss, CleanPrior, PeriodicAutoencoder, PeriodicEncoder, PhaseState, PhaseTrainingConfig,
+    VelocityWindow, WindowDecoder, window_batch,
 };
 use rayon::prelude::*;
 
@@ -43,142 +40,97 @@ pub(crate) fn train_aligned(
     phases: &PhaseReader,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicEncoder, Alignment), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start, .. } = run;
-    let stage = &config.aligned_phase;
-    let decoder = WindowDecoder::new(&trained.decoder, config.phase.network.window);
-    let pairs_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<Pair>, TrainError> {
-        let pairs: Vec<Vec<Pair>> = clips
-            .par_iter()
-            .map(|(_, clip)| pairs_of_clip(clip, config, &decoder))
-            .collect::<Result<_, TrainError>>()?;
-        Ok(pairs.into_iter().flatten().collect())
-    };
     phases.turn_to(0, dataset)?;
-    let mut pairs = pairs_of(dataset.training().collect())?;
-    if pairs.len() < 2 {
-        return Err(TrainError::TooLittleData { stage: Stage::AlignedPhase.name(), examples: pairs.len() });
-    }
-    let held_out = pairs_of(dataset.held_out())?;
-
-    let autodiff = (*device).clone().autodiff();
-    let prior = CleanPrior::new(&trained.clone().to_device(&autodiff));
-    let mut encoder = with_stable_ids(prior.aligned_encoder());
-    let mut optimizer = stage.training.optimizer();
-    let (mut done, mut best, mut losses) = (0, None, [LossRecord::default(); 2]);
-    if start.resumes()
-        && let Some(saved) = checkpoint.load(&encoder, optimizer.clone())?
-    {
-        (done, best) = (saved.step, saved.best);
-        losses = saved.losses.try_into().unwrap_or_default();
-        (encoder, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
-    }
-    let mut course = run.course(config.early_stopping.aligned_phase, dataset, best)?;
-    let before = code_distance(&prior, &prior.aligned_encoder(), &held_out, config, &autodiff)?;
-    let mut after =
-        if done == 0 { before } else { code_distance(&prior, &encoder, &held_out, config, &autodiff)? };
-    let batch_size = stage.training.batch_size.min(pairs.len());
-    let per_epoch = pairs.len() / batch_size;
-    let steps = per_epoch * stage.training.epochs;
-    run.check_steps(Stage::AlignedPhase, done, steps)?;
-    let mut metrics = MetricsFile::open(folder, Stage::AlignedPhase, done)?;
-    'training: for epoch in done / per_epoch..stage.training.epochs {
-        if course.is_over() {
-            break;
-        }
-        if dataset.is_streamed() {
-            drop(std::mem::take(&mut pairs));
-            phases.turn_to(epoch, dataset)?;
-            pairs = pairs_of(dataset.training().collect())?;
-            if pairs.is_empty() {
-                return Err(TrainError::TooLittleData { stage: Stage::AlignedPhase.name(), examples: 0 });
-            }
-        }
-        let mut rng = step_rng(config.seed, Stage::AlignedPhase, epoch);
-        let order = epoch_order(pairs.len(), per_epoch * batch_size, &mut rng);
-        let mut stopping = false;
-        // Where an epoch was begun before, its first batches have been learned from.
-        let first = done.saturating_sub(epoch * per_epoch);
-        for (i, batch) in order.chunks_exact(batch_size).enumerate().skip(first) {
-            let step = epoch * per_epoch + i + 1;
-            let stitched: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].stitched).collect();
-            let clean: Vec<&VelocityWindow> = batch.iter().map(|&p| &pairs[p].clean).collect();
-            let loss = prior.aligned_loss(
-                &encoder,
-                window_batch(&stitched, &autodiff)?,
-                window_batch(&clean, &autodiff)?,
-                &stage.loss,
-            );
-            let value = scalar(&loss.total);
-            let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
-            let checked = Step { stage: Stage::AlignedPhase, step, batch: &named, checkpoint };
-            checked.check_loss(value, &encoder)?;
-            losses[0].add(value);
-            losses[1].add(scalar(&loss.code));
-            let gradients = GradientsParams::from_grads(loss.total.backward(), &encoder);
-            checked.check_gradients(&gradients, &encoder)?;
-            encoder = optimizer.step(stage.training.learning_rate, encoder, gradients);
-            let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &[] };
-            stopping |= on_event(&event).is_break();
-            if stopping && i + 1 < per_epoch {
-                checkpoint.save(step, &encoder, &encoder, &optimizer, course.best(), &losses)?;
-                return Err(run.stopped(Stage::AlignedPhase, step));
-            }
-            if run.is_rehearsed(step) {
-                break 'training;
-            }
-        }
-        after = code_distance(&prior, &encoder, &held_out, config, &autodiff)?;
-        let step = (epoch + 1) * per_epoch;
-        let aligned = format!("{}_code_distance", dataset.measured_on());
-        let unaligned = format!("{aligned}_unaligned");
-        let [[loss, loss_smoothed], [code, code_smoothed]] = losses.each_mut().map(LossRecord::report);
-        let figures = [
-            ("train_loss", loss),
-            ("train_loss_smoothed", loss_smoothed),
-            ("train_code_distance", code),
-            ("train_code_distance_smoothed", code_smoothed),
-            (aligned.as_str(), after),
-            (unaligned.as_str(), before),
-        ];
-        let event = TrainEvent { stage: Stage::AlignedPhase, step, steps, figures: &figures };
-        metrics.write(&event)?;
-        stopping |= on_event(&event).is_break();
-        if course.measured(step, after) {
-            checkpoint.save_best(&encoder)?;
-        }
-        checkpoint.save(step, &encoder, &encoder, &optimizer, course.best(), &losses)?;
-        if stopping {
-            return Err(run.stopped(Stage::AlignedPhase, step));
-        }
-    }
-    if let Some(best) = course.best() {
-        return Ok((checkpoint.load_best(&encoder)?.valid(), Alignment { before, after: best.value }));
-    }
-    Ok((encoder.valid(), Alignment { before, after }))
+    let autodiff = run.device.clone().autodiff();
+    let mut lesson = AlignmentLesson {
+        config: run.config,
+        phases,
+        decoder: WindowDecoder::new(&trained.decoder, run.config.phase.network.window),
+        prior: CleanPrior::new(&trained.clone().to_device(&autodiff)),
+        autodiff,
+        held_out: Vec::new(),
+        before: 0.0,
+    };
+    lesson.held_out = lesson.windows(dataset.held_out())?;
+    let fresh = lesson.prior.aligned_encoder();
+    lesson.before = lesson.measure(&fresh)?;
+    let before = lesson.before;
+    let (encoder, after) = train_by_epochs(&lesson, fresh, dataset, run, on_event)?;
+    Ok((encoder, Alignment { before, after }))
 }
 
-/// Mean over held-out windows of the squared distance of phase codes.
-fn code_distance(
-    prior: &CleanPrior,
-    encoder: &PeriodicEncoder,
-    pairs: &[Pair],
-    config: &TrainConfig,
-    device: &Device,
-) -> Result<f32, TrainError> {
-    let encoder = encoder.valid().train().freeze();
-    let mut sum = 0.0;
-    for chunk in pairs.chunks(64) {
-        let stitched: Vec<&VelocityWindow> = chunk.iter().map(|pair| &pair.stitched).collect();
-        let clean: Vec<&VelocityWindow> = chunk.iter().map(|pair| &pair.clean).collect();
-        let loss = prior.aligned_loss(
-            &encoder,
-            window_batch(&stitched, device)?,
-            window_batch(&clean, device)?,
-            &config.aligned_phase.loss,
-        );
-        sum += scalar(&loss.code) * chunk.len() as f32;
+/// The aligned encoder learns to read from stitched windows what the clean encoder reads from clean ones.
+struct AlignmentLesson<'a> {
+    config: &'a TrainConfig,
+    phases: &'a PhaseReader,
+    decoder: WindowDecoder,
+    prior: CleanPrior,
+    autodiff: Device,
+    /// Windows that are measured on.
+    held_out: Vec<Pair>,
+    /// Their error before any training.
+    before: f32,
+}
+
+impl AlignmentLesson<'_> {
+    fn aligned_loss(&self, encoder: &PeriodicEncoder, batch: &[&Pair]) -> Result<AlignedLoss, TrainError> {
+        let stitched: Vec<&VelocityWindow> = batch.iter().map(|pair| &pair.stitched).collect();
+        let clean: Vec<&VelocityWindow> = batch.iter().map(|pair| &pair.clean).collect();
+        Ok(self.prior.aligned_loss(
+            encoder,
+            window_batch(&stitched, &self.autodiff)?,
+            window_batch(&clean, &self.autodiff)?,
+            &self.config.aligned_phase.loss,
+        ))
     }
-    Ok(sum / pairs.len().max(1) as f32)
+}
+
+impl Lesson for AlignmentLesson<'_> {
+    const STAGE: Stage = Stage::AlignedPhase;
+    const LOSSES: &'static [&'static str] = &["loss", "code_distance"];
+    type Network = PeriodicEncoder;
+    type Window = Pair;
+
+    fn training(&self) -> &PhaseTrainingConfig {
+        &self.config.aligned_phase.training
+    }
+
+    fn patience(&self) -> usize {
+        self.config.early_stopping.aligned_phase
+    }
+
+    fn turn_to(&self, turn: usize, dataset: &mut Dataset) -> Result<(), TrainError> {
+        self.phases.turn_to(turn, dataset)
+    }
+
+    fn windows(&self, clips: Vec<(usize, &TrainingClip)>) -> Result<Vec<Pair>, TrainError> {
+        let pairs: Vec<Vec<Pair>> = clips
+            .par_iter()
+            .map(|(_, clip)| pairs_of_clip(clip, self.config, &self.decoder))
+            .collect::<Result<_, TrainError>>()?;
+        Ok(pairs.into_iter().flatten().collect())
+    }
+
+    fn losses(&self, encoder: &PeriodicEncoder, batch: &[&Pair]) -> Result<Vec<Tensor<1>>, TrainError> {
+        let AlignedLoss { total, code, .. } = self.aligned_loss(encoder, batch)?;
+        Ok(vec![total, code])
+    }
+
+    /// Mean over held-out windows of the squared distance of phase codes.
+    fn measure(&self, encoder: &PeriodicEncoder) -> Result<f32, TrainError> {
+        let encoder = encoder.valid().train().freeze();
+        let pairs: Vec<&Pair> = self.held_out.iter().collect();
+        let mut sum = 0.0;
+        for chunk in pairs.chunks(64) {
+            sum += scalar(&self.aligned_loss(&encoder, chunk)?.code) * chunk.len() as f32;
+        }
+        Ok(sum / pairs.len().max(1) as f32)
+    }
+
+    fn figures(&self, measured_on: &str, measured: f32) -> Vec<(String, f32)> {
+        let name = format!("{measured_on}_code_distance");
+        vec![(name.clone(), measured), (format!("{name}_unaligned"), self.before)]
+    }
 }
 
 fn pairs_of_clip(

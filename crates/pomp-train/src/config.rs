@@ -101,7 +101,10 @@ impl Default for TrainConfig {
 
 impl Validate for TrainConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.phase.network.check(&fields.section("phase.network"))?;
         fields.within("phase.stride", self.phase.stride, 1..)?;
+        let window = &self.phase.network.window;
+        self.aligned_phase.stitch.check_in(window, &fields.section("aligned_phase.stitch"))?;
         fields.within("aligned_phase.stride", self.aligned_phase.stride, 1..)?;
         for (section, training) in [
             ("phase.training", &self.phase.training),

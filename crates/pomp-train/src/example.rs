@@ -64,96 +64,173 @@ pub fn write_example(
     x: &mut [f32],
     y: &mut [f32],
 ) {
-    let clean = &clip.clean[frame];
-    // The root motion in y is the target's, in the clip and in rollouts without a simulator that of the state itself.
-    let (state, target_frame, contact_impulse) = match source {
-        StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
-        StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
-        StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
-        StateSource::Led(body) => {
-            (body.character.state(), body.character.target_frame(), body.contact_impulse)
-        }
-    };
-    let drift = ground(&state.frame) - ground(&clean.frame);
-    let yaw_drift = wrap_angle(state.frame.yaw - clean.frame.yaw);
-    let target_drift = ground(target_frame) - ground(&clean.frame);
-    let target_yaw_drift = wrap_angle(target_frame.yaw - clean.frame.yaw);
-    // Future keys of the loop lie between what the command asks of the body and what was predicted for the target.
-    let drift_ahead = (drift + target_drift) * 0.5;
+    let example = ExampleWriter::new(layout, clip, frame, source, weight_impulse_ns);
+    example.write_x(x);
+    example.write_y(y);
+}
 
-    let keys: [WindowKey; KEYS] = std::array::from_fn(|k| {
-        let at = frame as i64 + i64::from(KEY_OFFSETS[k]);
-        let gait = clip.recording.gait[at.clamp(0, clip.frames() as i64 - 1) as usize];
-        let (position, yaw) = if k == PAST_KEYS {
-            (ground(&state.frame), state.frame.yaw)
-        } else if k < PAST_KEYS {
-            match source {
-                StateSource::Replayed => TrainingClip::root_at(&clip.simulated, at),
-                StateSource::Clean | StateSource::Predicted(..) | StateSource::Led(_) => {
-                    let (position, yaw) = TrainingClip::root_at(&clip.clean, at);
-                    let share = k as f32 / PAST_KEYS as f32;
-                    (position + drift * share, yaw + yaw_drift * share)
-                }
+/// An example on its way into x and y.
+struct ExampleWriter<'a> {
+    layout: &'a FeatureLayout,
+    clip: &'a TrainingClip,
+    frame: usize,
+    source: &'a StateSource<'a>,
+    weight_impulse_ns: f32,
+    /// The clip's own state.
+    clean: &'a CharacterState,
+    /// The state in x.
+    state: &'a CharacterState,
+    /// The root that the root motion in y is of: the target's, in the clip and in rollouts without a simulator that of the state
+    /// itself.
+    target_frame: &'a RootFrame,
+    contact_impulse: &'a [Vec3],
+    /// How far the target is from the clip: on the ground and in heading.
+    target_drift: (Vec2, f32),
+}
+
+impl<'a> ExampleWriter<'a> {
+    fn new(
+        layout: &'a FeatureLayout,
+        clip: &'a TrainingClip,
+        frame: usize,
+        source: &'a StateSource<'a>,
+        weight_impulse_ns: f32,
+    ) -> Self {
+        let clean = &clip.clean[frame];
+        let (state, target_frame, contact_impulse) = match source {
+            StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
+            StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
+            StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
+            StateSource::Led(body) => {
+                (body.character.state(), body.character.target_frame(), body.contact_impulse)
             }
-        } else {
-            led_back(clip, at, drift_ahead, (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32)
         };
-        WindowKey { position, yaw: wrap_angle(yaw), gait }
-    });
-
-    let channels = layout.channels();
-    let mut codes = vec![0.0; KEYS * 2 * channels];
-    for (slot, offset) in codes.chunks_exact_mut(2 * channels).zip(KEY_OFFSETS) {
-        phase_code_at(clip, frame as i64 + i64::from(offset), slot);
-    }
-    if let StateSource::Predicted(_, future) | StateSource::Led(LedBody { codes: future, .. }) = source {
-        codes[PAST_KEYS * 2 * channels..].copy_from_slice(future);
-    }
-    let input = InputFrame { state, keys: &keys, phase_codes: &codes, contact_impulse, weight_impulse_ns };
-    match source {
-        StateSource::Led(body) => layout.write_x(&input, |x, z| body.character.shown_ground(x, z), x),
-        _ => layout.write_x(&input, |x, z| clip.terrain.height(x, z), x),
+        let target_drift = drift(target_frame, &clean.frame);
+        Self {
+            layout,
+            clip,
+            frame,
+            source,
+            weight_impulse_ns,
+            clean,
+            state,
+            target_frame,
+            contact_impulse,
+            target_drift,
+        }
     }
 
-    let dt = 1.0 / FRAME_RATE_HZ;
-    let next_clean = &clip.clean[frame + 1];
-    let back = dt / RETURN_TIME_S;
-    let next_drift = target_drift * (1.0 - back);
-    let next_position = ground(&next_clean.frame) + next_drift;
-    let mut next = next_clean.clone();
-    next.frame = RootFrame {
-        origin: Vec3::new(next_position.x, next_clean.frame.origin.y, next_position.y),
-        yaw: wrap_angle(next_clean.frame.yaw + target_yaw_drift * (1.0 - back)),
-    };
-    let future: [(Vec2, f32); FUTURE_KEYS] = std::array::from_fn(|k| {
-        let at = frame as i64 + 1 + i64::from(KEY_OFFSETS[PAST_KEYS + k]);
-        if k == 0 {
-            (next_position, next.frame.yaw)
-        } else {
-            led_back(clip, at, next_drift, k as f32 / (FUTURE_KEYS - 1) as f32)
+    fn write_x(&self, x: &mut [f32]) {
+        let (keys, phase_codes) = (self.keys(), self.phase_codes());
+        let input = InputFrame {
+            state: self.state,
+            keys: &keys,
+            phase_codes: &phase_codes,
+            contact_impulse: self.contact_impulse,
+            weight_impulse_ns: self.weight_impulse_ns,
+        };
+        match self.source {
+            StateSource::Led(body) => {
+                self.layout.write_x(&input, |x, z| body.character.shown_ground(x, z), x);
+            }
+            _ => self.layout.write_x(&input, |x, z| self.clip.terrain.height(x, z), x),
         }
-    });
-    let mut future_codes = vec![0.0; FUTURE_KEYS * 2 * channels];
-    let mut future_parameters = vec![0.0; FUTURE_KEYS * 3 * channels];
-    for k in 0..FUTURE_KEYS {
-        let at = frame as i64 + 1 + i64::from(KEY_OFFSETS[PAST_KEYS + k]);
-        phase_code_at(clip, at, &mut future_codes[k * 2 * channels..(k + 1) * 2 * channels]);
-        let inside = at.clamp(0, clip.frames() as i64 - 1) as usize;
-        future_parameters[k * 3 * channels..(k + 1) * 3 * channels]
-            .copy_from_slice(&clip.phase_parameters[inside]);
     }
-    let gait = clip.recording.gait[frame + 1];
-    layout.write_y(target_frame, &next, &gait, &future, &future_codes, &future_parameters, dt, y);
-    match source {
-        StateSource::Replayed | StateSource::Predicted(..) => {
-            keep_what_is_left(layout, clean, state, POSE_LEFT_PER_FRAME, y);
+
+    /// The window of x.
+    fn keys(&self) -> [WindowKey; KEYS] {
+        let clip = self.clip;
+        let (own_drift, yaw_drift) = drift(&self.state.frame, &self.clean.frame);
+        // Future keys of the loop lie between what the command asks of the body and what was predicted for the target.
+        let drift_ahead = (own_drift + self.target_drift.0) * 0.5;
+        std::array::from_fn(|k| {
+            let at = self.frame as i64 + i64::from(KEY_OFFSETS[k]);
+            let gait = clip.recording.gait[at.clamp(0, clip.frames() as i64 - 1) as usize];
+            let (position, yaw) = if k == PAST_KEYS {
+                (ground(&self.state.frame), self.state.frame.yaw)
+            } else if k < PAST_KEYS {
+                match self.source {
+                    StateSource::Replayed => TrainingClip::root_at(&clip.simulated, at),
+                    StateSource::Clean | StateSource::Predicted(..) | StateSource::Led(_) => {
+                        let (position, yaw) = TrainingClip::root_at(&clip.clean, at);
+                        let share = k as f32 / PAST_KEYS as f32;
+                        (position + own_drift * share, yaw + yaw_drift * share)
+                    }
+                }
+            } else {
+                led_back(clip, at, drift_ahead, (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32)
+            };
+            WindowKey { position, yaw: wrap_angle(yaw), gait }
+        })
+    }
+
+    /// Phase codes of the keys of x.
+    fn phase_codes(&self) -> Vec<f32> {
+        let channels = self.layout.channels();
+        let mut codes = vec![0.0; KEYS * 2 * channels];
+        for (slot, offset) in codes.chunks_exact_mut(2 * channels).zip(KEY_OFFSETS) {
+            phase_code_at(self.clip, self.frame as i64 + i64::from(offset), slot);
         }
-        StateSource::Led(body) => {
-            let away = mean_distance(&clean.positions_root, &state.positions_root);
-            let left = (1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M)).max(body.pose_left);
-            keep_what_is_left(layout, clean, state, left, y);
+        if let StateSource::Predicted(_, future) | StateSource::Led(LedBody { codes: future, .. }) =
+            self.source
+        {
+            codes[PAST_KEYS * 2 * channels..].copy_from_slice(future);
         }
-        StateSource::Clean => {}
+        codes
+    }
+
+    fn write_y(&self, y: &mut [f32]) {
+        let dt = 1.0 / FRAME_RATE_HZ;
+        let left = 1.0 - dt / RETURN_TIME_S;
+        let next_clean = &self.clip.clean[self.frame + 1];
+        let next_drift = self.target_drift.0 * left;
+        let next_position = ground(&next_clean.frame) + next_drift;
+        let mut next = next_clean.clone();
+        next.frame = RootFrame {
+            origin: Vec3::new(next_position.x, next_clean.frame.origin.y, next_position.y),
+            yaw: wrap_angle(next_clean.frame.yaw + self.target_drift.1 * left),
+        };
+        let future: [(Vec2, f32); FUTURE_KEYS] = std::array::from_fn(|k| match k {
+            0 => (next_position, next.frame.yaw),
+            _ => led_back(self.clip, self.next_key(k), next_drift, k as f32 / (FUTURE_KEYS - 1) as f32),
+        });
+        let (codes, parameters) = self.next_phases();
+        let gait = self.clip.recording.gait[self.frame + 1];
+        self.layout.write_y(self.target_frame, &next, &gait, &future, &codes, &parameters, dt, y);
+        self.keep_distance(y);
+    }
+
+    /// Frame of future key `k` of y.
+    fn next_key(&self, k: usize) -> i64 {
+        self.frame as i64 + 1 + i64::from(KEY_OFFSETS[PAST_KEYS + k])
+    }
+
+    /// Phase codes, and frequencies, amplitudes and offsets, of the future keys of y.
+    fn next_phases(&self) -> (Vec<f32>, Vec<f32>) {
+        let (clip, channels) = (self.clip, self.layout.channels());
+        let mut codes = vec![0.0; FUTURE_KEYS * 2 * channels];
+        let mut parameters = vec![0.0; FUTURE_KEYS * 3 * channels];
+        let slots = codes.chunks_exact_mut(2 * channels).zip(parameters.chunks_exact_mut(3 * channels));
+        for (k, (code, parameter)) in slots.enumerate() {
+            let at = self.next_key(k);
+            phase_code_at(clip, at, code);
+            let inside = at.clamp(0, clip.frames() as i64 - 1) as usize;
+            parameter.copy_from_slice(&clip.phase_parameters[inside]);
+        }
+        (codes, parameters)
+    }
+
+    /// Leaves in y a share of the pose's distance from the clip.
+    fn keep_distance(&self, y: &mut [f32]) {
+        let left = match self.source {
+            StateSource::Clean => return,
+            StateSource::Replayed | StateSource::Predicted(..) => POSE_LEFT_PER_FRAME,
+            StateSource::Led(body) => {
+                let away = mean_distance(&self.clean.positions_root, &self.state.positions_root);
+                (1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M)).max(body.pose_left)
+            }
+        };
+        keep_what_is_left(self.layout, self.clean, self.state, left, y);
     }
 }
 
@@ -198,6 +275,11 @@ fn phase_code_at(clip: &TrainingClip, at: i64, code: &mut [f32]) {
             extrapolate_code(code, frequencies, seconds).expect("a clip has C codes and C frequencies");
         code.copy_from_slice(&moved);
     }
+}
+
+/// How far a root is from another: on the ground and in heading.
+fn drift(from: &RootFrame, clean: &RootFrame) -> (Vec2, f32) {
+    (ground(from) - ground(clean), wrap_angle(from.yaw - clean.yaw))
 }
 
 fn ground(frame: &RootFrame) -> Vec2 {

@@ -3,11 +3,12 @@
 use crate::adamw::adamw;
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::early_stopping::Course;
+use crate::epochs::scalar;
 use crate::example::{StateSource, write_example};
 use crate::finite::Step;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::loss_record::LossRecord;
-use crate::phase_stage::{PhaseReader, scalar};
+use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::run::StageRun;

@@ -18,6 +18,7 @@ mod checkpoint;
 mod config;
 mod dataset;
 mod early_stopping;
+mod epochs;
 mod error;
 mod example;
 mod finite;

@@ -1,25 +1,19 @@
 //! Periodic autoencoder on clean windows, then the phases of all frames.
 
-use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
-use crate::finite::Step;
-use crate::loss_record::LossRecord;
-use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::epochs::{Lesson, scalar, train_by_epochs};
+use crate::progress::{OnEvent, Stage};
 use crate::run::StageRun;
-use crate::stable_ids::with_stable_ids;
-use crate::step_rng::step_rng;
+use crate::{TrainConfig, TrainError};
 use burn::module::Module;
-use burn::optim::GradientsParams;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 use glam::Vec3;
 use pomp_motion::FrameTable;
 use pomp_motion::features::CharacterState;
 use pomp_phase::{
-    PeriodicAutoencoder, PhaseState, VelocityWindow, WindowConfig, WindowEncoder, extrapolate_code, pae_loss,
-    window_batch,
+    PeriodicAutoencoder, PhaseState, PhaseTrainingConfig, VelocityWindow, WindowConfig, WindowEncoder,
+    extrapolate_code, pae_loss, window_batch,
 };
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 /// Windows that a held-out loss is measured on, at most.
 const HELD_OUT_WINDOWS: usize = 256;
@@ -58,123 +52,77 @@ pub(crate) fn train_phase(
     run: &StageRun<'_>,
     on_event: OnEvent<'_>,
 ) -> Result<(PeriodicAutoencoder, f32), TrainError> {
-    let StageRun { config, device, folder, checkpoint, start, .. } = run;
-    let stage = &config.phase;
-    let window = stage.network.window;
-    let windows_of = |clips: Vec<(usize, &TrainingClip)>| -> Result<Vec<VelocityWindow>, TrainError> {
+    dataset.turn_to(0)?;
+    let mut lesson =
+        Reconstruction { config: run.config, autodiff: run.device.clone().autodiff(), held_out: Vec::new() };
+    let held_out = lesson.windows(dataset.held_out())?;
+    let every = held_out.len().div_ceil(HELD_OUT_WINDOWS).max(1);
+    lesson.held_out = held_out.into_iter().step_by(every).collect();
+    let fresh = PeriodicAutoencoder::new(&run.config.phase.network, run.config.seed, &lesson.autodiff)?;
+    train_by_epochs(&lesson, fresh, dataset, run, on_event)
+}
+
+/// The periodic autoencoder learns to give windows of clean motion back.
+struct Reconstruction<'a> {
+    config: &'a TrainConfig,
+    autodiff: Device,
+    /// Windows that are measured on.
+    held_out: Vec<VelocityWindow>,
+}
+
+impl Lesson for Reconstruction<'_> {
+    const STAGE: Stage = Stage::Phase;
+    const LOSSES: &'static [&'static str] = &["mse"];
+    type Network = PeriodicAutoencoder;
+    type Window = VelocityWindow;
+
+    fn training(&self) -> &PhaseTrainingConfig {
+        &self.config.phase.training
+    }
+
+    fn patience(&self) -> usize {
+        self.config.early_stopping.phase
+    }
+
+    fn turn_to(&self, turn: usize, dataset: &mut Dataset) -> Result<(), TrainError> {
+        dataset.turn_to(turn)
+    }
+
+    fn windows(&self, clips: Vec<(usize, &TrainingClip)>) -> Result<Vec<VelocityWindow>, TrainError> {
+        let window = self.config.phase.network.window;
         let mut windows = Vec::new();
         for (_, clip) in clips {
             let velocities = root_velocities(&clip.clean);
-            for frame in window_frames(clip, config.phase_edge_frames, stage.stride) {
+            for frame in window_frames(clip, self.config.phase_edge_frames, self.config.phase.stride) {
                 windows.push(window.cut(&velocities, frame)?);
             }
         }
         Ok(windows)
-    };
-    dataset.turn_to(0)?;
-    let mut windows = windows_of(dataset.training().collect())?;
-    if windows.len() < 2 {
-        return Err(TrainError::TooLittleData { stage: Stage::Phase.name(), examples: windows.len() });
     }
-    let mut held_out = windows_of(dataset.held_out())?;
-    let every = held_out.len().div_ceil(HELD_OUT_WINDOWS).max(1);
-    let mut number = 0;
-    held_out.retain(|_| {
-        number += 1;
-        (number - 1) % every == 0
-    });
-    let held_out: Vec<&VelocityWindow> = held_out.iter().collect();
 
-    let autodiff = (*device).clone().autodiff();
-    let mut model = with_stable_ids(PeriodicAutoencoder::new(&stage.network, config.seed, &autodiff)?);
-    let mut optimizer = stage.training.optimizer();
-    let (mut done, mut best, mut loss_record) = (0, None, LossRecord::default());
-    if start.resumes()
-        && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
-    {
-        (done, best) = (saved.step, saved.best);
-        loss_record = saved.losses.first().copied().unwrap_or_default();
-        (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
+    fn losses(
+        &self,
+        network: &PeriodicAutoencoder,
+        batch: &[&VelocityWindow],
+    ) -> Result<Vec<Tensor<1>>, TrainError> {
+        Ok(vec![pae_loss(network, window_batch(batch, &self.autodiff)?)])
     }
-    let mut course = run.course(config.early_stopping.phase, dataset, best)?;
-    let batch_size = stage.training.batch_size.min(windows.len());
-    let per_epoch = windows.len() / batch_size;
-    let steps = per_epoch * stage.training.epochs;
-    run.check_steps(Stage::Phase, done, steps)?;
-    let mut metrics = MetricsFile::open(folder, Stage::Phase, done)?;
-    let mut held_out_loss = held_out_mse(&model, &held_out)?;
-    'training: for epoch in done / per_epoch..stage.training.epochs {
-        if course.is_over() {
-            break;
-        }
-        if dataset.is_streamed() {
-            drop(std::mem::take(&mut windows));
-            dataset.turn_to(epoch)?;
-            windows = windows_of(dataset.training().collect())?;
-            if windows.is_empty() {
-                return Err(TrainError::TooLittleData { stage: Stage::Phase.name(), examples: 0 });
-            }
-        }
-        let wanted = per_epoch * batch_size;
-        let order = epoch_order(windows.len(), wanted, &mut step_rng(config.seed, Stage::Phase, epoch));
-        let mut stopping = false;
-        // Where an epoch was begun before, its first batches have been learned from.
-        let first = done.saturating_sub(epoch * per_epoch);
-        for (i, batch) in order.chunks_exact(batch_size).enumerate().skip(first) {
-            let step = epoch * per_epoch + i + 1;
-            let batch: Vec<&VelocityWindow> = batch.iter().map(|&w| &windows[w]).collect();
-            let loss = pae_loss(&model, window_batch(&batch, &autodiff)?);
-            let value = scalar(&loss);
-            let named = format!("batch {} of epoch {}, seed {}", i + 1, epoch + 1, config.seed);
-            let checked = Step { stage: Stage::Phase, step, batch: &named, checkpoint };
-            checked.check_loss(value, &model)?;
-            loss_record.add(value);
-            let gradients = GradientsParams::from_grads(loss.backward(), &model);
-            checked.check_gradients(&gradients, &model)?;
-            model = optimizer.step(stage.training.learning_rate, model, gradients);
-            stopping |= on_event(&TrainEvent { stage: Stage::Phase, step, steps, figures: &[] }).is_break();
-            if stopping && i + 1 < per_epoch {
-                checkpoint.save(step, &model, &model, &optimizer, course.best(), &[loss_record])?;
-                return Err(run.stopped(Stage::Phase, step));
-            }
-            if run.is_rehearsed(step) {
-                break 'training;
-            }
-        }
-        held_out_loss = held_out_mse(&model, &held_out)?;
-        let step = (epoch + 1) * per_epoch;
-        let name = format!("{}_mse", dataset.measured_on());
-        let [mean, smoothed] = loss_record.report();
-        let figures = [("train_mse", mean), ("train_mse_smoothed", smoothed), (&name, held_out_loss)];
-        let event = TrainEvent { stage: Stage::Phase, step, steps, figures: &figures };
-        metrics.write(&event)?;
-        stopping |= on_event(&event).is_break();
-        if course.measured(step, held_out_loss) {
-            checkpoint.save_best(&model)?;
-        }
-        checkpoint.save(step, &model, &model, &optimizer, course.best(), &[loss_record])?;
-        if stopping {
-            return Err(run.stopped(Stage::Phase, step));
-        }
-    }
-    if let Some(best) = course.best() {
-        return Ok((checkpoint.load_best(&model)?.valid(), best.value));
-    }
-    Ok((model.valid(), held_out_loss))
-}
 
-fn held_out_mse(model: &PeriodicAutoencoder, windows: &[&VelocityWindow]) -> Result<f32, TrainError> {
-    let model = model.valid();
-    let device = model.devices().into_iter().next().expect("an autoencoder has tensors").without_autodiff();
-    let mut sum = 0.0;
-    for chunk in windows.chunks(64) {
-        sum += scalar(&pae_loss(&model, window_batch(chunk, &device)?)) * chunk.len() as f32;
+    fn measure(&self, network: &PeriodicAutoencoder) -> Result<f32, TrainError> {
+        let network = network.valid();
+        let device =
+            network.devices().into_iter().next().expect("an autoencoder has tensors").without_autodiff();
+        let windows: Vec<&VelocityWindow> = self.held_out.iter().collect();
+        let mut sum = 0.0;
+        for chunk in windows.chunks(64) {
+            sum += scalar(&pae_loss(&network, window_batch(chunk, &device)?)) * chunk.len() as f32;
+        }
+        Ok(sum / windows.len().max(1) as f32)
     }
-    Ok(sum / windows.len().max(1) as f32)
-}
 
-pub(crate) fn scalar(loss: &Tensor<1>) -> f32 {
-    loss.clone().into_scalar::<f32>()
+    fn figures(&self, measured_on: &str, measured: f32) -> Vec<(String, f32)> {
+        vec![(format!("{measured_on}_mse"), measured)]
+    }
 }
 
 /// The phases of every frame of a clip.
@@ -241,17 +189,4 @@ impl PhaseReader {
         dataset.turn_to(turn)?;
         self.read(dataset)
     }
-}
-
-/// The windows of one epoch, by number, in batches of which only the last may be short: a shuffle of all, and where an epoch has
-/// more than there are, because other recordings are in memory than were at first, further shuffles.
-pub(crate) fn epoch_order(windows: usize, wanted: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
-    let mut order = Vec::with_capacity(wanted.max(windows));
-    while order.len() < wanted.max(1) {
-        let begun = order.len();
-        order.extend(0..windows);
-        order[begun..].shuffle(rng);
-    }
-    order.truncate(wanted.max(1));
-    order
 }

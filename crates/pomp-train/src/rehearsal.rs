@@ -12,9 +12,11 @@ use crate::{TrainConfig, TrainError};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor};
 use pomp_kinematic::KinematicModel;
+use pomp_motion::features::FeatureLayout;
 use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
 use pomp_tensors::keep_freed_memory;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 /// Steps of each stage that are run. The first few, which set things up, are not measured.
@@ -24,6 +26,9 @@ const UNMEASURED: usize = 2;
 
 /// Tensors of the size of the weights that training holds: weights, gradients, two moments, the average, a copy.
 const COPIES_OF_WEIGHTS: usize = 6;
+
+/// What an example of the kinematic stage takes beside its clip, bytes: the numbers of clip and frame.
+const EXAMPLE_BYTES: usize = 16;
 
 /// What training would take.
 #[derive(Clone, Debug)]
@@ -75,8 +80,8 @@ pub fn rehearse(
 ) -> Result<Rehearsal, TrainError> {
     config.validate()?;
     keep_freed_memory();
-    let layout = layout_of(config, &dataset);
     let sizes = Sizes::of(&dataset, config);
+    let layout = layout_of(config, &dataset);
     let frames: usize = dataset.clips.iter().map(TrainingClip::frames).sum();
     let data_bytes = frames * frame_bytes(&dataset);
     shorten(&mut dataset, config);
@@ -87,77 +92,139 @@ pub fn rehearse(
         path: std::env::temp_dir(),
         source,
     })?;
-    let run = |stage| StageRun {
+    let mut rehearsing = Rehearsing {
         config,
+        stages,
         device,
         folder: folder.path(),
-        checkpoint: Checkpoint::new(folder.path(), stage, "rehearsal"),
-        start: Start::Anew,
-        rehearsed_after: Some(STEPS),
+        sizes,
+        window_bytes: 3
+            * config.phase.network.joints
+            * config.phase.network.window.frames()
+            * size_of::<f32>(),
+        found: Vec::new(),
+        stage_bytes: 0,
     };
-    let window_bytes =
-        3 * config.phase.network.joints * config.phase.network.window.frames() * size_of::<f32>();
-    let (mut found, mut reading_phases_s, mut stage_bytes) = (Vec::new(), 0.0, 0);
-    let mut note = |stage, modules: Vec<(String, usize)>, examples, steps, example_bytes, clock: Clock| {
-        if stages.contains(&stage) {
-            let weights: usize = modules.iter().map(|(_, count)| count).sum();
-            let bytes = examples * example_bytes + weights * COPIES_OF_WEIGHTS * size_of::<f32>();
-            stage_bytes = stage_bytes.max(bytes);
-            found.push(StageRehearsal { stage, modules, examples, steps, step_s: clock.step_s() });
-        }
-    };
-
-    let mut clock = Clock::default();
-    let (phase, _) = train_phase(&mut dataset, &run(Stage::Phase), &mut |_| clock.tick())?;
-    let steps = sizes.phase_steps(config);
-    note(
-        Stage::Phase,
-        modules_of::<PeriodicAutoencoder>(&phase, 1),
-        sizes.phase_windows,
-        steps,
-        window_bytes,
-        clock,
-    );
+    let phase = rehearsing.phase(&mut dataset)?;
     let phases = PhaseReader {
         encoder: WindowEncoder::new(&phase.encoder),
         window: config.phase.network.window,
         edge: config.phase_edge_frames,
     };
+    let mut reading_phases_s = 0.0;
     if stages.iter().any(|stage| *stage != Stage::Phase) {
         let begun = Instant::now();
         phases.read(&mut dataset)?;
         reading_phases_s = begun.elapsed().as_secs_f64() * frames as f64 / rehearsed_frames as f64;
     }
     if stages.contains(&Stage::AlignedPhase) {
-        let mut clock = Clock::default();
-        let (encoder, _) =
-            train_aligned(&mut dataset, &run(Stage::AlignedPhase), &phase, &phases, &mut |_| clock.tick())?;
-        let steps = sizes.aligned_steps(config);
-        let modules = vec![("encoder".to_owned(), modules_of(&encoder, 0).iter().map(|(_, n)| n).sum())];
-        note(Stage::AlignedPhase, modules, sizes.aligned_windows, steps, 2 * window_bytes, clock);
+        rehearsing.aligned(&mut dataset, &phase, &phases)?;
     }
     if stages.contains(&Stage::Kinematic) {
+        rehearsing.kinematic(&mut dataset, &layout, &phases)?;
+    }
+    let Rehearsing { found, stage_bytes, .. } = rehearsing;
+    Ok(Rehearsal { stages: found, reading_phases_s, data_bytes, stage_bytes })
+}
+
+/// A rehearsal under way.
+struct Rehearsing<'a> {
+    config: &'a TrainConfig,
+    stages: &'a [Stage],
+    device: &'a Device,
+    folder: &'a Path,
+    sizes: Sizes,
+    /// A window in memory, bytes.
+    window_bytes: usize,
+    found: Vec<StageRehearsal>,
+    /// As in [`Rehearsal`].
+    stage_bytes: usize,
+}
+
+impl Rehearsing<'_> {
+    fn run(&self, stage: Stage) -> StageRun<'_> {
+        StageRun {
+            config: self.config,
+            device: self.device,
+            folder: self.folder,
+            checkpoint: Checkpoint::new(self.folder, stage, "rehearsal"),
+            start: Start::Anew,
+            rehearsed_after: Some(STEPS),
+        }
+    }
+
+    fn phase(&mut self, dataset: &mut Dataset) -> Result<PeriodicAutoencoder, TrainError> {
+        let mut clock = Clock::default();
+        let (phase, _) = train_phase(dataset, &self.run(Stage::Phase), &mut |_| clock.tick())?;
+        let stage = StageRehearsal {
+            stage: Stage::Phase,
+            modules: modules_of(&phase, 1),
+            examples: self.sizes.phase_windows,
+            steps: self.sizes.phase_steps(self.config),
+            step_s: clock.step_s(),
+        };
+        self.note(stage, self.window_bytes);
+        Ok(phase)
+    }
+
+    fn aligned(
+        &mut self,
+        dataset: &mut Dataset,
+        phase: &PeriodicAutoencoder,
+        phases: &PhaseReader,
+    ) -> Result<(), TrainError> {
+        let mut clock = Clock::default();
+        let (encoder, _) =
+            train_aligned(dataset, &self.run(Stage::AlignedPhase), phase, phases, &mut |_| clock.tick())?;
+        let stage = StageRehearsal {
+            stage: Stage::AlignedPhase,
+            modules: vec![("encoder".to_owned(), modules_of(&encoder, 0).iter().map(|(_, n)| n).sum())],
+            examples: self.sizes.aligned_windows,
+            steps: self.sizes.aligned_steps(self.config),
+            step_s: clock.step_s(),
+        };
+        self.note(stage, 2 * self.window_bytes);
+        Ok(())
+    }
+
+    fn kinematic(
+        &mut self,
+        dataset: &mut Dataset,
+        layout: &FeatureLayout,
+        phases: &PhaseReader,
+    ) -> Result<(), TrainError> {
         let mut clock = Clock::default();
         train_kinematic(
-            &mut dataset,
-            &run(Stage::Kinematic),
-            &layout,
-            &phases,
+            dataset,
+            &self.run(Stage::Kinematic),
+            layout,
+            phases,
             Beginning::default(),
             &mut |_| clock.tick(),
             &mut |_| Ok(()),
         )?;
-        let network = KinematicModel::new(&config.kinematic.network(&layout), config.seed, device)?;
-        note(
-            Stage::Kinematic,
-            modules_of(&network, 2),
-            sizes.frames,
-            config.kinematic.training.steps,
-            16,
-            clock,
-        );
+        let stage = &self.config.kinematic;
+        let network = KinematicModel::new(&stage.network(layout), self.config.seed, self.device)?;
+        let stage = StageRehearsal {
+            stage: Stage::Kinematic,
+            modules: modules_of(&network, 2),
+            examples: self.sizes.frames,
+            steps: stage.training.steps,
+            step_s: clock.step_s(),
+        };
+        self.note(stage, EXAMPLE_BYTES);
+        Ok(())
     }
-    Ok(Rehearsal { stages: found, reading_phases_s, data_bytes, stage_bytes })
+
+    /// Keeps what was found out of a stage, if it was asked for.
+    fn note(&mut self, stage: StageRehearsal, example_bytes: usize) {
+        if self.stages.contains(&stage.stage) {
+            let weights: usize = stage.modules.iter().map(|(_, count)| count).sum();
+            let bytes = stage.examples * example_bytes + weights * COPIES_OF_WEIGHTS * size_of::<f32>();
+            self.stage_bytes = self.stage_bytes.max(bytes);
+            self.found.push(stage);
+        }
+    }
 }
 
 /// What the whole of the data gives to learn from.

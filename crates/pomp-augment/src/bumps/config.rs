@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 pub struct BumpConfig {
     /// Pushed variants per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// Size of a push, N·s, horizontal, in any direction. Default 30 to 130: at 75 kg 50 moves the pelvis by
-    /// centimetres, 100 by decimetres, 200 fells.
+    /// Size of a push, N·s, horizontal, in any direction. Default 30 to 130: at 75 kg, 50 displaces the pelvis by
+    /// centimetres, 100 by decimetres, and 200 causes a fall.
     pub impulse_ns: [f32; 2],
     /// Time between pushes, seconds. Default 2.5 to 4.5; less than 2 pushes a body that has not recovered.
     pub interval_s: [f32; 2],
     /// Bodies that are pushed, by joint name. Default chest, waist, pelvis and shoulders.
     pub bodies: Vec<String>,
-    /// Share of the way to the pushed body that the target's root moves each frame, 0 to 1. Default 0.15. 0 springs
-    /// back as if nothing had been; 1 gives way to everything.
+    /// Share of the way to the pushed body that the target's root moves each frame, 0 to 1. Default 0.15. At 0 the body
+    /// returns to its old path; at 1 it follows every disturbance.
     pub follow: f32,
-    /// Time in which the pelvis comes back over its feet, seconds. Default 0.8.
+    /// Time in which the pelvis returns over its feet, seconds. Default 0.8.
     pub return_s: f32,
     /// Least share of standing and walking in a clip. Default 0.9.
     pub least_steady_share: f32,

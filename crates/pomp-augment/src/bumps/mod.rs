@@ -1,9 +1,9 @@
 //! Clips that are pushed during their replay (docs/method.md §6.6): mocap has no push, and the gait "bump" has to be
-//! learned from the simulator.
+//! learned from simulation.
 //!
-//! The target follows the body: what a push displaces stays displaced, measured against the undisturbed replay of
-//! the same frame. A foot that stands stays where it is; the next swing takes it along; the pelvis comes back over
-//! its feet. So the clip that is recorded is one of somebody who was pushed aside and walked on there.
+//! The target follows the body: a displacement by a push, measured against the undisturbed replay of the same frame, is
+//! kept. A standing foot stays in place, the next swing moves it along, and the pelvis returns over the feet. The recorded clip
+//! is thus a walk that continues beside its old path.
 
 mod config;
 #[cfg(test)]
@@ -26,15 +26,15 @@ use pomp_physics::{PhysicsError, Push};
 
 /// No push before this time, nor in the last of it, seconds: the window of the features is one second to each side.
 const CALM_S: f32 = 1.0;
-/// A pushed pelvis that moves this much otherwise than the undisturbed one still reacts, m/s.
+/// A pelvis whose velocity differs by more than this from the undisturbed one still reacts, m/s.
 const REACTING_M_S: f32 = 0.2;
-/// A trunk that is turned this much against the undisturbed one still reacts, radians: 8 degrees.
+/// A trunk whose orientation differs by more than this from the undisturbed one still reacts, radians: 8 degrees.
 const REACTING_RAD: f32 = 0.14;
 /// Shortest and longest reaction, seconds.
 const REACTION_S: [f32; 2] = [0.4, 2.0];
 /// Standard deviation of the smoothing of the labels, seconds.
 const LABEL_SMOOTHING_S: f32 = 0.1;
-/// A pushed leg is not stretched farther than this from its clip, metres: then the foot is dragged along.
+/// Largest distance of a standing foot from its place in the clip, metres, relative to the root; beyond it the foot is dragged.
 const FARTHEST_M: f32 = 0.35;
 
 /// A clip that was pushed.
@@ -46,7 +46,7 @@ pub struct Bumped {
     pub report: ReplayReport,
 }
 
-/// Pushes the clip of `source`, whose replay on `terrain` is `undisturbed`, or says why it cannot be. `stream` names the
+/// Pushes the clip of `source`, whose replay on `terrain` is `undisturbed`, or gives the reason why it is not possible. `stream` names the
 /// pushes that are drawn.
 ///
 /// # Errors
@@ -153,9 +153,9 @@ struct Pushed<'a> {
     undisturbed: &'a SimulationTrack,
     config: &'a BumpConfig,
     pushes: Vec<Planned>,
-    /// How far the target's root is from the clip's, horizontal, metres.
+    /// Horizontal offset of the target's root from the clip's, metres.
     offset: Vec3,
-    /// How far its feet are from the clip's.
+    /// Offset of the target's feet from the clip's.
     feet: [Vec3; 2],
     targets: Vec<Pose>,
     records: Vec<PushRecord>,
@@ -166,7 +166,7 @@ impl Pushed<'_> {
         self.contacts[frame][2 * foot] || self.contacts[frame][2 * foot + 1]
     }
 
-    /// A standing foot stays; a swinging one is where the root is by the time it comes down.
+    /// A standing foot keeps its offset; a swinging foot reaches the root's offset by the time it lands.
     fn step_feet(&mut self, frame: usize) {
         for foot in 0..2 {
             if !self.touches(frame, foot) {
@@ -220,7 +220,7 @@ impl Course for Pushed<'_> {
     }
 }
 
-/// The gaits, with "bump" from each push until the body moves as the undisturbed one again.
+/// Gait labels, with "bump" from each push until the body moves like the undisturbed one.
 fn labels(
     gait: &[[f32; Gait::COUNT]],
     undisturbed: &SimulationTrack,

@@ -5,49 +5,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What one who gets up tracks.
+/// The motion that the body tracks while it gets up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WayUp {
-    /// Postures of our own, as in the closed loop. Default.
+    /// A sequence of designed postures, as in the closed loop. Default.
     #[default]
     Physics,
-    /// The one of these motion files, or of their mirror images, that begins nearest to how the body lies. Each holds
-    /// somebody who lies, gets up and stands, on level ground. Their licences come with the results.
+    /// The motion file, or mirror image of one, whose beginning is nearest to the lying pose. Each shows a person who lies,
+    /// gets up and stands on level ground. The results carry their licences too.
     Clips(Vec<PathBuf>),
 }
 
-/// Variants of standing and walking clips that are struck down, lie, get up and go on. Each pair of numbers is a range to
-/// draw from.
+/// Variants of standing and walking clips that fall, lie, get up and continue. Each pair of numbers is a range to draw from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FallConfig {
-    /// Struck variants per clip and mirror image. Default 0: none.
+    /// Variants with a fall per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// Share of trips among the strikes, 0 to 1; the others are pushes, and so are all where no foot swings. Default 0.5.
+    /// Share of trips among the strikes, 0 to 1; the others are pushes. Where no foot swings, every strike is a push. Default 0.5.
     pub trip_share: f32,
-    /// Impulse that catches a swinging foot, against its motion, over a tenth of a second, N·s. Default 15 to 40.
+    /// Impulse of a trip, against the motion of a swinging foot, over a tenth of a second, N·s. Default 15 to 40.
     pub trip_ns: [f32; 2],
-    /// Impulse of a push, as long, horizontal, in any direction, N·s. Default 120 to 250.
+    /// Impulse of a push, over a tenth of a second, horizontal, in any direction, N·s. Default 120 to 250.
     pub impulse_ns: [f32; 2],
-    /// Bodies that are pushed, by joint name. Default chest, waist and pelvis; an arm alone is torn off its way by so much.
+    /// Bodies that are pushed, by joint name. Default chest, waist and pelvis; on an arm an impulse of this
+    /// size moves little but the arm.
     pub bodies: Vec<String>,
-    /// Time in which the drives give way after the strike, seconds; the root assist is gone at once. Default 0.3 to 0.8. A
-    /// short one drops like a sack, a long one topples like a tree.
+    /// Time in which the drives weaken after the strike, seconds; the root assist is switched off at once. Default 0.3 to 0.8. With a
+    /// short time the body collapses, with a long one it topples stiffly.
     pub give_way_s: [f32; 2],
-    /// Strength of the drives of one who lies, fraction of their gains, above 0 to 1. Default 0.05.
+    /// Strength of the drives while the body lies, fraction of their gains, above 0 to 1. Default 0.05.
     pub limp: f32,
-    /// How long it lies at rest, seconds. Default 0.5 to 3.
+    /// Time at rest on the ground, seconds. Default 0.5 to 3.
     pub lie_s: [f32; 2],
-    /// What it tracks when it gets up: `"physics"` or `{ clips = [...] }`. Default physics.
+    /// Motion tracked while getting up: `"physics"` or `{ clips = [...] }`. Default physics.
     pub get_up: WayUp,
     /// Pace of getting up, 0.2 to 3; at 1 it takes 3 to 4 s. Default 0.8 to 1.2.
     pub pace: [f32; 2],
     /// Share of the root assist while it gets up, 0 to 1. Default 0.83: that of the closed loop.
     pub assist: f32,
-    /// Time after the strike within which it has to stand again, seconds; otherwise there is no such result. Default 15.
+    /// Time after the strike within which the body has to stand again, seconds; otherwise there is no result. Default 15.
     pub up_within_s: f32,
-    /// Time in which the clip takes up its pace again and the root assist its strength, seconds. Default 0.8.
+    /// Time in which the clip's pace and the root assist return to their full values, seconds. Default 0.8.
     pub return_s: f32,
     /// Least share of standing and walking in a clip. Default 0.9.
     pub least_steady_share: f32,
@@ -85,7 +85,7 @@ impl Validate for FallConfig {
             self.get_up != WayUp::Clips(Vec::new()),
             "get_up.clips",
             "[]",
-            "at least one file that shows somebody get up; or get_up = \"physics\"",
+            "at least one file that shows a person getting up; or get_up = \"physics\"",
         )?;
         fields.within("trip_share", self.trip_share, 0.0..=1.0)?;
         fields.pair_within("trip_ns", self.trip_ns, 0.0..=1000.0)?;
@@ -102,7 +102,7 @@ impl Validate for FallConfig {
 }
 
 impl FallConfig {
-    /// Files of recorded ways up; none where they are not used.
+    /// Files of recorded get-up motions; none where they are not used.
     pub fn clips(&self) -> &[PathBuf] {
         match &self.get_up {
             WayUp::Clips(paths) if self.variants > 0 => paths,
@@ -110,7 +110,7 @@ impl FallConfig {
         }
     }
 
-    /// How one gets up that rests for `lie_s` seconds first.
+    /// Settings of a get-up after `lie_s` seconds of rest.
     pub(super) fn get_up(lie_s: f32, pace: f32) -> GetUpConfig {
         let ordinary = GetUpConfig::default();
         GetUpConfig { rest_s: lie_s, longest_rest_s: ordinary.longest_rest_s + lie_s, pace, ..ordinary }

@@ -16,32 +16,32 @@ use pomp_physics::{Expectation, Fallen, Frame, Leader, Push, RecordedWay, Recove
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
-/// How long a strike lasts, seconds: a shove, or a foot that is held.
+/// Duration of a strike, seconds.
 const STRIKE_S: f32 = 0.1;
-/// Time in which the record goes over from the clip to the struck body, seconds.
+/// Time in which the recorded motion changes over from the clip to the simulated body, seconds.
 const LETS_GO_S: f32 = 0.1;
-/// The clip is taken up again where it comes nearest to the pose that the body stands in, so long before the strike to so
+/// The clip continues with the frame nearest to the body's standing pose, searched from this long before the strike to this
 /// long after it, seconds.
 const RESUMES_WITHIN_S: [f32; 2] = [1.0, 2.0];
-/// A foot that bears this share of the weight touches the ground.
+/// Share of the weight on a foot that counts as contact.
 const TOUCHES: f32 = 0.02;
 
-/// What a frame of the record belongs to.
+/// Which part of the fall a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The clip, in this frame.
     Clip(usize),
-    /// The struck body, which falls.
+    /// Falling.
     Falls,
-    /// The body that lies.
+    /// Lying.
     Lies,
-    /// The way up.
+    /// Getting up.
     GetsUp,
 }
 
-/// What happened.
+/// The whole motion, as simulated.
 pub(super) struct Happened {
-    /// The motion: the clip where it leads, the body itself while nobody does, the way up `[T]`.
+    /// The motion `[T]`: the clip, the simulated body while it falls and lies, the get-up motion.
     pub poses: Vec<Pose>,
     pub owners: Vec<Owner>,
     pub contact: Vec<[bool; 4]>,
@@ -49,11 +49,11 @@ pub(super) struct Happened {
     pub targets: FrameTable<Vec3>,
     /// The strike, frame by frame.
     pub pushes: Vec<PushRecord>,
-    /// Time from the strike until it stood, seconds.
+    /// Time from the strike to standing, seconds.
     pub up_after_s: f32,
-    /// The recorded way by which it got up.
+    /// Name of the recorded get-up motion.
     pub way_up: Option<String>,
-    /// The clip is taken up again at this frame.
+    /// Frame at which the clip continues.
     pub resumed_at: usize,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Course<'a> {
     settings: PhysicsSettings<'a>,
     config: &'a FallConfig,
     strike: Strike,
-    /// What the clip asks of the drives.
+    /// Feed-forward of the drives.
     expected: &'a [Expectation],
     stage: Stage<'a>,
     falls: FallDetector,
@@ -114,7 +114,7 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// The same, getting up by one of `clips`, if there are any.
+    /// The same with recorded get-up motions, if there are any.
     pub fn getting_up(self, clips: &[GetUpClip]) -> Self {
         let way =
             |clip: &GetUpClip| Arc::new(RecordedWay::new(&clip.clip, clip.level_m, &self.clip.skeleton));
@@ -122,7 +122,7 @@ impl<'a> Course<'a> {
         Self { recovery: self.recovery.by_recorded_ways(ways), ..self }
     }
 
-    /// All of it.
+    /// Runs all phases.
     pub fn run(mut self) -> Fallible<(Happened, Stage<'a>)> {
         for frame in 0..self.strike.frame {
             self.follow_clip(frame)?;
@@ -140,7 +140,7 @@ impl<'a> Course<'a> {
         1.0 / self.clip.frame_rate_hz
     }
 
-    /// Keeps a frame: what its motion is, and whose.
+    /// Appends a frame and its part of the fall.
     fn keep(&mut self, frame: &Frame, pose: Pose, owner: Owner, contact: [bool; 4]) {
         self.stage.record(frame);
         let target = self.clip.skeleton.forward_kinematics(self.stage.target());
@@ -160,7 +160,7 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// From the strike until it is down.
+    /// From the strike until the body is down.
     fn fall(&mut self) -> Fallible<Vec<PushRecord>> {
         let Strike { frame: struck, body, impulse_ns, give_way_s, .. } = self.strike;
         let lasts = (STRIKE_S / self.frame_s()).round().max(1.0) as usize;
@@ -173,14 +173,14 @@ impl<'a> Course<'a> {
             let time_s = since as f32 * self.frame_s();
             let gone = smoothstep((time_s + self.frame_s()) / give_way_s.max(self.frame_s()));
             self.stage.module().set_strength_scale(1.0 + (limp - 1.0) * gone);
-            // The limbs go on as they would; nothing holds the root.
+            // The limbs continue their motion; nothing holds the root.
             let clip = &self.clip.poses[(struck + since).min(self.clip.frames() - 1)];
             let root = self.stage.body().to_local(&self.clip.skeleton);
             let mut target = clip.clone();
             target.root_position = root.root_position;
             target.local_rotations[0] = root.local_rotations[0];
             if since == 0 {
-                // The drives have to reach for the root from where it is, not from where the clip had it.
+                // The target's root is the body's own: the clip's would be far from it.
                 let mut from = self.stage.target().clone();
                 from.root_position = root.root_position;
                 from.local_rotations[0] = root.local_rotations[0];
@@ -210,7 +210,7 @@ impl<'a> Course<'a> {
         Ok(records)
     }
 
-    /// From the ground until it stands: the target in which it does, and the frames since the strike.
+    /// From lying to standing; gives the target at the end and the frames since the strike.
     fn get_up(&mut self) -> Fallible<(Pose, usize)> {
         let mut velocities: Option<Vec<Vec3>> = None;
         loop {
@@ -218,7 +218,7 @@ impl<'a> Course<'a> {
             if since as f32 * self.frame_s() > self.config.up_within_s {
                 return Err(self.gave_up("it did not get up"));
             }
-            // The first frame of lying has no speed yet that counts.
+            // The speed of the first frame of lying is not defined.
             let speed = velocities.as_ref().map_or(f32::MAX, |velocities| {
                 velocities.iter().map(|v| v.length()).sum::<f32>() / velocities.len() as f32
             });
@@ -238,7 +238,7 @@ impl<'a> Course<'a> {
                     to
                 }
                 Leader::ModuleAnew { target, .. } => return Ok((target, since)),
-                Leader::Module => unreachable!("who has fallen lies"),
+                Leader::Module => unreachable!("a fallen body does not follow the module"),
             };
             let help = self.recovery.help();
             let assist = help.assist * self.config.assist;
@@ -256,7 +256,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The rest of the clip from where the body stands in `stood`; gives the frame that it begins with.
+    /// The rest of the clip, moved to the body in its pose `stood`; gives its first frame.
     fn go_on(&mut self, stood: &Pose) -> Fallible<usize> {
         let rate = self.clip.frame_rate_hz;
         let last = self.clip.frames() - (CALM_S * rate).ceil() as usize;
@@ -289,7 +289,7 @@ impl<'a> Course<'a> {
         Ok(first)
     }
 
-    /// A step in which the simulator has to follow.
+    /// A step; a divergence ends the fall.
     fn unled_step(&mut self, target: &Pose, pushes: &[Push]) -> Fallible<Frame> {
         let frame = self.stage.step(target, pushes, None)?;
         if let Some(divergence) = frame.recovered {
@@ -299,7 +299,7 @@ impl<'a> Course<'a> {
         Ok(frame)
     }
 
-    /// Keeps a frame that no clip leads: the feet touch where they bear.
+    /// Appends a simulated frame; foot contacts are read from the forces.
     fn keep_unled(&mut self, frame: &Frame, pose: Pose, owner: Owner) {
         let least = TOUCHES * self.stage.weight_n() * self.frame_s();
         let bodies = [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE];

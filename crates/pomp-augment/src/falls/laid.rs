@@ -1,4 +1,4 @@
-//! The rest of a clip, laid where somebody stands.
+//! The rest of a clip, moved to where the body stands.
 
 use glam::Vec3;
 use pomp_motion::rotation::{from_yaw, wrap_angle};
@@ -8,12 +8,12 @@ use pomp_motion::{Clip, GlobalPose, Pose, RootFrame, humanoid};
 pub(super) struct Laid {
     /// The frame of the clip that it begins with.
     pub first: usize,
-    /// It begins where the body stands, on the same foot.
+    /// Moved so that it begins where the body stands, on the same foot.
     pub clip: Clip,
 }
 
-/// Lays the rest of `clip` under a body that stands in `stood`, from the frame among `frames` on whose pose is nearest to
-/// that one. `contact` are the foot contacts of the clip; both are on level ground of height `level_m`.
+/// Moves the rest of `clip` to a body that stands in `stood`, beginning with the frame among `frames` whose pose is nearest to
+/// it. `contact` are the foot contacts of the clip; both are on level ground of height `level_m`.
 pub(super) fn lay(
     clip: &Clip,
     contact: &[[bool; 4]],
@@ -48,7 +48,7 @@ fn far(a: &GlobalPose, b: &GlobalPose, level_m: f32) -> f32 {
     sum / a.positions.len() as f32
 }
 
-/// What stays where it is: the feet that the clip stands on, or the pelvis when it flies.
+/// The point that stays in place: the feet in contact, or the pelvis in flight.
 fn anchor(pose: &GlobalPose, contact: [bool; 4]) -> Vec3 {
     let feet = [(humanoid::LEFT_FOOT, 0), (humanoid::RIGHT_FOOT, 1)];
     let standing: Vec<Vec3> = feet

@@ -1,12 +1,12 @@
-//! Clips that are struck down during their replay (docs/method.md §6.6): mocap has hardly anybody who falls, lies or gets up
-//! again.
+//! Clips that fall during their replay (docs/method.md §6.6): mocap holds hardly any falling, lying or getting up.
 //!
-//! A foot is caught while it swings, or the body is pushed hard; root assist and drives give way, and the ragdoll falls.
-//! It lies for a while, gets up as one does in the closed loop ([`pomp_physics::Recovery`]), and goes on with the clip, which
-//! is laid where the body has come up: turned and shifted, from the frame on that is nearest to how it stands, with the
-//! foot that the clip stands on where it is. The clip's pace comes back with the root assist.
+//! An impulse catches a swinging foot (a trip) or pushes the body; the root assist is switched off, the drives weaken, and the ragdoll
+//! falls. It lies for a while, gets up as in the closed loop ([`pomp_physics::Recovery`]), and continues with the clip, which is
+//! turned and shifted to where the body stands, beginning with the frame of the nearest pose, with its standing foot in place. The
+//! clip's pace returns together with the root assist.
 //!
-//! So this is simulated motion but for what the clip leads. Who does not get up in time makes no result.
+//! All motion between the strike and the return to the clip is simulated. A fall that does not end in standing in time gives no
+//! result.
 
 mod config;
 mod course;
@@ -33,23 +33,23 @@ use pomp_terrain::{HeightMap, TerrainError};
 
 /// Standard deviation of the smoothing of the labels, seconds.
 const LABEL_SMOOTHING_S: f32 = 0.1;
-/// How far a fall takes the body at most, metres: farther than any did.
+/// Upper bound of the displacement by a fall, metres; no fall has reached it.
 const FALLS_WITHIN_M: f32 = 6.0;
 
-/// A clip that was struck down, and came up again.
+/// A clip with a fall and a get-up.
 #[derive(Clone, Debug)]
 pub struct Felled {
-    /// The motion, of the clip where it leads, with labels, ground and simulation.
+    /// The motion with labels, ground and simulation: of the clip outside the fall, simulated within it.
     pub recording: Recording,
     /// Figures of the simulation.
     pub report: ReplayReport,
-    /// What struck it, and what came of it.
+    /// Description of the strike and of the get-up.
     pub description: String,
-    /// Licence of the recorded way up.
+    /// Licence of the recorded get-up motion.
     pub license: Option<String>,
 }
 
-/// Strikes down the clip of `source`, which stands and walks on level ground of height `level_m`. It gets up by one of
+/// Makes the clip of `source`, which stands and walks on level ground of height `level_m`, fall. It gets up by one of the motions
 /// `get_up`, if there are any. `stream` names the strike that is drawn.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ pub fn fell(
     Ok(Felled { recording: felled, report, description, license })
 }
 
-/// Corners of all that a clip may reach whose rest is turned anyhow after a fall, metres.
+/// Corners of the area that a clip may reach whose rest is turned by any angle after a fall, metres.
 fn reach(clip: &Clip) -> [Vec2; 2] {
     let places = || clip.poses.iter().map(|pose| Vec2::new(pose.root_position.x, pose.root_position.z));
     let (low, high) = places().fold((Vec2::MAX, Vec2::MIN), |(a, b), p| (a.min(p), b.max(p)));
@@ -127,7 +127,7 @@ fn level(level_m: f32, [low, high]: [Vec2; 2], cell_m: f32) -> Result<HeightMap,
     HeightMap::from_fn(cells.y as usize + 2, cells.x as usize + 2, low.to_array(), cell_m, |_, _| level_m)
 }
 
-/// The clip's gaits where it leads; "bump" from the strike on, "lie", "get_up".
+/// Gait labels: the clip's outside the fall; "bump" from the strike on, then "lie" and "get_up".
 fn labels(gait: &[[f32; Gait::COUNT]], happened: &Happened, frame_rate_hz: f32) -> Vec<[f32; Gait::COUNT]> {
     let sigma = LABEL_SMOOTHING_S * frame_rate_hz;
     let share = |owner: Owner| {

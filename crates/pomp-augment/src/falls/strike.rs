@@ -1,4 +1,4 @@
-//! When and how a clip is struck down.
+//! When and how a clip is made to fall.
 
 use super::config::FallConfig;
 use glam::{Quat, Vec3};
@@ -6,21 +6,21 @@ use pomp_motion::random::Draws;
 use pomp_motion::{Gait, Recording, humanoid};
 use std::f32::consts::PI;
 
-/// No strike before this time, and as much of the clip is left for afterwards, seconds: the window of the features is one
-/// second to each side.
+/// No strike before this time or within this time of the end, seconds: the window of the features is one second to each
+/// side.
 pub(super) const CALM_S: f32 = 1.0;
-/// A foot is caught while it swings faster than this, m/s.
+/// A trip needs a foot that swings faster than this, m/s.
 const SWINGING_M_S: f32 = 1.0;
-/// A swing is looked for within this time of the drawn one, seconds: a stride has one of each foot.
+/// A swing is searched within this time of the drawn one, seconds: a stride has one of each foot.
 const SWING_WITHIN_S: f32 = 0.6;
 
-/// A blow to come, and how it is taken.
+/// A strike: when, where, how large, and how the drives answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
     pub frame: usize,
     pub body: usize,
     pub impulse_ns: Vec3,
-    /// Whether it catches a foot.
+    /// Whether it is a trip.
     pub is_trip: bool,
     pub give_way_s: f32,
     pub lie_s: f32,

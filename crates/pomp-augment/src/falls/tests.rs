@@ -8,7 +8,7 @@ use pomp_physics::{DynamicConfig, Expectation};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use std::sync::LazyLock;
 
-/// Joints of one who lies may be this far inside the ground, metres: contacts give way, and a joint is within flesh.
+/// Joints of a lying body may be this far inside the ground, metres: contacts are compliant, and joints lie inside the limbs.
 const DEEPEST_M: f32 = 0.03;
 
 struct Walk {
@@ -213,25 +213,25 @@ fn a_trip_holds_the_swinging_foot_back() {
 }
 
 #[test]
-fn one_gets_up_as_somebody_else_did() {
+fn a_fall_gets_up_by_a_recorded_motion() {
     let recording = &PUSHED.recording;
     let frames = way_up(recording).expect("it lies, gets up and stands");
     let standing = recording.skeleton.joints()[0].offset.y;
     assert!(recording.positions[*frames.start()][0].y < 0.4 * standing);
     assert!(recording.positions[*frames.end()][0].y > 0.85 * standing);
     let whole = recording.to_clip().unwrap();
-    let way = Clip { name: "somebody".to_owned(), poses: whole.poses[frames].to_vec(), ..whole };
+    let way = Clip { name: "recorded".to_owned(), poses: whole.poses[frames].to_vec(), ..whole };
     let get_up = [GetUpClip { clip: way, level_m: 0.0, license: "free".to_owned() }];
     let walk = &WALK;
     let by_it =
         fell(walk.source(), 0.0, &get_up, settings(), &TerrainFitConfig::default(), &trips(), "tripped")
             .unwrap();
     println!("{}", by_it.description);
-    assert!(by_it.description.contains("as in somebody") && by_it.license.as_deref() == Some("free"));
+    assert!(by_it.description.contains("as in recorded") && by_it.license.as_deref() == Some("free"));
     let (own, other) = (frames_of(&TRIPPED, Gait::GetUp), frames_of(&by_it, Gait::GetUp));
     assert!(own[0].abs_diff(other[0]) < 3, "they fall and lie alike");
     assert!(TRIPPED.recording.positions[own[0] + 60] != by_it.recording.positions[own[0] + 60]);
-    assert!(way_up(&walk.recording).is_none(), "who walks does not get up");
+    assert!(way_up(&walk.recording).is_none(), "a walk is no get-up");
 }
 
 #[test]

@@ -1,16 +1,16 @@
 use pomp_physics::PhysicsError;
 use pomp_terrain::TerrainError;
 
-/// Why a clip has no such result.
+/// Why a clip gives no fall.
 #[derive(Debug)]
 pub enum Unfit {
     /// The clip does not allow it.
     Clip(String),
-    /// It fell, and what came of it is no sample.
+    /// It fell, and the result is no sample.
     Fall(String),
-    /// The simulator refuses something.
+    /// An error of the simulator.
     Physics(PhysicsError),
-    /// The ground is refused: the clip reaches too far.
+    /// An error of the ground: the clip reaches too far.
     Ground(TerrainError),
 }
 

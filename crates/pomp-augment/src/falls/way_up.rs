@@ -1,11 +1,11 @@
-//! Recorded ways up.
+//! Recorded get-up motions.
 
 use pomp_motion::{Clip, Gait, Recording, humanoid};
 
 /// Cosine of the angle between a standing trunk and upright.
 const UPRIGHT: f32 = 0.95;
 
-/// Somebody who lies, gets up and stands.
+/// A clip of a person who gets up, from lying to standing.
 #[derive(Clone, Debug)]
 pub struct GetUpClip {
     /// From lying to standing.
@@ -16,7 +16,7 @@ pub struct GetUpClip {
     pub license: String,
 }
 
-/// From the beginning of the last lying that somebody gets up from to where that one stands most still.
+/// From the beginning of the last period of lying that ends in standing to the frame that stands most still.
 pub fn way_up(recording: &Recording) -> Option<std::ops::RangeInclusive<usize>> {
     let gait = |frame: &usize| Gait::dominant(&recording.gait[*frame]);
     let frames = recording.frames();

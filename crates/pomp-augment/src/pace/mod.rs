@@ -1,9 +1,9 @@
-//! Level walks at a slower pace (ours): mocap has people who walk and people who stand, and hardly a slow walk between.
+//! Level walks at a slower pace (ours): mocap holds walking and standing, but hardly any slow walks.
 //!
-//! Who walks at a share s of a pace takes steps √s as long, √s as often: people keep the ratio of step length and cadence
-//! over their paces (Sekiya and Nagasaki 1998). So the course on the ground plane shrinks by √s, the feet with it but for
-//! their distance from the line of travel, the pelvis rises as far as the shorter steps leave room, the legs bend to
-//! the feet, and time runs slower by √s. Planted feet stay planted.
+//! A walk at a share s of its speed has steps √s as long, √s as often: the ratio of step length and cadence is constant over walking
+//! speeds (Sekiya and Nagasaki 1998). So the path on the ground plane shrinks by √s, and with it the places of the feet but for
+//! their distance from the line of travel; the pelvis rises as far as the shorter steps allow; inverse kinematics bends the
+//! legs; and time runs slower by √s. Planted feet stay planted.
 
 mod config;
 #[cfg(test)]
@@ -21,9 +21,9 @@ use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, smoothstep};
 const FACING_S: f32 = 0.35;
 /// Standard deviation of the smoothing of the pelvis's rise, seconds.
 const RISE_S: f32 = 0.08;
-/// Slowest walk that is slowed further, m/s, as the clip's mean while its feet walk.
+/// Slowest walk that is slowed further, m/s: mean speed of the clip while it walks.
 const LEAST_SPEED_MPS: f32 = 0.7;
-/// Largest angle between travel and facing, on average, as a cosine: who walks sideways or backwards stays as he is.
+/// Largest angle between travel and facing, on average, as a cosine: walks sideways and backwards are not slowed.
 const LEAST_AHEAD: f32 = 0.9;
 /// Frames over which the distance from the line of travel changes from stance to stance at the least.
 const LEAST_BLEND_FRAMES: usize = 6;
@@ -33,14 +33,14 @@ const STRETCH: f32 = 0.985;
 /// A walk at another pace.
 #[derive(Clone, Debug)]
 pub struct Paced {
-    /// The clip; it has other frames than the one it was made from.
+    /// The clip; its frames do not correspond to those of the source.
     pub clip: Clip,
     /// Its pace over that of the clip.
     pub share: f32,
 }
 
-/// Slows `clip`, whose contacts and gaits `recording` has, as the `variant`th (from 0) of the configured variants, or says
-/// why that cannot be.
+/// Slows `clip`, whose contacts and gaits `recording` has, as the `variant`th (from 0) of the configured variants, or gives
+/// the reason why that is not possible.
 pub fn pace(
     clip: &Clip,
     recording: &Recording,
@@ -149,11 +149,11 @@ fn room_above(clip: &Clip, pose: &GlobalPose, foot: usize, moved: Vec3, to: Vec3
     (longest * longest - line.x * line.x - line.z * line.z).max(0.0).sqrt() - line.y
 }
 
-/// Where the body is on the ground plane, its sway from foot to foot taken out.
+/// Position of the body on the ground plane, without its sway from foot to foot.
 fn shrunk_course(poses: &[GlobalPose], sigma: f32) -> Vec<Vec2> {
     let axis = |pick: fn(Vec3) -> f32| -> Vec<f32> {
         let values: Vec<f32> = poses.iter().map(|pose| pick(pose.positions[0])).collect();
-        // A straight line is taken out and put back: the smoothing pulls ends inwards.
+        // A straight line is removed before and added after the smoothing, which pulls the ends inwards.
         let last = values.len() - 1;
         let slope = (values[last] - values[0]) / last.max(1) as f32;
         let rest: Vec<f32> =
@@ -164,7 +164,7 @@ fn shrunk_course(poses: &[GlobalPose], sigma: f32) -> Vec<Vec2> {
     axis(|p| p.x).into_iter().zip(axis(|p| p.z)).map(|(x, z)| Vec2::new(x, z)).collect()
 }
 
-/// Where the body faces, on the ground plane, of length 1.
+/// Facing direction on the ground plane, of length 1.
 fn facing(poses: &[GlobalPose], sigma: f32) -> Vec<Vec2> {
     let ahead: Vec<Vec2> =
         poses.iter().map(|pose| ground(pose.rotations[0] * Vec3::Z).normalize_or(Vec2::Y)).collect();

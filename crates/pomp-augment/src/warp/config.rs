@@ -2,7 +2,7 @@ use pomp_config::{Fields, OutOfRange, Validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Form of the ground that a flat clip is laid upon.
+/// Form of the ground that a level clip is laid on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReliefKind {
@@ -14,7 +14,7 @@ pub enum ReliefKind {
     Rough,
     /// Flights of steps, up and down, with every riser between two footprints.
     Steps,
-    /// Trenches between the footprints; the clip itself stays as it is.
+    /// Trenches between the footprints; the clip itself is unchanged.
     Gaps,
 }
 

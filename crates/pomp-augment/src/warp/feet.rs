@@ -1,4 +1,4 @@
-//! How the feet of a warped clip go from foothold to foothold.
+//! Paths of the feet of a warped clip from foothold to foothold.
 
 use crate::legs::Leg;
 use glam::{Quat, Vec2, Vec3};
@@ -6,15 +6,15 @@ use pomp_estimate::terrain_fit::Stance;
 use pomp_motion::{GlobalPose, smoothstep};
 use pomp_terrain::HeightMap;
 
-/// Frames over which the ground of one foothold gives way to that of the next where no swing lies between them.
+/// Frames of the transition from one foothold to the next where no swing lies between them.
 const LEAST_BLEND_FRAMES: usize = 8;
-/// A foot leans with the ground up to this, radians: 25 degrees.
+/// Largest lean of a foot with the ground, radians: 25 degrees.
 const MOST_LEAN: f32 = 0.436;
-/// Half of the width over which the ground's sideways lean is taken, metres.
+/// Half width over which the sideways slope of the ground is measured, metres.
 const HALF_WIDTH_M: f32 = 0.04;
-/// A swing that the clip cuts off goes on for this long beyond it, frames.
+/// Assumed length of a swing beyond the end of the clip, frames.
 const HALF_SWING_FRAMES: i64 = 15;
-/// Fastest that a foot is lifted over an obstacle, metres per frame.
+/// Largest speed with which a foot is lifted over an obstacle, metres per frame.
 const FASTEST_LIFT_M: f32 = 0.04;
 
 /// A rigid motion that carries the level ground of one foothold onto the relief: turned about the middle of the
@@ -54,9 +54,9 @@ impl Footing {
 pub(super) struct FootPath {
     /// Ankle positions, world, metres.
     pub ankles: Vec<Vec3>,
-    /// What is put before the foot's rotation.
+    /// Rotation applied to the foot, on the left.
     pub turns: Vec<Quat>,
-    /// How much higher the ground under the foot is than the clip's, metres.
+    /// Height of the ground under the foot above the clip's ground, metres.
     pub raised_m: Vec<f32>,
 }
 
@@ -109,7 +109,7 @@ impl FootPath {
         path
     }
 
-    /// Lifts the foot where its swing would meet the relief.
+    /// Lifts the foot where its swing would intersect the relief.
     #[allow(clippy::too_many_arguments, reason = "the foot, its clip, its ground and its swings")]
     fn clear(
         &mut self,
@@ -167,7 +167,7 @@ pub(super) fn soles(pose: &GlobalPose, [_, _, ankle, toe]: Leg, sole: Sole) -> [
     ]
 }
 
-/// First and last frame of the way from each stance to the next: the swing, or a few frames where there is none.
+/// First and last frame of the transition from each stance to the next: the swing, or a few frames where there is none.
 fn blends(stances: &[&Stance], frames: usize) -> Vec<(usize, usize)> {
     stances
         .windows(2)

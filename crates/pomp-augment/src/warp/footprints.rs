@@ -1,4 +1,4 @@
-//! Where the feet of a clip touch along a line over the ground.
+//! Footprints of a clip along a line over the ground.
 
 use glam::Vec2;
 use pomp_estimate::terrain_fit::FitInput;
@@ -8,8 +8,7 @@ const BEHIND_M: f32 = 0.07;
 const BEFORE_M: f32 = 0.09;
 const BESIDE_M: f32 = 0.05;
 
-/// The places along `along` that no foot ever touches, between the first and the last that one does: start and end
-/// of each, metres along the line.
+/// Intervals along `along` without footprints, between the first and the last footprint: start and end of each, metres.
 pub(super) fn free_pieces(input: &FitInput, along: Vec2) -> Vec<[f32; 2]> {
     let mut touched: Vec<[f32; 2]> = Vec::new();
     for frame in 0..input.frames() {

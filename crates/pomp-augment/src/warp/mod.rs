@@ -1,8 +1,8 @@
-//! Flat clips on ground with relief (ours): mocap has hardly a slope and few stairs, but training needs them.
+//! Level clips on ground with relief (ours): mocap holds few slopes and stairs, and training needs them.
 //!
 //! [`warp`] draws a relief for a clip that was walked on level ground, carries each foothold onto it, lets the feet
 //! swing from foothold to foothold clear of the ground, lets the pelvis follow the feet as far as both legs reach,
-//! and bends the legs. What is above the pelvis keeps its pose. The physics replay then makes it physical.
+//! and bends the legs. The upper body keeps its pose. The physics replay then simulates the result.
 //!
 //! Planted feet keep their distance from the ground, because each foothold is carried by a rigid motion. Contacts
 //! and gaits are those of the clip.
@@ -40,15 +40,15 @@ pub struct Warped {
     pub map: HeightMap,
     /// Kind and numbers of the relief.
     pub description: String,
-    /// How much farther planted soles are from the relief than they were from the level, 95th percentile, metres.
+    /// 95th percentile of the change of the distance between planted soles and ground, metres.
     pub planted_p95_m: f32,
 }
 
-/// Lays `clip` on a relief of `kind`, or says why that cannot be. `recording` has the clip's contacts and gaits;
+/// Lays `clip` on a relief of `kind`, or gives the reason why that is not possible. `recording` has the clip's contacts and gaits;
 /// `level_m` is the height of its level ground.
 ///
 /// # Errors
-/// What the generators of terrain say.
+/// An error of the terrain generators.
 #[allow(clippy::too_many_arguments, reason = "a clip with what is known of it, and two configurations")]
 pub fn warp(
     clip: &Clip,

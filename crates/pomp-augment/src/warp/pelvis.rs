@@ -1,4 +1,4 @@
-//! How high the pelvis of a warped clip is.
+//! Height of the pelvis of a warped clip.
 
 use super::feet::FootPath;
 use crate::legs::LEGS;
@@ -9,11 +9,11 @@ use pomp_motion::{GlobalPose, Skeleton};
 const SMOOTHING_S: f32 = 0.12;
 /// A leg is stretched to this share of its length at most, or as far as the clip stretches it.
 const STRETCH: f32 = 0.985;
-/// Half width of the window in which the pelvis comes down for a leg that does not reach, seconds.
+/// Half width of the window in which the pelvis is lowered for a leg that does not reach, seconds.
 const DROP_S: f32 = 0.12;
 
-/// How much the pelvis is moved up, per frame, metres: with the mean of both feet, smoothed, and down where a leg
-/// would not reach its foot.
+/// Vertical shift of the pelvis per frame, metres: the smoothed mean shift of both feet, lowered where a leg would not reach its
+/// foot.
 pub(super) fn raised(
     skeleton: &Skeleton,
     poses: &[GlobalPose],

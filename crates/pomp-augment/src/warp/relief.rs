@@ -8,28 +8,28 @@ use pomp_motion::random::Draws;
 use pomp_terrain::{HeightMap, Shape, StartArea, TerrainError, TerrainSpec, generate};
 use std::fmt::Write;
 
-/// Fewest risers or trenches that are worth a variant.
+/// Least number of risers or trenches in a variant.
 const LEAST_EDGES: usize = 2;
-/// Cells of room between an edge and the nearest footprint: the map blurs an edge by one cell.
+/// Least distance between an edge and a footprint, cells: the map blurs an edge by one cell.
 const ROOM_CELLS: f32 = 1.6;
-/// Highest that flights of steps lead from where they begin, metres.
+/// Largest height of a flight of steps above or below its start, metres.
 const HIGHEST_M: f32 = 1.5;
 /// Length of a ramp, metres.
 const RAMP_M: [f32; 2] = [2.0, 5.0];
-/// Width of a trench, metres; above, a walker does not step over it in a stride.
+/// Largest width of a trench, metres: what a walk steps over in a stride.
 const WIDEST_GAP_M: f32 = 0.6;
 
-/// A ground and what is to be said of it.
+/// A ground with its description.
 pub(super) struct Relief {
     pub map: HeightMap,
-    /// Its numbers, for the record.
+    /// Its numbers in words.
     pub description: String,
 }
 
-/// Heights along a line, the same to either side.
+/// A height profile along a line, constant across it.
 struct Profile {
     along: Vec2,
-    /// Metres along the line and height, in order of the first.
+    /// Position along the line and height, metres, sorted by position.
     knots: Vec<[f32; 2]>,
 }
 
@@ -50,7 +50,7 @@ impl Profile {
 /// `None` when the clip has no room for it: steps and gaps need places that no foot touches.
 ///
 /// # Errors
-/// What the generators of terrain say.
+/// An error of the terrain generators.
 pub(super) fn relief(
     kind: ReliefKind,
     input: &FitInput,
@@ -129,8 +129,7 @@ pub(super) fn relief(
     Ok(Some(Relief { map, description }))
 }
 
-/// The way the clip goes, from its first to its last footstep; turned at random unless `straight`, or where it goes
-/// nowhere.
+/// Direction from the first to the last footstep, turned at random unless `straight`; random where the clip stays in place.
 fn heading(input: &FitInput, draws: &mut Draws, straight: bool) -> Vec2 {
     let middle = |frame: usize| {
         let sum: glam::Vec3 = input.soles[frame].iter().sum();
@@ -143,7 +142,7 @@ fn heading(input: &FitInput, draws: &mut Draws, straight: bool) -> Vec2 {
     let turn = draws.centred();
     match farthest.try_normalize() {
         Some(way) if farthest.length() > 1.0 && straight => way,
-        // The cube: mostly with the way, at times across it.
+        // Cubed: mostly along the way, sometimes across it.
         Some(way) if farthest.length() > 1.0 => {
             Vec2::from_angle(turn.powi(3) * std::f32::consts::PI).rotate(way)
         }
@@ -168,7 +167,7 @@ fn slope(along: Vec2, [low, high]: [Vec2; 2], config: &WarpConfig, draws: &mut D
     let mut level = draws.sign() < 0.0;
     while at < end {
         let length = draws.within(RAMP_M);
-        // Every other piece may be level: the way on and off a slope is to be learned too.
+        // Every other piece may be level, so that transitions onto and off slopes occur too.
         let gradient = if level { 0.0 } else { rise(draws) };
         level = !level && draws.share() < 0.5;
         at += length;
@@ -190,13 +189,13 @@ fn steps(along: Vec2, free: &[[f32; 2]], cell_m: f32, config: &WarpConfig, draws
             if (height + rise * left as f32).abs() > HIGHEST_M {
                 rise = -rise;
             }
-            // A landing: one footprint more on the level.
+            // A landing: one more footprint on the level.
             if !knots.is_empty() && draws.share() < 0.5 {
                 continue;
             }
         }
         left -= 1;
-        // Nearer to the higher footprint: the foot that goes down, or up, has more of its swing to do so.
+        // Nearer to the higher footprint, so that more of the swing is left for the change of height.
         let middle = start + (end - start) * draws.within(if rise > 0.0 { [0.55, 0.9] } else { [0.1, 0.45] });
         let half = 0.25 * cell_m;
         knots.push([middle - half, height]);

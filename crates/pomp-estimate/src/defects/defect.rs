@@ -1,55 +1,55 @@
 use std::fmt;
 
-/// Nothing of a person moves faster, m/s: hands that throw reach 25, feet of sprinters 20.
+/// Upper bound of the speed of any joint, m/s: throwing hands reach 25, feet of sprinters 20.
 pub const FASTEST_M_S: f32 = 30.0;
 
-/// Something wrong with frames of a clip that can be used nevertheless.
+/// A defect of frames of a clip that remains usable.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Defect {
-    /// Every frame is stored several times over, as motion of 60 Hz is in a file of 120 Hz; one of each was kept.
+    /// Every frame is stored several times, such as motion of 60 Hz in a file of 120 Hz; one of each was kept.
     Multiplied {
-        /// How many times each frame was there.
+        /// Copies of each frame.
         times: usize,
         /// Frames of the file.
         frames: usize,
         /// Rate of the file, Hz.
         rate_hz: f32,
     },
-    /// Frames that were far off and were put between their neighbours.
+    /// Outlier frames, replaced by interpolation of their neighbours.
     Spike {
         /// First and last frame.
         frames: [usize; 2],
         /// Time of the first, s.
         time_s: f32,
-        /// The joint next to the root that was off.
+        /// The affected joint nearest to the root.
         joint: String,
-        /// How many other joints were.
+        /// Number of other affected joints.
         others: usize,
-        /// The largest distance from where they were put, m.
+        /// The largest correction, m.
         distance_m: f32,
     },
-    /// Limbs that move as no limb can, and do not come back within a few frames; left as they are.
+    /// Limbs that move faster than is possible and do not return within a few frames; unchanged.
     Wild {
-        /// First and last frame that they reach so fast.
+        /// First and last frame of such a speed.
         frames: [usize; 2],
         /// Time of the first, s.
         time_s: f32,
-        /// The joint next to the root that is too fast.
+        /// The joint nearest to the root that is too fast.
         joint: String,
         /// Speed of the fastest, m/s.
         speed_m_s: f32,
     },
-    /// Frames that repeat the one before them while the motion goes on; left as they are.
+    /// Frames that repeat the previous one during motion; unchanged.
     Repeated {
         /// The frames.
         frames: Vec<usize>,
     },
-    /// A stretch that repeats its first frame; left as it is.
+    /// A frozen stretch, which repeats its first frame; unchanged.
     Frozen {
         /// First and last frame that are the same.
         frames: [usize; 2],
-        /// How long nothing moves, s.
+        /// Duration of the stretch, s.
         seconds: f32,
     },
 }
@@ -59,7 +59,7 @@ impl fmt::Display for Defect {
         match self {
             Self::Multiplied { times, frames, rate_hz } => write!(
                 f,
-                "every frame is stored {times} times over (frames 0 to {}): one of each was kept, at {:.1} Hz instead of {rate_hz:.1} Hz",
+                "every frame is stored {times} times (frames 0 to {}): one of each was kept, at {:.1} Hz instead of {rate_hz:.1} Hz",
                 frames - 1,
                 rate_hz / *times as f32
             ),
@@ -83,7 +83,7 @@ impl fmt::Display for Defect {
             }
             Self::Wild { frames: [first, last], time_s, joint, speed_m_s } => write!(
                 f,
-                "frames {first} to {last} ({time_s:.2} s): joint \"{joint}\" or what hangs on it moves at {speed_m_s:.0} m/s and does not \
+                "frames {first} to {last} ({time_s:.2} s): joint \"{joint}\" or one of its descendants moves at {speed_m_s:.0} m/s and does not \
                  come back, left as it is: no limb is faster than {FASTEST_M_S} m/s, so nothing there is to be trusted; cut the clip there"
             ),
             Self::Repeated { frames } => {
@@ -98,14 +98,14 @@ impl fmt::Display for Defect {
                 };
                 write!(
                     f,
-                    "{what} while the motion goes on, left as it is: nobody stops for a frame, so forces are wrong there; \
+                    "{what} while the motion goes on, left as it is: a body does not stop for a single frame, so forces are wrong there; \
                      interpolate or cut there"
                 )
             }
             Self::Frozen { frames: [first, last], seconds } => write!(
                 f,
                 "frames {first} to {last} are the same ({seconds:.2} s) while the motion goes on around them, left as they are: \
-                 nobody stops within a frame, so forces are wrong at their ends; cut the clip there"
+                 a body does not stop within a frame, so forces are wrong at their ends; cut the clip there"
             ),
         }
     }

@@ -1,17 +1,17 @@
-//! Frames that are elsewhere: those that come back are mended; where the whole body does not, the clip is refused.
+//! Jumps and spikes: a spike, which returns, is interpolated; a jump of the whole body, which does not, refuses the clip.
 
 use super::defect::{Defect, FASTEST_M_S};
 use super::track::JointTracks;
 use pomp_motion::SourceMotion;
 use pomp_motion::glam::Vec3;
 
-/// Longest spike that is mended, frames.
+/// Longest spike that is repaired, frames.
 const LONGEST: usize = 3;
-/// Largest share of frames that are mended; beyond it a motion is not trusted. A few are in any case.
+/// Largest share of repaired frames; a motion with more is refused. A few are always repaired.
 const MOST: f32 = 0.02;
 const FEW: usize = 3;
 
-pub(super) fn mended(
+pub(super) fn repaired(
     mut motion: SourceMotion,
     tracks: &JointTracks,
     defects: &mut Vec<Defect>,
@@ -32,7 +32,7 @@ pub(super) fn mended(
             if joint == 0 {
                 return Err(format!(
                     "between frames {} and {frame} ({:.2} s) joint \"{}\" moves at {:.0} m/s and does not come back within \
-                     {LONGEST} frames; nobody moves faster than {FASTEST_M_S} m/s: cut the clip there or mend it",
+                     {LONGEST} frames; no body moves faster than {FASTEST_M_S} m/s: cut the clip there or repair it",
                     frame - 1,
                     tracks.seconds(frame),
                     name(joint),
@@ -66,7 +66,7 @@ pub(super) fn mended(
     let off: usize = spikes.iter().map(|[first, last]| last - first + 1).sum();
     if off > FEW && off as f32 > MOST * tracks.frames() as f32 {
         return Err(format!(
-            "{off} of {} frames leave the motion faster than {FASTEST_M_S} m/s, the first is frame {}; so many are not mended: \
+            "{off} of {} frames leave the motion faster than {FASTEST_M_S} m/s, the first is frame {}; so many are not repaired: \
              check the file's unit and frame rate, or clean it",
             tracks.frames(),
             spikes[0][0]
@@ -78,7 +78,7 @@ pub(super) fn mended(
     Ok(motion)
 }
 
-/// Puts the frames between two others where a steady motion would have them.
+/// Interpolates the frames between two others.
 fn interpolate(motion: &mut SourceMotion, before: usize, after: usize) {
     for frame in before + 1..after {
         let share = (frame - before) as f32 / (after - before) as f32;

@@ -1,15 +1,15 @@
-//! Frames that are the same to the last digit as the one before. Recorded people tremble: they never are, but files repeat
-//! frames that a camera lost, and files of a higher rate than the motion's repeat them all.
+//! Frames that equal the previous one to the last digit. Recorded motion never does, because people tremble; files repeat frames that
+//! a camera lost, and files of a higher rate than the motion's repeat every frame.
 
 use super::defect::Defect;
 use super::track::JointTracks;
 use pomp_motion::{FrameTable, SourceMotion};
 
-/// A body that moves slower in every joint is at rest and may be the same twice, m/s.
+/// Below this speed of every joint the body is at rest, and equal frames are plausible, m/s.
 const MOVING_M_S: f32 = 0.1;
-/// Most times that a frame may be there throughout.
+/// Largest number of copies of every frame.
 const MOST_TIMES: usize = 5;
-/// Fewest groups of equal frames that tell how often each is there.
+/// Least number of groups of equal frames that decide on the number of copies.
 const FEWEST_GROUPS: usize = 10;
 /// Share of groups whose length has to be a multiple; a few may be lost frames.
 const ALL_BUT_A_FEW: f32 = 0.95;
@@ -26,7 +26,7 @@ fn groups(motion: &SourceMotion) -> Vec<usize> {
     starts
 }
 
-/// How often each frame is there; 1 when it is no regular number.
+/// Copies of each frame; 1 when their number is not regular.
 fn times(starts: &[usize]) -> usize {
     // The first and the last group may be cut.
     let lengths: Vec<usize> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -43,7 +43,7 @@ fn times(starts: &[usize]) -> usize {
         .unwrap_or(1)
 }
 
-/// One of each where every frame is there several times over.
+/// One copy of each frame, where every frame is stored several times.
 pub(super) fn divided(motion: SourceMotion, metres: f32, defects: &mut Vec<Defect>) -> SourceMotion {
     let starts = groups(&motion);
     let times = times(&starts);
@@ -62,7 +62,7 @@ pub(super) fn divided(motion: SourceMotion, metres: f32, defects: &mut Vec<Defec
         frame_rate_hz: motion.frame_rate_hz / times as f32,
         ..motion.clone()
     };
-    // What hardly moves may be the same twice for want of digits.
+    // Slow motion may repeat frames because of few digits in the file.
     let tracks = JointTracks::of(&divided, metres);
     let moving = (1..tracks.frames()).filter(|&t| tracks.speed(t - 1, t) > MOVING_M_S).count();
     if 2 * moving < tracks.frames() {
@@ -72,7 +72,7 @@ pub(super) fn divided(motion: SourceMotion, metres: f32, defects: &mut Vec<Defec
     divided
 }
 
-/// Repeated frames and frozen stretches in the midst of motion.
+/// Repeated frames and frozen stretches during motion.
 pub(super) fn report(motion: &SourceMotion, tracks: &JointTracks, defects: &mut Vec<Defect>) {
     let starts = groups(motion);
     let frames = motion.frames();

@@ -1,7 +1,7 @@
 use pomp_motion::SourceMotion;
 use pomp_motion::glam::Vec3;
 
-/// Where every joint of a file is in every frame, metres.
+/// Positions of every joint of a file in every frame, metres.
 pub(super) struct JointTracks {
     positions: Vec<Vec<Vec3>>,
     rate_hz: f32,
@@ -37,7 +37,7 @@ impl JointTracks {
             .collect()
     }
 
-    /// How far the farthest joint of `frame` is from where it would be between two other frames, metres.
+    /// Largest distance of a joint of `frame` from its interpolation between two other frames, metres.
     pub fn distance_from_between(&self, frame: usize, [before, after]: [usize; 2]) -> f32 {
         let share = (frame - before) as f32 / (after - before) as f32;
         let between =

@@ -9,7 +9,7 @@ use pomp_motion::glam::{DVec2, DVec3, Vec3};
 use pomp_motion::{Clip, FrameTable, GlobalPose, SimulationTrack, Skeleton, TerrainGrid, humanoid};
 use pomp_terrain::{HeightMap, TerrainError};
 
-/// How far an impulse that cannot have acted when the filter has it may be moved, s.
+/// Largest shift in time of an impulse that the filter has put into a frame where it cannot have acted, s.
 const MOVE_WITHIN_S: f64 = 0.25;
 /// Share of the load that the replay puts on other bodies than the feet, below which it is noise.
 const OTHER_BODIES: f64 = 0.02;
@@ -19,11 +19,10 @@ const OTHER_BODIES: f64 = 0.02;
 pub struct ImpulseEstimate {
     /// Impulse on each body during the frame, N·s, world `[T, B]`.
     pub contact_impulse: FrameTable<Vec3>,
-    /// Centre of pressure under left and right foot, world, metres `[T]`; it means nothing while the foot bears
-    /// nothing.
+    /// Centre of pressure under left and right foot, world, metres `[T]`; undefined while the foot bears no load.
     pub pressure_center: Vec<[Vec3; 2]>,
-    /// Force that the motion of the centre of mass asks for, body weights, world `[T]`: before flights are set to
-    /// nothing and pulls are taken away.
+    /// Force by the motion of the centre of mass, body weights, world `[T]`, before flights are set to 0 and pulls are
+    /// removed.
     pub motion_force_bw: Vec<Vec3>,
     /// Centre of mass, metres, world `[T]`.
     pub center_of_mass: Vec<Vec3>,
@@ -31,8 +30,8 @@ pub struct ImpulseEstimate {
     pub report: ImpulseReport,
 }
 
-/// Estimates the contact impulses of `clip` by inverse dynamics, with the replay `track` on `terrain` to say what
-/// else than the feet bears load. `contact` are the clip's foot contacts `[T]`.
+/// Estimates the contact impulses of `clip` by inverse dynamics, with the replay `track` on `terrain` for the
+/// load on bodies other than the feet. `contact` are the clip's foot contacts `[T]`.
 ///
 /// The clip has to be on the project skeleton with one body per joint, as the replay is.
 pub fn estimate(
@@ -48,7 +47,7 @@ pub fn estimate(
     solve(clip, &poses, contact, &track.body_mass_kg, &replay, gravity_m_s2, config).0
 }
 
-/// The estimate of `clip`, whose bodies other than the feet bear what `replay` says, and what its body does.
+/// The estimate of `clip` with the load on other bodies than the feet by `replay`, and the support per frame.
 pub(super) fn solve(
     clip: &Clip,
     poses: &[GlobalPose],
@@ -123,10 +122,10 @@ pub(super) fn solve(
     (estimate, body)
 }
 
-/// What carries the body in a frame.
+/// Support of the body in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Carrier {
-    /// It flies.
+    /// None: flight.
     Nothing,
     /// The feet, but for this share, which other bodies bear.
     Feet(f64),
@@ -166,8 +165,8 @@ fn carriers(
     carried
 }
 
-/// Sets `force` to what the ground can give: nothing in flight, never a pull, no more sideways than friction holds.
-/// What is taken away is added to the frames around, so that the sum stays.
+/// Limits `force` to what the ground can give: 0 in flight, never a pull, horizontally within the friction cone. The removed part
+/// is added to the frames around, so that the sum is kept.
 fn settle(force: &mut [DVec3], flight: &[bool], friction: f64, reach: usize) {
     let frames = force.len();
     let around = |frame: usize| frame.saturating_sub(reach)..(frame + reach + 1).min(frames);
@@ -222,14 +221,14 @@ fn between_feet(force: DVec3, right: f64, at: &[DVec3; 2], center: DVec3, fricti
     let mut result = [0, 1].map(|foot| {
         (lean[foot] + rest * share[foot]).clamp_length_max(friction * share[foot] * force.y.max(0.0))
     });
-    // What one foot cannot hold the other takes; the total is within the cone already.
+    // What exceeds the cone of one foot goes to the other; the total is within the cone already.
     let missing = across - result[0] - result[1];
     let heavier = usize::from(right > 0.5);
     result[heavier] += missing;
     [0, 1].map(|foot| result[foot] + DVec3::Y * (share[foot] * force.y))
 }
 
-/// Makes the impulses of `track` what `settings` ask for, and reports on them.
+/// Sets the impulses of `track` by the estimator in `settings`, and reports on them.
 ///
 /// # Errors
 /// A terrain that is no height map.

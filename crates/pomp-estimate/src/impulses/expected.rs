@@ -1,4 +1,4 @@
-//! What a clip asks of the ragdoll's drives: the estimated forces of the ground before anything is replayed.
+//! Feed-forward of the drives for a clip: the estimated ground forces, before the replay.
 
 use super::estimate::solve;
 use super::feet;
@@ -8,9 +8,9 @@ use pomp_motion::glam::Vec3;
 use pomp_motion::{Clip, GlobalPose, humanoid};
 use pomp_physics::{Expectation, GainScale, PhysicsError, Support};
 
-/// A part of a foot that bears less is left out, newtons.
+/// Least load on a part of a foot, newtons; smaller ones are left out.
 const NOTHING_N: f32 = 1e-3;
-/// A toe that bears more of its foot's load bears all of it.
+/// Share of a foot's load on the toe above which the toe bears all of it.
 const ALL: f32 = 0.99;
 
 /// Forces of the ground and accelerations for every frame of `clip` `[T]`, by the estimate of
@@ -54,7 +54,7 @@ pub fn expectations(
     Ok(expected.collect())
 }
 
-/// A force at a place of the world, fixed to a body; none that is next to nothing.
+/// A force at a place of the world, fixed to a body; none below the least load.
 fn support(pose: &GlobalPose, body: usize, at: Vec3, force_n: Vec3) -> Option<Support> {
     let point = pose.rotations[body].inverse() * (at - pose.positions[body]);
     (force_n.length() > NOTHING_N).then_some(Support { body, point, force_n })

@@ -1,4 +1,4 @@
-//! Which foot bears how much, and where under it.
+//! Load on each foot, and its centre of pressure.
 
 use super::filter::smoothest;
 use super::whole_body::WholeBody;
@@ -6,18 +6,18 @@ use crate::ImpulseConfig;
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{GlobalPose, Skeleton, humanoid};
 
-/// Weight of a frame in single support against 1 for one in double support: as good as fixed.
+/// Weight of a frame in single support, where the load is known, against 1 for double support.
 const FIXED: f64 = 1e3;
 /// The sole begins this far behind the ankle and ends this far before the joint of the toes, body heights: a shoe about
 /// 0.15 body heights long, with the ankle a quarter from its back (Drillis and Contini 1966).
 const HEEL_BEHIND: f32 = 0.036;
 /// See [`HEEL_BEHIND`].
 const TOES: f32 = 0.030;
-/// Where along the sole a centre of pressure can lie: its edges do not bear.
+/// Range of the centre of pressure along the sole, whose edges bear no load.
 const BEARING: [f64; 2] = [0.03, 0.95];
-/// Least weight of a frame in the smoothing of the centre of pressure, body weights: a foot that swings says nothing.
+/// Least weight of a frame in the smoothing of the centre of pressure, body weights; a swinging foot carries no information.
 const UNLOADED: f64 = 1e-3;
-/// Load from which on the zero-moment point is believed, body weights: below it is noise.
+/// Load above which the zero-moment point is used, body weights; below it is noise.
 const FULL_LOAD: f64 = 1.0;
 
 /// The sole of one foot, from heel to tip, and what bears on it.
@@ -155,7 +155,7 @@ pub(super) fn share(
             let apart = DVec3::new(at[1].x - at[0].x, 0.0, at[1].z - at[0].z);
             let square = apart.length_squared();
             wanted[frame] = ((point - at[0]).dot(apart) / square.max(1e-4)).clamp(0.0, 1.0);
-            // Feet closer together than 20 cm tell ever less of the share.
+            // The closer the feet, below 20 cm, the less certain is the share.
             weight[frame] = (square / 0.04).clamp(1e-3, 1.0);
         }
     }
@@ -172,7 +172,7 @@ pub(super) fn share(
     loads
 }
 
-/// Contacts that end while the other foot is down go on a little.
+/// Extends contacts that end while the other foot is down.
 fn with_late_toe_off(labelled: &[[bool; 2]], late: usize) -> Vec<[bool; 2]> {
     let frames = labelled.len();
     let mut down = labelled.to_vec();
@@ -188,8 +188,8 @@ fn with_late_toe_off(labelled: &[[bool; 2]], late: usize) -> Vec<[bool; 2]> {
     down
 }
 
-/// Contacts around a stretch without any begin earlier and end later while the body is being pushed up: a foot that
-/// strikes or leaves fast bears load before its speed says that it rests.
+/// Extends the contacts around a flight while the force is upward: a foot that strikes or leaves fast bears load before its
+/// speed falls below that of a contact.
 fn shorten_flights(down: &mut [[bool; 2]], body: &WholeBody, longest: usize, above_bw: f64) {
     let frames = down.len();
     let pushed = |frame: usize| body.force_bw[frame].y > above_bw;

@@ -10,7 +10,7 @@ pub(super) const END_FRAMES: usize = 9;
 
 /// Butterworth filter of second order, forwards and backwards: no delay, −6 dB at `bandwidth_hz`.
 ///
-/// Gives the frames −3 to T + 2, so that differences can be taken at the ends. There a path goes on with its
+/// Gives the frames −3 to T + 2, so that differences can be taken at the ends. There a path continues with its
 /// velocity, `shifts` (per frame, towards the middle) added to it, and its accelerations mirrored in time: a point
 /// reflection would make every end weightless or at rest.
 fn low_pass_beyond(values: &[DVec3], shifts: [DVec3; 2], bandwidth_hz: f64, rate_hz: f64) -> Vec<DVec3> {
@@ -97,7 +97,7 @@ fn one_way(values: &mut [DVec3], bandwidth_hz: f64, rate_hz: f64) {
 }
 
 /// The smoothest series near `wanted`: least squares with a penalty on second differences that passes changes slower
-/// than `bandwidth` (cycles per frame). `weight` says how much each value counts; all weights are positive.
+/// than `bandwidth` (cycles per frame). `weight` is the weight of each value; all are positive.
 ///
 /// Its elimination is written out because nalgebra has none for banded systems: a dense one would take time with the cube
 /// of the number of frames.

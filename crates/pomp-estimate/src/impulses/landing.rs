@@ -1,4 +1,4 @@
-//! Landings: where the motion of the body has more of the fast band than the noise of the recording.
+//! Landings: frames in which the fast band of the body's motion exceeds the noise of the recording.
 
 use pomp_motion::glam::DVec3;
 

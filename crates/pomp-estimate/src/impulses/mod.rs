@@ -1,9 +1,9 @@
 //! Contact impulses as a force plate would measure them (docs/method.md §6.5).
 //!
-//! A simulator that tracks a clip meets the ground too hard: its feet strike in one frame where people's take five.
-//! The motion of the clip's own centre of mass says what the total force was; [`estimate`] takes that, sets it to
-//! nothing in flight, and shares it: between the feet by their contacts and the zero-moment point, with other
-//! bodies (hands, knees, the trunk) as the replay has them bear. So for every clip Σ J − m g T = m Δv of its centre of mass.
+//! Impacts of a simulator that tracks a clip are too hard: its feet strike in one frame, those of people in five. [`estimate`] takes
+//! the total force from the motion of the clip's centre of mass, sets it to 0 in flight, and distributes it: between the feet by
+//! their contacts and the zero-moment point, and to other bodies (hands, knees, the trunk) by their loads in the replay. So for every
+//! clip Σ J − m g T = m Δv of its centre of mass.
 
 mod estimate;
 mod expected;

@@ -9,12 +9,12 @@ pub struct ImpulseReport {
     pub estimator: ImpulseEstimator,
     /// Σ vertical contact impulse over m g T.
     pub vertical_closure: f32,
-    /// What of the closure's distance from 1 the motion itself explains: Δv / (g T) of the centre of mass, of the clip
+    /// The part of the closure's distance from 1 that the motion explains: Δv / (g T) of the centre of mass, of the clip
     /// or, for the simulator's impulses, of the simulated body.
     pub momentum_change: f32,
-    /// (Σ vertical contact impulse − m Δv) over m g T: 1 also for clips that begin or end in motion. The estimate keeps
-    /// it but for what flights and pulls of the ground take away; the simulator's impulses miss what the root assist
-    /// and pushes give.
+    /// (Σ vertical contact impulse − m Δv) over m g T: 1 also for clips that begin or end in motion. The estimate
+    /// differs from it by the removed forces in flight and pulls; the simulator's impulses lack those of the root assist and of
+    /// pushes.
     pub corrected_closure: f32,
     /// Largest total vertical force, body weights.
     pub peak_force_bw: f32,

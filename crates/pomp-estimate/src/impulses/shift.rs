@@ -1,4 +1,4 @@
-//! Shifts of a whole recording at its ends, which no force of the ground can have made.
+//! Shifts of a whole recording at its ends that no ground force can have caused.
 
 use super::filter::{END_FRAMES, end_velocity};
 use pomp_motion::GlobalPose;
@@ -7,11 +7,11 @@ use pomp_motion::glam::DVec3;
 /// Vertical velocity by which the whole recording is shifted towards the middle of the clip at its first and its last
 /// frames, m/s; nearly always 0.
 ///
-/// While a foot stands, some joint always stays behind: the body is pushed up from below, and falls no faster than
+/// While a foot stands, some joint always has less speed: the body is pushed up from below, and falls no faster than
 /// gravity. If every joint, planted feet included, gains upward speed at once, or loses more than gravity takes, the
-/// recording was moved and not the person: loops that were closed by force end so. Inside a clip such a shift is made
-/// good by its opposite; at an end it would be mistaken for momentum. Frames without contact are left alone: a body that
-/// lands is stopped as a whole.
+/// recording was shifted, not the person, as at the ends of clips edited into loops. Inside a clip the opposite shift cancels such a
+/// shift; at an end it would be taken for momentum. Frames without contact are unchanged: at a landing the body is stopped as a
+/// whole.
 pub(super) fn end_shifts(
     poses: &[GlobalPose],
     contact: &[[bool; 4]],

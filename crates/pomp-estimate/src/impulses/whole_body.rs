@@ -1,4 +1,4 @@
-//! Inverse dynamics of the whole body: which force and which centre of pressure its motion asks for.
+//! Inverse dynamics of the whole body: force and centre of pressure by its motion.
 
 use super::filter::{Smoothed, smoothed, smoothed_between};
 use super::landing::landings;
@@ -7,7 +7,7 @@ use crate::ImpulseConfig;
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{Clip, GlobalPose, humanoid};
 
-/// The joint at a segment's other end, and where between the two its centre of mass lies. After de Leva, J.
+/// The joint at a segment's other end, and the place of the centre of mass between the two. After de Leva, J.
 /// Biomechanics 29 (1996), table 4, males: thigh 0.4095, shank 0.4459, upper arm 0.5772, forearm 0.4574; trunk, foot and
 /// girdle ours, as in the ragdoll.
 const CENTERS: [(usize, usize, f32); 17] = [
@@ -132,8 +132,7 @@ impl WholeBody {
         Self { force_bw, center, moment_m, velocity, accelerations }
     }
 
-    /// Where on the level `ground_y` a single force would have to act, metres: the zero-moment point. `None` when the
-    /// force is too small to say.
+    /// The zero-moment point on the level `ground_y`, metres. `None` when the force is too small.
     pub(super) fn zero_moment_point(&self, frame: usize, ground_y: f64) -> Option<DVec3> {
         let (force, center, moment) = (self.force_bw[frame], self.center[frame], self.moment_m[frame]);
         let drop = ground_y - center.y;

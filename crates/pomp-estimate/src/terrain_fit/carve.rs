@@ -37,8 +37,8 @@ pub(super) fn is_passed_through(ground: &Ground, input: &FitInput) -> bool {
 }
 
 impl Sheet {
-    /// Lowers the ground wherever a sole in swing is inside it. Under feet that bear it gives way by no more than
-    /// `give_m`: what is lower than that there contradicts the stance. Planes are not lowered by more than
+    /// Lowers the ground wherever a sole in swing is inside it. Under standing feet it is lowered by at most
+    /// `give_m`: lower ground there would contradict the stance. Planes are not lowered by more than
     /// `contradiction_m`.
     pub fn carve(
         &mut self,

@@ -28,9 +28,9 @@ pub struct TerrainFitConfig {
     pub smoothing: f32,
     /// Heights at the same place that differ by more than this are contradictions, metres. Default 0.08.
     pub contradiction_m: f32,
-    /// How far ground under standing feet gives way to feet that swing through it at other times, metres. Default 0.02,
-    /// half the scatter of planted feet; twice that where more than one sole in swing in a hundred would still be inside
-    /// and that settles it. 0 leaves feet in swing inside, more leaves standing ones above the ground.
+    /// Largest lowering of ground under standing feet for feet that swing through it at other times, metres. Default 0.02,
+    /// half the scatter of planted feet; doubled where more than one sole in swing in a hundred would still be inside and
+    /// doubling prevents that. 0 leaves feet in swing inside the ground, more leaves standing feet above it.
     pub swing_give_m: f32,
     /// Clips with a larger share of the planted time in contradiction are refused, those with less are warned
     /// of. Default 0.5: the worst ladder in common mocap has 0.41.

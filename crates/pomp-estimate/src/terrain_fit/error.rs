@@ -51,7 +51,7 @@ pub enum TerrainFitError {
         /// The limit.
         max_m: f32,
     },
-    /// The height map refuses what was fitted.
+    /// The height map refuses the fitted heights.
     #[error(transparent)]
     Terrain(#[from] pomp_terrain::TerrainError),
 }

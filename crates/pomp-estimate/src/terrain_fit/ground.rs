@@ -1,4 +1,4 @@
-//! The ground that the planted feet speak of: level, smooth or stepped.
+//! The form of the ground under planted feet: level, inclined, smooth or stepped.
 
 use super::TerrainFitConfig;
 use super::radial_basis::RadialBasis;
@@ -11,14 +11,13 @@ use serde::{Deserialize, Serialize};
 const MOST_CENTRES: usize = 400;
 /// Contacts closer than this are one centre of the surface, metres.
 const MERGE_RADIUS_M: f32 = 0.08;
-/// A stance counts with at most this duration, seconds: long standing says no more than a step.
+/// Largest weight of a stance, seconds: long standing carries no more information than a step.
 const MOST_WEIGHT_S: f32 = 0.5;
-/// A stance off the level for at least this long is no stray contact, seconds.
+/// Least duration of a confirmed stance off the level, seconds; shorter ones may be false contacts.
 const CONFIRMED_S: f32 = 0.15;
-/// Level ground that misses the stances by more than this (median) gives way to a plane or to rolling ground that does
-/// better, metres. At 1 cm the level floors of four of 139 recorded clips became hills.
+/// Median error of level ground at the stances above which a better plane or rolling ground replaces it, metres. At 1 cm the level floors of four of 139 recorded clips became hills.
 const POOR_FIT_M: f32 = 0.015;
-/// A plane steeper than this, rise over run, that fits poorly and on which feet do not tilt is none: a box beside a floor.
+/// Rise over run above which a plane that fits poorly and on which feet do not tilt is refused: a box beside a floor.
 const STEEP: f32 = 0.1;
 /// Fewest stances that make a plane: three always lie on one.
 const LEAST_FOR_PLANE: usize = 4;
@@ -107,8 +106,8 @@ impl Ground {
     ///
     /// Level where all but a small share of the planted time lies within the tolerance of the median and no
     /// confirmed stance lies a step off it; an inclined plane by the same rule, where level ground fails it or
-    /// where a plane explains most of a poor fit, unless it is steep, fits poorly and feet stand level on it; neither where gently rolling ground explains what is left. Otherwise stepped where feet stand level although the ground between
-    /// them rises, and smooth where they tilt with it.
+    /// where a plane explains most of a poor fit, unless it is steep, fits poorly and feet stand level on it; neither where
+    /// gently rolling ground explains the remaining error. Otherwise stepped where feet stand level although the ground between them rises, and smooth where they tilt with it.
     pub fn of_stances(stances: &[&Stance], config: &TerrainFitConfig) -> Self {
         let level = weighted_median(stances.iter().map(|s| (s.height(), weight(s))).collect());
         let level_plane = Plane { at_origin: level, gradient: Vec2::ZERO };
@@ -174,7 +173,7 @@ impl Ground {
     }
 
     /// The surface near the contacts; away from them the mean of the contacts by the inverse fourth power of
-    /// the distance, which goes on at the height of the nearest ones and never leaves their range.
+    /// the distance, which continues the height of the nearest ones and stays within their range.
     fn smooth_height(&self, place: Vec2) -> f32 {
         let (mut nearest, mut sum, mut total) = (f32::INFINITY, 0.0, 0.0);
         for centre in &self.centres {
@@ -202,7 +201,7 @@ impl Plane {
     }
 
     /// Least squares through the middles of the stances, reweighted so that those farther off than the
-    /// tolerance lose their say (Cauchy weights). Directions in which the feet hardly spread stay level.
+    /// tolerance lose weight (Cauchy weights). Directions in which the feet hardly spread stay level.
     fn through(stances: &[&Stance], tolerance: f32) -> Self {
         let at_origin = weighted_median(stances.iter().map(|s| (s.height(), weight(s))).collect());
         let mut plane = Self { at_origin, gradient: Vec2::ZERO };
@@ -214,7 +213,7 @@ impl Plane {
             let total: f32 = stances.iter().map(|s| say(s)).sum();
             let middle = stances.iter().map(|s| s.centre() * say(s)).sum::<Vec2>() / total;
             let height = stances.iter().map(|s| s.height() * say(s)).sum::<f32>() / total;
-            // A ridge of a spread of 15 cm: feet that stay within their own breadth say nothing of a slope.
+            // A ridge of a spread of 15 cm: feet within their own breadth do not determine a slope.
             let (mut xx, mut xz, mut zz, mut xh, mut zh) = (0.15 * 0.15, 0.0, 0.15 * 0.15, 0.0, 0.0);
             for stance in stances {
                 let (d, h, w) = (stance.centre() - middle, stance.height() - height, say(stance) / total);
@@ -315,9 +314,9 @@ fn treads(stances: &[&Stance], trend: &RadialBasis) -> Vec<Tread> {
         .collect()
 }
 
-/// Whether ground that rolls gently explains what `plane` leaves over: a surface through the other stances predicts
-/// each stance to a third of the variance, and the feet tilt as that surface does. Noise passes neither test: its
-/// neighbours say nothing of it, and it does not turn feet.
+/// Whether gently rolling ground explains the residual of `plane`: a surface through the other stances predicts
+/// each stance to a third of the variance, and the feet tilt as that surface does. Noise passes neither test: it is
+/// not predicted by neighbours and does not tilt feet.
 fn rolls(stances: &[&Stance], plane: &Plane, config: &TerrainFitConfig) -> bool {
     if stances.len() < LEAST_FOR_ROLLING || plane.misfit(stances) < POOR_FIT_M {
         return false;
@@ -373,7 +372,7 @@ fn stands_level(stances: &[&Stance], ground: impl Fn(Vec2) -> f32) -> bool {
         squares += weight(stance) * expected * expected;
     }
     let mean_square = squares / stances.iter().map(|s| weight(s)).sum::<f32>();
-    // Below half a centimetre of expected rise per foot the tilt says nothing.
+    // Below half a centimetre of expected rise per foot the tilt is not significant.
     mean_square > 0.005f32.powi(2) && both < 0.5 * squares
 }
 

@@ -1,11 +1,11 @@
 //! Terrain reconstruction: the ground a clip was walked on, from where its feet stood (docs/method.md §6.3).
 //!
-//! Motion capture comes without its floor. [`fit_terrain`] finds it again:
+//! Motion capture comes without its floor. [`fit_terrain`] reconstructs it:
 //!
-//! 1. contacts are gathered into stances, whose medians take the noise out; a foot held up beside a standing
-//!    one is told apart from a foot on a step;
-//! 2. the stances decide on the form of the ground ([`GroundKind`]): level unless they clearly say
-//!    otherwise, so that noise is never carved into a floor; an inclined plane; treads where feet stand level on rising ground;
+//! 1. contacts are gathered into stances, whose medians remove noise; a foot held up beside a standing one is distinguished
+//!    from a foot on a step;
+//! 2. the stances decide on the form of the ground ([`GroundKind`]): level unless they clearly
+//!    differ from it, so that noise does not shape a floor; an inclined plane; treads where feet stand level on rising ground;
 //!    else a radial-basis surface (linear kernel, lightly smoothed) through them;
 //! 3. the ground is written into a map that reaches beyond every joint position by a margin, and lowered where
 //!    a foot in swing would pass through it, under standing feet by no more than `swing_give_m` and on planes only when
@@ -57,9 +57,9 @@ use pomp_motion::statistics::percentile;
 use pomp_terrain::HeightMap;
 use sweep::Sheet;
 
-/// Largest share of the soles in swing inside the ground of which nothing is said.
+/// Largest share of the soles in swing inside the ground without a warning.
 const MOST_INSIDE: f32 = 0.01;
-/// Where more are inside, ground under standing feet gives way by so many times what it does else, if that settles it.
+/// Where more are inside, ground under standing feet may be lowered by this multiple of `swing_give_m`, if that removes them.
 const GIVES_MORE: f32 = 2.0;
 
 /// A clip's ground.

@@ -62,7 +62,7 @@ pub struct FitReport {
     pub cell_m: f32,
     /// Mean error of the patches of this variant over the gait cycles, m²; 0 for variant 0.
     pub patch_error_m2: f32,
-    /// What a person should know, one sentence each.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -146,6 +146,6 @@ fn contradictions(stances: &[Stance], limit_m: f32) -> (Vec<Contradiction>, f32)
     }
     let total: f32 = bearing.iter().map(|s| s.duration_s).sum();
     let share: f32 = bearing.iter().zip(&involved).filter(|&(_, &hit)| hit).map(|(s, _)| s.duration_s).sum();
-    // The sum of nothing is −0; `+ 0.0` makes it 0.
+    // The sum of an empty list is −0; `+ 0.0` makes it 0.
     (found, if total > 0.0 { share / total + 0.0 } else { 0.0 })
 }

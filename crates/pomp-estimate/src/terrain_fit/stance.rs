@@ -17,7 +17,7 @@ const LIFTED_M: f32 = 0.05;
 const PIERCED_RADIUS_M: f32 = 0.05;
 /// See `PIERCED_RADIUS_M`.
 const PIERCED_M: f32 = 0.1;
-/// Frames of passing under that count: fewer are a moment's noise.
+/// Least number of frames of passing under; fewer are noise.
 const PIERCED_FRAMES: usize = 3;
 
 /// A foot at rest on the ground.
@@ -194,7 +194,7 @@ fn mark_lifted(input: &FitInput, stances: &mut [Stance]) {
 }
 
 /// Marks stances with room below them: at some time a foot in swing passes well below one of their contact points.
-/// A height map has no room below its surface, so they rest on something else than the ground.
+/// A height map has no room below its surface, so they rest on an object, not on the ground.
 fn mark_pierced(input: &FitInput, stances: &mut [Stance]) {
     for stance in stances.iter_mut().filter(|stance| stance.bearing) {
         let pierced = |frame: usize| {

@@ -11,8 +11,8 @@ use pomp_motion::{FrameTable, Gait, TerrainGrid, smoothstep_between};
 use pomp_terrain::HeightMap;
 use std::ops::Range;
 
-/// Around a footprint the ground is the feet's: nothing is changed within the first distance from the line from
-/// ankle to toe, everything may be beyond the second, metres.
+/// Around a footprint the ground is fixed: no change within the first distance from the line from ankle to toe, any change beyond
+/// the second, metres.
 pub(super) const FOOTPRINT_M: [f32; 2] = [0.1, 0.3];
 /// Distance from the soles of a cycle over which its patch fades out, metres.
 const PATCH_FADES_M: [f32; 2] = [0.8, 1.4];
@@ -83,7 +83,7 @@ impl Sheet {
     /// The finished map.
     ///
     /// # Errors
-    /// What [`HeightMap::from_grid`] says.
+    /// Those of [`HeightMap::from_grid`].
     pub fn into_map(self) -> Result<HeightMap, TerrainFitError> {
         let heights = FrameTable::from_values(self.columns, self.heights).expect("rows × columns heights");
         Ok(HeightMap::from_grid(TerrainGrid {
@@ -214,7 +214,7 @@ impl Sheet {
         self.keep_clear(input, &before);
     }
 
-    /// Takes changes back where a foot in swing or a lying body would meet them.
+    /// Reverts changes that a foot in swing or a lying body would touch.
     fn keep_clear(&mut self, input: &FitInput, before: &[f32]) {
         for frame in 0..input.frames() {
             let lying = matches!(Gait::dominant(&input.gait[frame]), Gait::Lie | Gait::GetUp);

@@ -1,4 +1,4 @@
-//! A hand-made walker on known ground: the fit must find that ground again.
+//! A synthetic walk on known ground: the fit has to reconstruct that ground.
 
 #![allow(clippy::print_stdout, reason = "tests say what they measured")]
 

@@ -1,4 +1,5 @@
-use super::{ALWAYS, ESTIMATE, GENERATION, OPTIONAL, RECIPE, SIMULATION, TERRAIN};
+use super::Presence;
+use super::arrays::{is_known, names_of};
 use crate::FormatError;
 use pomp_npy::NpyArray;
 use std::collections::BTreeMap;
@@ -76,8 +77,8 @@ impl Arrays {
     }
 
     /// Whether the file holds any array of a group.
-    pub fn has_any(&self, group: &[&str]) -> bool {
-        group.iter().any(|name| self.has(name))
+    pub fn has_any(&self, group: Presence) -> bool {
+        names_of(group).any(|name| self.has(name))
     }
 
     /// The error of one array.
@@ -153,10 +154,4 @@ impl Arrays {
         }
         array.texts().map(<[String]>::to_vec).map_err(|problem| self.error(name, problem))
     }
-}
-
-fn is_known(name: &str) -> bool {
-    [&ALWAYS[..], &OPTIONAL, &TERRAIN, &SIMULATION, &ESTIMATE, &GENERATION, &RECIPE]
-        .iter()
-        .any(|group| group.contains(&name))
 }

@@ -1,5 +1,5 @@
 use super::archive::Arrays;
-use super::{ESTIMATE, GENERATION, PLAN_COLUMNS, PUSH_COLUMNS, RECIPE, SIMULATION, TERRAIN};
+use super::{PLAN_COLUMNS, PUSH_COLUMNS, Presence};
 use crate::FormatError;
 use glam::{Quat, Vec3};
 use pomp_motion::{
@@ -52,7 +52,7 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
             arrays.error("framerate", format!("it is {frame_rate_hz}, expected a positive rate in Hz"))
         );
     }
-    let simulated = arrays.has_any(&SIMULATION) || arrays.has_any(&ESTIMATE);
+    let simulated = arrays.has_any(Presence::Simulation) || arrays.has_any(Presence::Estimate);
     let simulation = simulated.then(|| simulation(arrays, frames, joints)).transpose()?;
     let bodies = simulation.as_ref().map(|simulation| simulation.body_names.len());
     let recording = Recording {
@@ -65,14 +65,14 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
         root: arrays.rows("root", frames)?,
         gait: arrays.rows::<{ Gait::COUNT }>("gait", frames)?,
         foot_contact: arrays.boolean_rows("foot_contact", frames)?,
-        terrain: arrays.has_any(&TERRAIN).then(|| terrain(arrays)).transpose()?,
+        terrain: arrays.has_any(Presence::Terrain).then(|| terrain(arrays)).transpose()?,
         simulation,
         phase: arrays.has("phase").then(|| phase(arrays, frames)).transpose()?,
         phase_model: arrays.has("phase_model").then(|| arrays.text("phase_model")).transpose()?,
-        generation: (arrays.has_any(&GENERATION) || arrays.has("ground_offset"))
+        generation: (arrays.has_any(Presence::Generation) || arrays.has("ground_offset"))
             .then(|| generation(arrays, frames, joints, bodies))
             .transpose()?,
-        recipe: arrays.has_any(&RECIPE).then(|| recipe(arrays)).transpose()?,
+        recipe: arrays.has_any(Presence::Recipe).then(|| recipe(arrays)).transpose()?,
         source: arrays.text("source")?,
         license: arrays.text("license")?,
         config_hash: arrays.text("config_hash")?,
@@ -194,7 +194,7 @@ fn simulation(arrays: &Arrays, frames: usize, joints: usize) -> Result<Simulatio
     let bodies = body_names.len();
     let contact_impulse = vectors(arrays, "contact_impulse", frames, bodies)?;
     // Version 0.1 stored the simulator's impulses alone.
-    let (impulse_estimator, sim_contact_impulse) = if arrays.has_any(&ESTIMATE) {
+    let (impulse_estimator, sim_contact_impulse) = if arrays.has_any(Presence::Estimate) {
         (arrays.text("impulse_estimator")?, vectors(arrays, "sim_contact_impulse", frames, bodies)?)
     } else {
         (ESTIMATED_BY_SIMULATION.to_owned(), contact_impulse.clone())

@@ -3,6 +3,8 @@
 //! Acts once, at the start of a rollout. The start window of a jog is a landing at full pace, and a body that is set down in it
 //! is behind its target at once: of 30 jogs 11 fell within two seconds; of 30 that began with a step of a walk none did.
 //!
+//! Cost: none after the start of the rollout.
+//!
 //! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): jogs 30 and
 //! 16.
 

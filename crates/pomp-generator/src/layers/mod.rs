@@ -3,7 +3,9 @@
 //! The loop itself is `closed_loop.rs`. Each layer here is a module with one configuration (`enabled` first) and a state
 //! of its own, called at named points of the loop. With every layer off ([`LayersConfig::off`], `configs/paper_loop.toml`) the
 //! paper's loop runs alone. What each is worth is measured by `pomp bench --config configs/bench/layers.toml`; each header
-//! quotes its row of that table (docs/layers.md).
+//! quotes its row of that table (docs/layers.md) and states the cost as a share of a frame. Costs are counted instructions (callgrind, 90
+//! frames of a walk on level ground): all layers together take 1 % of a frame, less than the scatter of its time.
+//! `cargo bench -p pomp-generator --bench layers` measures the time of each in pairs of loops with it and without it.
 //!
 //! | point of the loop | layers, in the order in which they act |
 //! |---|---|

@@ -3,6 +3,8 @@
 //! Acts on the command of [`crate::Generator::step_steered`], before the loop; plans are taken as they are. Faster turns are
 //! beyond what most of the mocap shows, and trip the model: at 1.6 rad/s it falls twice as often where it starts, turns by 90°
 //! and stops.
+//!
+//! Cost: a few operations on the command.
 
 use pomp_config::{Fields, OutOfRange, Validate};
 use schemars::JsonSchema;

@@ -4,6 +4,7 @@ use super::waves::WaveConvolution;
 use super::{load, store};
 use crate::manifold::expect_size;
 use crate::{PeriodicAutoencoderConfig, PeriodicDecoder, PhaseError, PhaseState};
+use pomp_config::Fields;
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
@@ -65,7 +66,7 @@ impl FrameDecoder {
     /// Packs a trained decoder; `config` is the one that it was made with.
     ///
     /// # Errors
-    /// [`PhaseError::BadConfig`] for a span that begins at frame 0 or has no spacing, and for kernels longer than the window;
+    /// [`PhaseError::OutOfRange`] for a span that begins at frame 0 or has no spacing, and for kernels longer than the window;
     /// [`PhaseError::SizeMismatch`] when the decoder has other sizes; [`PhaseError::NotFinite`] for a weight that is
     /// not finite.
     pub fn new(
@@ -74,20 +75,17 @@ impl FrameDecoder {
         span: TargetSpan,
     ) -> Result<Self, PhaseError> {
         config.validate()?;
+        let fields = Fields::root();
         let TargetSpan { key_spacing, first_frame, last_frame } = span;
         for (field, value) in
             [("key_spacing", key_spacing), ("first_frame", first_frame), ("last_frame", last_frame)]
         {
-            require(value > 0, field, value, "it is at least 1")?;
+            fields.within(field, value, 1..)?;
         }
         let radius = config.window.radius_frames;
         let frames = config.window.frames();
-        require(
-            config.kernel <= frames,
-            "kernel",
-            config.kernel,
-            "the loop needs kernels that are no longer than the window",
-        )?;
+        // The loop needs kernels that are no longer than the window.
+        fields.within("kernel", config.kernel, ..=frames)?;
         let first = PlainConvolution::new(&decoder.first, Some(&decoder.first_norm))?;
         let second = PlainConvolution::new(&decoder.second, None)?;
         expect_size("channels of a decoder", config.channels, first.inputs)?;
@@ -254,8 +252,4 @@ impl Level<'_> {
         store(wide, sums, &mut self.level[column..]);
         V
     }
-}
-
-fn require(holds: bool, field: &'static str, value: usize, rule: &'static str) -> Result<(), PhaseError> {
-    if holds { Ok(()) } else { Err(PhaseError::BadConfig { field, value: value.to_string(), rule }) }
 }

@@ -31,7 +31,7 @@ impl FrameEncoder {
     /// Packs a trained encoder; `config` is the one that it was made with.
     ///
     /// # Errors
-    /// [`PhaseError::BadConfig`]; [`PhaseError::SizeMismatch`] when the encoder has other sizes;
+    /// [`PhaseError::OutOfRange`]; [`PhaseError::SizeMismatch`] when the encoder has other sizes;
     /// [`PhaseError::NotFinite`] for a weight that is not finite.
     pub fn new(encoder: &PeriodicEncoder, config: &PeriodicAutoencoderConfig) -> Result<Self, PhaseError> {
         config.validate()?;

@@ -1,11 +1,12 @@
 use pomp_config::{Fields, OutOfRange, Validate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a character does after a fall.
 ///
 /// While it lies it gets no assist. While it gets up, the root assist is that of [`AssistConfig`](crate::AssistConfig), with its ordinary
 /// caps, of which the vertical one is a twentieth of body weight: its joints lift it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GetUpConfig {
     /// Whether it gets up at all, or lies where it fell. Default true.

@@ -1,8 +1,8 @@
-//! How well terrain reconstruction finds a ground that is known, and how well real feet agree with theirs.
+//! Accuracy of terrain reconstruction: against known grounds, and against the feet of recorded clips.
 //!
 //! [`procedural_figures`] draws a ground and a walk on it from a seed, takes the contacts that preprocessing finds,
-//! fits the ground and compares it with the true one. [`recorded_figures`] fits the ground of a clip and says how
-//! planted and lifted feet lie on it: there the true ground is not known.
+//! fits the ground and compares it with the true one. [`recorded_figures`] fits the ground of a recorded clip, whose true ground
+//! is not known, and measures the distance of planted and lifted feet from it.
 
 mod procedural;
 mod recorded;

@@ -1,4 +1,4 @@
-//! Clips on grounds that are known.
+//! Procedural clips on known grounds.
 
 use crate::load::labelled;
 use crate::{PreprocessConfig, PreprocessError};
@@ -25,7 +25,7 @@ const MOST_DRAWS: usize = 20;
 const SOLE_M: f32 = 0.29;
 const BEHIND_M: f32 = 0.07;
 
-/// The grounds that are drawn, in turn.
+/// Kinds of ground, drawn in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckedGround {
@@ -49,7 +49,7 @@ impl CheckedGround {
     }
 }
 
-/// What reconstruction made of one procedural clip.
+/// Reconstruction of one procedural clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProceduralFigures {
     /// Seed of ground and walk.
@@ -58,7 +58,7 @@ pub struct ProceduralFigures {
     pub ground: CheckedGround,
     /// Its numbers and the walk's.
     pub description: String,
-    /// The form that was found.
+    /// The reconstructed form.
     pub found: GroundKind,
     /// Root mean square error of the height under planted soles, metres.
     pub under_feet_rmse_m: f32,
@@ -97,7 +97,7 @@ pub fn procedural_figures(
     let mut found: Option<(Truth, SyntheticClip)> = None;
     for _ in 0..MOST_DRAWS {
         let truth = draw(ground, seed, &mut draws).map_err(|error| bad(error.to_string()))?;
-        // Some draws ask for more than legs can do; the next one is taken.
+        // Some draws cannot be walked; the next one is taken.
         match generate(&truth.request, &truth.map) {
             Ok(made) => {
                 found = Some((truth, made));
@@ -183,7 +183,7 @@ fn stairs(request: MotionRequest, draws: &mut Draws) -> Result<Truth, pomp_terra
     let level = HeightMap::flat(SIZE_M, 1.0)?;
     let heels = match generate(&MotionRequest { variation: 0.0, ..request.clone() }, &level) {
         Ok(made) => heels(&made),
-        // The walk itself says why, when it is made on its ground.
+        // The walk on this ground gives the reason.
         Err(_) => Vec::new(),
     };
     let run_m = heels.windows(2).map(|pair| pair[1] - pair[0]).fold(f32::INFINITY, f32::min).clamp(0.3, 0.8);

@@ -1,4 +1,4 @@
-//! Recorded clips: how their feet lie on the ground that was made of them.
+//! Recorded clips: distances of their feet from the ground reconstructed from them.
 
 use crate::load::{labelled, load_clip};
 use crate::{Input, PreprocessConfig, PreprocessError};
@@ -7,7 +7,7 @@ use pomp_motion::retarget::RigLibrary;
 use pomp_motion::statistics::percentile;
 use serde::{Deserialize, Serialize};
 
-/// What reconstruction made of one recorded clip.
+/// Reconstruction of one recorded clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedFigures {
     /// Name of the clip.
@@ -26,10 +26,10 @@ pub struct RecordedFigures {
     pub inside_m: [f32; 2],
 }
 
-/// Fits the ground of a clip and measures how its feet lie on it.
+/// Fits the ground of a clip and measures the distances of its feet from it.
 ///
 /// # Errors
-/// What reading, labelling or fitting says.
+/// An error of reading, labelling or fitting.
 pub fn recorded_figures(
     input: &Input,
     config: &PreprocessConfig,

@@ -1,4 +1,4 @@
-//! How far predicted forces are from measured ones.
+//! Errors of predicted forces against measured ones.
 
 use pomp_motion::glam::DVec3;
 use pomp_motion::statistics::median;
@@ -12,7 +12,7 @@ const PRESSURE_BW: f64 = 0.2;
 const MARGIN: f64 = 0.05;
 /// Time around a stance in which a predicted impulse counts for it, s.
 const AROUND_STANCE_S: f64 = 0.07;
-/// Shorter stances are touches, s.
+/// Shorter stances are left out, s.
 const LEAST_STANCE_S: f64 = 0.1;
 
 /// Forces of one trial over body weight, frame by frame; forward, up and left of the person.
@@ -37,13 +37,13 @@ impl Forces {
     }
 }
 
-/// How near one estimator comes to the plates in one trial. Medians are over stances or frames; `None` where nothing
+/// Errors of one estimator against the plates in one trial. Medians are over stances or frames; `None` where nothing
 /// can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scores {
     /// Root mean square error of the total vertical force, body weights.
     pub vertical_rmse_bw: Option<f64>,
-    /// The same without the mean error, which a wrong mass makes.
+    /// The same without the mean error, which a wrong mass causes.
     pub vertical_rmse_unbiased_bw: Option<f64>,
     /// Of the total forward force.
     pub forward_rmse_bw: Option<f64>,

@@ -2,7 +2,7 @@
 //!
 //! [`trials`] reads a manifest, [`validate`] preprocesses one trial and compares what is stored, the replay's own
 //! impulses and two plainer estimates with the plates. Plates and clip have to begin at the same moment, in the same
-//! world (Y up). Nothing of the plates is used by the estimates.
+//! world (Y up). The estimates do not use the plates.
 
 mod compare;
 mod plates;
@@ -22,13 +22,13 @@ use serde::Serialize;
 
 /// Time that plates and clip have to share, s.
 const LEAST_S: f64 = 1.0 / 3.0;
-/// A mass is wrong when plates that saw everything carry so much more or less.
+/// Relative difference between the plates' mean force and the weight above which a mass is refused, where plates measure everything.
 const MASS_TOLERANCE: f64 = 0.15;
-/// Masses of people that stand by themselves, kg: all that can be checked where plates miss contacts.
+/// Range of masses of standing people, kg: the only check where plates miss contacts.
 const PERSON_KG: std::ops::RangeInclusive<f64> = 10.0..=400.0;
-/// It is worth a warning from here on.
+/// The difference above which there is a warning.
 const MASS_DOUBT: f64 = 0.02;
-/// Time around a contact that no plate saw in which the foot may bear load nevertheless, s.
+/// Time around an unmeasured contact in which the foot may bear load, s.
 const UNSEEN_MARGIN_S: f64 = 0.07;
 
 /// The estimators that are compared, in this order.
@@ -40,9 +40,9 @@ pub const ESTIMATORS: [&str; 4] =
 pub struct TrialResult {
     /// Name of the trial.
     pub name: String,
-    /// What the person does.
+    /// Activity.
     pub activity: String,
-    /// Whether the plates saw every contact.
+    /// Whether the plates measured every contact.
     pub complete: bool,
     /// Share of the frames in which totals are compared: those in which the plates saw every contact of the clip.
     pub compared: f64,
@@ -64,7 +64,7 @@ pub struct TrialResult {
     pub vertical_assist: f32,
     /// Scores by estimator, in the order of [`ESTIMATORS`].
     pub scores: Vec<Scores>,
-    /// What a person should know before trusting these numbers.
+    /// Warnings about these numbers.
     pub warnings: Vec<String>,
     /// Forces of the plates and of each estimator, for plots.
     #[serde(skip)]
@@ -76,9 +76,9 @@ pub struct TrialResult {
 pub struct Curves {
     /// Frames per second.
     pub rate_hz: f64,
-    /// What the plates measured.
+    /// By the plates.
     pub measured: Forces,
-    /// What each of [`ESTIMATORS`] says.
+    /// By each of [`ESTIMATORS`].
     pub predicted: Vec<Forces>,
 }
 
@@ -145,7 +145,7 @@ pub fn validate(
 fn shared_time(trial: &Trial, plates: &Plates, clip_s: f64) -> Result<f64, PlateError> {
     let plates_s = plates.seconds();
     let shared_s = clip_s.min(plates_s);
-    // One of them much longer than the other is no trial: the frames are said to be the same.
+    // Plates and clip have the same frames: a much longer one of the two is an error.
     let apart = (clip_s - plates_s).abs() > 0.1 * clip_s.max(plates_s) + 0.1;
     if shared_s < LEAST_S || apart {
         let path = trial.plates.clone();
@@ -157,7 +157,7 @@ fn shared_time(trial: &Trial, plates: &Plates, clip_s: f64) -> Result<f64, Plate
 /// Refuses a mass that is not the one on the plates, by the `weight` that they show over that of the mass, or no person's.
 fn check_mass(trial: &Trial, weight: Option<f64>) -> Result<(), PlateError> {
     let (path, stated_kg) = (trial.plates.clone(), trial.mass_kg);
-    // In the air nobody weighs anything: there the plates have to agree with the motion.
+    // The weight is measured against m (g + a) and not m g: in flight both plates and motion show none.
     match weight {
         Some(weight) if (weight - 1.0).abs() > MASS_TOLERANCE => {
             Err(PlateError::WrongMass { path, stated_kg, measured_kg: weight * stated_kg })
@@ -253,8 +253,8 @@ fn predicted(
         }
     };
     let stored_centers = (0..frames).map(|t| estimate.pressure_center[t].map(Vec3::as_dvec3)).collect();
-    // The simulator's record says how much each body bears, not where: a foot is taken to bear in its middle, toes
-    // in theirs.
+    // The simulator's record holds the load on each body, not its place: the middle of the foot and of the toes is
+    // assumed.
     let raw_centers = (0..frames)
         .map(|t| {
             [0, 1].map(|foot| {

@@ -15,7 +15,7 @@ pub struct Trial {
     pub plates: PathBuf,
     /// Mass of the person, kg.
     pub mass_kg: f64,
-    /// What they do: the first of `labels`, or "unknown".
+    /// Activity: the first of `labels`, or "unknown".
     pub activity: String,
     /// Share of the trial in which the plates carried something; 1 when not stated.
     pub contact_fraction: f64,
@@ -92,7 +92,7 @@ pub fn trials(folder: &Path) -> Result<Vec<Trial>, PlateError> {
     Ok(trials)
 }
 
-/// What plates measured: left and right foot per row.
+/// Measurements of the plates: left and right foot per row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plates {
     /// Time of each row from the first one, s.
@@ -187,7 +187,7 @@ impl Plates {
             let (a, b) = (self.force_n[after - 1][foot], self.force_n[after][foot]);
             let force = a.lerp(b, share);
             frame.force_n += force / SAMPLES as f64;
-            // An unloaded plate reports no place.
+            // An unloaded plate has no centre of pressure.
             let (wa, wb) = (a.y.max(0.0) * (1.0 - share), b.y.max(0.0) * share);
             let places = &self.pressure_center_m;
             frame.center_m += places[after - 1][foot] * wa + places[after][foot] * wb;
@@ -200,7 +200,7 @@ impl Plates {
     }
 }
 
-/// What one foot's plate measured during one frame.
+/// Measurement under one foot during one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlateFrame {
     /// Mean force, N.

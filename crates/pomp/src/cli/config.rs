@@ -1,4 +1,4 @@
-//! What can be asked of configurations.
+//! Arguments of `pomp config`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What can be asked of models: to be trained, to read phases, to be measured.
+//! Arguments of the commands about models: train, phase, kinematic.
 
 use super::numbers;
 use crate::device::DeviceName;

@@ -18,7 +18,8 @@ pub fn origin(path: Option<&Path>) -> Origin<'_> {
 }
 
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
-    let mut config: BenchConfig = resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.config;
+    let mut config: BenchConfig =
+        resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
     select(&mut config, arguments)?;
     config.validate()?;
     let threads =

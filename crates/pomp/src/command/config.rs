@@ -6,7 +6,7 @@ use crate::{config_file, default_model};
 use anyhow::Result;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
-use pomp_config::{ByValues, Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
+use pomp_config::{Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
 use pomp_generator::{GeneratorConfig, PathFile};
 use pomp_motion::retarget::RigMap;
 use pomp_physics::DynamicConfig;
@@ -42,7 +42,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
-        SchemaKind::Physics => schema::<ByValues<DynamicConfig>>(),
+        SchemaKind::Physics => schema::<DynamicConfig>(),
         SchemaKind::Terrain => schema_of_alone::<TerrainSpec>(),
         SchemaKind::Rig => schema_of_alone::<RigMap>(),
         SchemaKind::Scene => schema_of_whole::<generate_scene::SceneFile>(),

@@ -173,7 +173,7 @@ impl Scenes {
     fn of(arguments: &GenerateArguments, model: &Model) -> Result<Self> {
         let bodies = &model.description.body_names;
         if let Some(file) = &arguments.random {
-            let scenes: RandomScenes = resolve_whole(origin(file.as_deref()), &[])?.config;
+            let scenes: RandomScenes = resolve_whole(origin(file.as_deref()), &[])?.checked()?;
             scenes.validate(bodies)?;
             return Ok(Self::Random(scenes));
         }

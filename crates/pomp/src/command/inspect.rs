@@ -31,9 +31,10 @@ enum Found {
 }
 
 pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
-    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
-        .checked()?;
-    let rigs = motion_file::rigs(&arguments.rig)?;
+    let reading = &arguments.reading;
+    let config =
+        config_file::over_defaults::<PreprocessConfig>(reading.config.as_deref(), &reading.set)?.checked()?;
+    let rigs = motion_file::rigs(&reading.rig)?;
     let mut list = Vec::new();
     let (mut done, mut failed) = (0, 0);
     let progress =

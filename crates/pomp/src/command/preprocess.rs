@@ -9,9 +9,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
-    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
-        .checked()?;
-    let rigs = motion_file::rigs(&arguments.rig)?;
+    let reading = &arguments.reading;
+    let config =
+        config_file::over_defaults::<PreprocessConfig>(reading.config.as_deref(), &reading.set)?.checked()?;
+    let rigs = motion_file::rigs(&reading.rig)?;
     let part = match (arguments.rank, arguments.ranks) {
         (Some(rank), Some(ranks)) => Part::new(rank, ranks).map_err(|error| misuse!("{error}"))?,
         _ => Part::WHOLE,

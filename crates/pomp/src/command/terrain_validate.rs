@@ -6,10 +6,11 @@ use pomp_preprocess::{PreprocessConfig, find_inputs};
 use std::process::ExitCode;
 
 pub fn run(arguments: &TerrainValidateArguments) -> Result<ExitCode> {
-    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
-        .checked()?;
+    let reading = &arguments.reading;
+    let config =
+        config_file::over_defaults::<PreprocessConfig>(reading.config.as_deref(), &reading.set)?.checked()?;
     let inputs = if arguments.clips.is_empty() { Vec::new() } else { find_inputs(&arguments.clips)? };
-    let rigs = motion_file::rigs(&arguments.rig)?;
+    let rigs = motion_file::rigs(&reading.rig)?;
     let progress = Progress::new("terrain", "clips", arguments.count as usize + inputs.len());
     let drawn = (arguments.seed, arguments.count);
     let report = pomp_report::terrain::measure(drawn, &inputs, &config, &rigs, &|| progress.step())?;

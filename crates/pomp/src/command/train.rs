@@ -17,35 +17,9 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     }
     config.validate()?;
     let device = device::open(arguments.device)?;
-    let stages: &[Stage] = match arguments.stage {
-        TrainStage::Phase => &[Stage::Phase],
-        TrainStage::AlignedPhase => &[Stage::AlignedPhase],
-        TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
-    };
-    let start = match (arguments.resume, arguments.fine_tune) {
-        (true, true) => Start::ResumeFineTune,
-        (true, false) => Start::Resume,
-        (false, true) => Start::FineTune,
-        (false, false) if arguments.overwrite => Start::Overwrite,
-        (false, false) => Start::Anew,
-    };
     let mut dataset = Dataset::open(&arguments.data, &config)?;
-    if !arguments.json {
-        let [recordings, frames, held_out] = dataset.totals();
-        let minutes = frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0;
-        println!("{recordings} recordings, {minutes:.1} min, {held_out} held out");
-        if config.resident_recordings > 0 {
-            println!("{} of them in memory at a time", dataset.clips.len());
-        }
-    }
-    if config.held_out_every > 0 && dataset.measured_on() == "training" {
-        eprintln!(
-            "warning: no clip is held out, so errors are measured on training clips; add clips, or lower held_out_every \
-             (now {}: about one clip in so many)",
-            config.held_out_every
-        );
-    }
+    describe(&dataset, &config, arguments.json);
+    let stages = stages(arguments.stage);
     if arguments.dry_run {
         say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
         return Ok(ExitCode::SUCCESS);
@@ -53,29 +27,11 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     let progress = Progress::new("train", "steps", 0);
     let interrupt = Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")?;
     let mut report = |event: &TrainEvent<'_>| -> ControlFlow<()> {
-        if arguments.json {
-            if !event.figures.is_empty() {
-                let figures: serde_json::Map<String, serde_json::Value> =
-                    event.figures.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-                println!(
-                    "{}",
-                    serde_json::json!({ "stage": event.stage.name(), "step": event.step, "steps": event.steps, "figures": figures })
-                );
-            }
-            return interrupt.flow();
-        }
-        progress.set_length(event.steps);
-        progress.set_position(event.step);
-        if !event.figures.is_empty() {
-            let figures: Vec<String> =
-                event.figures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
-            let line =
-                format!("{} {}/{}: {}", event.stage.name(), event.step, event.steps, figures.join(", "));
-            progress::between(|| println!("{line}"));
-        }
+        report(event, &progress, arguments.json);
         interrupt.flow()
     };
-    let trained = train(&mut dataset, &config, stages, start, &arguments.out, &device, &mut report);
+    let trained =
+        train(&mut dataset, &config, stages, start(arguments), &arguments.out, &device, &mut report);
     drop(progress);
     let model = match trained {
         Err(TrainError::Stopped { stage, step, folder }) => {
@@ -96,6 +52,67 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         println!("{}", next_step(arguments));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn stages(asked: TrainStage) -> &'static [Stage] {
+    match asked {
+        TrainStage::Phase => &[Stage::Phase],
+        TrainStage::AlignedPhase => &[Stage::AlignedPhase],
+        TrainStage::Kinematic => &[Stage::Kinematic],
+        TrainStage::All => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
+    }
+}
+
+fn start(arguments: &TrainArguments) -> Start {
+    match (arguments.resume, arguments.fine_tune) {
+        (true, true) => Start::ResumeFineTune,
+        (true, false) => Start::Resume,
+        (false, true) => Start::FineTune,
+        (false, false) if arguments.overwrite => Start::Overwrite,
+        (false, false) => Start::Anew,
+    }
+}
+
+/// Prints what there is to learn from.
+fn describe(dataset: &Dataset, config: &TrainConfig, as_json: bool) {
+    if !as_json {
+        let [recordings, frames, held_out] = dataset.totals();
+        let minutes = frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0;
+        println!("{recordings} recordings, {minutes:.1} min, {held_out} held out");
+        if config.resident_recordings > 0 {
+            println!("{} of them in memory at a time", dataset.clips.len());
+        }
+    }
+    if config.held_out_every > 0 && dataset.measured_on() == "training" {
+        eprintln!(
+            "warning: no clip is held out, so errors are measured on training clips; add clips, or lower held_out_every \
+             (now {}: about one clip in so many)",
+            config.held_out_every
+        );
+    }
+}
+
+/// Prints the figures of a step, where it has any, and moves the progress bar on.
+fn report(event: &TrainEvent<'_>, progress: &Progress, as_json: bool) {
+    let (stage, step, steps) = (event.stage.name(), event.step, event.steps);
+    if as_json {
+        if !event.figures.is_empty() {
+            let figures: serde_json::Map<String, serde_json::Value> =
+                event.figures.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+            println!(
+                "{}",
+                serde_json::json!({ "stage": stage, "step": step, "steps": steps, "figures": figures })
+            );
+        }
+        return;
+    }
+    progress.set_length(steps);
+    progress.set_position(step);
+    if !event.figures.is_empty() {
+        let figures: Vec<String> =
+            event.figures.iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+        progress::between(|| println!("{stage} {step}/{steps}: {}", figures.join(", ")));
+    }
 }
 
 /// Prints what training would take.

@@ -7,9 +7,10 @@ use pomp_report::impulses::{self, ImpulseProgress};
 use std::process::ExitCode;
 
 pub fn run(arguments: &ValidateImpulsesArguments) -> Result<ExitCode> {
-    let config = config_file::over_defaults::<PreprocessConfig>(arguments.config.as_deref(), &arguments.set)?
-        .checked()?;
-    let rigs = motion_file::rigs(&arguments.rig)?;
+    let reading = &arguments.reading;
+    let config =
+        config_file::over_defaults::<PreprocessConfig>(reading.config.as_deref(), &reading.set)?.checked()?;
+    let rigs = motion_file::rigs(&reading.rig)?;
     if !arguments.folder.is_dir() {
         bail!(
             "{}: there is no such folder; give one with manifest.csv and the trials",

@@ -1,10 +1,23 @@
 //! The documents: every link leads somewhere, the book lists every page once, and what is generated is current: the
-//! index of the experiments, here and in the book, and the crates in ARCHITECTURE.md.
+//! index of the experiments, here and in the book, the crates in ARCHITECTURE.md, and the references of commands, configurations and
+//! arrays.
 //! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew, and with `POMP_LAYERS_REPORT=FILE`, the
 //! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+mod commands;
+mod configuration;
+mod fields;
+
+use configuration::Kind;
+use pomp_batch::RandomScenes;
+use pomp_bench::BenchConfig;
+use pomp_generator::GeneratorConfig;
+use pomp_physics::DynamicConfig;
+use pomp_preprocess::PreprocessConfig;
+use pomp_studio::StudioConfig;
+use pomp_train::TrainConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -160,7 +173,7 @@ fn every_page_that_sources_and_configurations_name_exists() {
     let text_file = |name: &str| [".rs", ".toml", ".py", ".ts"].iter().any(|kind| name.ends_with(kind));
     let mut files = files_below("crates", text_file);
     files.extend(files_below("configs", text_file));
-    files.extend(files_below("tests", |name| text_file(name) && name != "tests/documents.rs"));
+    files.extend(files_below("tests", |name| text_file(name) && !name.starts_with("tests/documents/")));
     let mut missing = Vec::new();
     let mut count = 0;
     for file in files {
@@ -307,6 +320,66 @@ fn assert_current(file: &str, wanted: &str) {
         fs::write(repository().join(file), wanted).unwrap();
     }
     assert!(read(file) == wanted, "{file} is stale: run this test with {UPDATE}=1");
+}
+
+#[test]
+fn the_reference_of_the_commands_is_that_of_the_command_line() {
+    assert_current(commands::PAGE, &commands::page(pomp::command()));
+}
+
+/// The grounds that configs/batch.toml leaves out.
+fn stairs_and_gaps() -> RandomScenes {
+    toml::from_str(
+        "controls = [\"walk\"]
+        ground = [
+            { share = 1.0, shape = { kind = \"stairs\", rise_m = [0.1, 0.2], run_m = [0.3, 0.4], count = [3, 6], heading_deg = [0.0, 1.0] } },
+            { share = 1.0, shape = { kind = \"gaps\", width_m = [0.2, 0.4], depth_m = [0.2, 0.5], spacing_m = [2.0, 3.0], heading_deg = [0.0, 1.0] } },
+        ]",
+    )
+    .unwrap()
+}
+
+#[test]
+fn the_reference_of_the_configurations_is_that_of_their_structs() {
+    let kinds = [
+        Kind::with_defaults::<PreprocessConfig>("preprocess", &[]),
+        Kind::with_defaults::<TrainConfig>("train", &[]),
+        Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
+        Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
+        Kind::whole::<BenchConfig>("bench", &["bench/quick.toml"]),
+        Kind::with_defaults::<StudioConfig>("studio", &[]),
+        Kind::with_defaults::<DynamicConfig>("physics", &[]),
+    ];
+    let command = pomp::command();
+    let show = command.find_subcommand("config").and_then(|config| config.find_subcommand("show")).unwrap();
+    let kind = show.get_arguments().find(|argument| argument.get_id() == "kind").unwrap();
+    let told: BTreeMap<String, String> = kind
+        .get_possible_values()
+        .iter()
+        .map(|value| (value.get_name().to_owned(), value.get_help().unwrap().to_string()))
+        .collect();
+    let page = configuration::page(&kinds, |name| told[name].clone());
+    assert_current(configuration::PAGE, &page);
+    for name in told.keys() {
+        assert!(page.contains(&format!("\n## {name}\n")), "{} does not describe {name}", configuration::PAGE);
+    }
+}
+
+const ARRAYS: &str =
+    "<!-- arrays: written by the test `documents` from crates/pomp-formats/src/npz/arrays.rs -->\n";
+const END_OF_ARRAYS: &str = "<!-- end of arrays -->";
+
+#[test]
+fn the_table_of_the_arrays_is_that_of_the_format() {
+    let page = read("docs/dataset.md");
+    let (head, rest) = page.split_once(ARRAYS).expect("docs/dataset.md has the mark before the arrays");
+    let (_, tail) = rest.split_once(END_OF_ARRAYS).expect("docs/dataset.md has the mark after the arrays");
+    let mut table = "| array | shape | files | contents |\n|---|---|---|---|\n".to_owned();
+    for array in pomp_formats::npz::ARRAYS {
+        let (files, contents) = (array.present.told(), array.contents);
+        writeln!(table, "| `{}` | {} | {files} | {contents} |", array.name, array.shape).unwrap();
+    }
+    assert_current("docs/dataset.md", &format!("{head}{ARRAYS}{table}{END_OF_ARRAYS}{tail}"));
 }
 
 const CRATES: &str = "<!-- crates: written by the test `documents` from docs/house.md -->\n";

@@ -1,0 +1,129 @@
+//! Arguments of the commands that run the closed loop: generate and replay.
+
+use super::numbers;
+use clap::{Args, ValueHint};
+use pomp_batch::LONGEST_S;
+use std::path::PathBuf;
+
+/// Arguments of `pomp generate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp generate --control walk --terrain flat --seconds 60 --out out/walk
+  pomp generate --terrain stairs --seed 3 --out out/stairs
+  pomp generate --push 4,Spine2,60,0,0 --push 8,Hips,0,0,-80 --out out/pushed
+  pomp generate --control circle --terrain flat --push 4,Spine2,60,left --out out/from_the_right
+  pomp generate --count 20 --terrain flat --push 3..6,Spine2,50..100,random --out out/random_pushes
+  pomp generate --control path.toml --model model --out out/path
+  pomp generate --control walk --terrain flat --stature 1.6 --mass 55 --out out/small
+  pomp generate --scene meet --terrain flat --out out/meet    two characters who bump into each other
+  pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
+  pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
+
+A path file has two waypoints or more, the first where the character starts; x (left) and z (ahead) are metres:
+  [[waypoint]]
+  x = 0.0
+  z = 0.0
+  speed_mps = 1.2     # on the way to the next waypoint; 1.2 if left out
+  gait = \"walk\"       # likewise; if left out by speed: walk below 1.9 m/s, jog above
+  [[waypoint]]
+  x = 2.0
+  z = 8.0
+
+With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it.")]
+pub struct GenerateArguments {
+    /// Model folder; without it the embedded compact model.
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub model: Option<PathBuf>,
+    /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
+    #[arg(long, default_value = "hills", value_hint = ValueHint::FilePath)]
+    pub terrain: String,
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .glb, .npz)
+    /// whose trajectory is followed.
+    #[arg(long, default_value = "walk", value_hint = ValueHint::FilePath)]
+    pub control: String,
+    /// Push, in one of two forms. T,BODY,JX,JY,JZ: time (s), body and impulse (N·s, world). T,BODY,J,DIRECTION: J N·s along the
+    /// ground, relative to the heading that the command has at that time; DIRECTION is ahead, back, left, right, random or
+    /// degrees (0 ahead, 90 left). T, J and degrees may be ranges A..B, drawn from the seed, with --count anew for each
+    /// rollout. May be given several times; `--push none` for none.
+    /// Without it, a single walk over hills with default settings gets one of 50 N·s from the side at half time.
+    #[arg(long, value_name = "PUSH", allow_hyphen_values = true)]
+    pub push: Vec<String>,
+    /// Throw a box: time (s), body that it is aimed at, mass (kg), speed (m/s), and where it comes from (degrees: 0 from +Z,
+    /// 90 from +X, world). May be given several times. It is simulated, and neither recorded nor drawn.
+    #[arg(long, value_name = "T,BODY,KG,M_S,FROM", conflicts_with = "count", allow_hyphen_values = true)]
+    pub throw: Vec<String>,
+    /// Several characters in one world, who bump into each other: "meet" (two walk towards each other) or a file like
+    /// configs/scenes/meet.toml. Writes OUT/character_1.npz and so on, and no pictures.
+    #[arg(long, value_name = "SCENE", conflicts_with_all = ["control", "push", "throw", "count", "stature", "mass"])]
+    pub scene: Option<String>,
+    /// Height of the character, metres, 1.5 to 2.0; without it that of the model's skeleton.
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::within(1.5, 2.0, "m"))]
+    pub stature: Option<f32>,
+    /// Mass of the character, kg; without it that of the settings.
+    #[arg(long, value_name = "KG", allow_negative_numbers = true, value_parser = numbers::within(5.0, 500.0, "kg"))]
+    pub mass: Option<f32>,
+    /// Length, seconds.
+    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true, value_parser = numbers::above(0.0, LONGEST_S, "s"))]
+    pub seconds: f32,
+    /// Seed of terrain and noise.
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = numbers::seed)]
+    pub seed: u64,
+    /// So many rollouts with the seeds SEED, SEED + 1, …: OUT/rollout_0000.npz and so on, manifest.json, and the metrics of each
+    /// in metrics.json.
+    #[arg(long, value_name = "N", conflicts_with = "clock", allow_negative_numbers = true, value_parser = numbers::count)]
+    pub count: Option<usize>,
+    /// Draw ground, command and pushes of each rollout from its seed, as FILE says; without one as configs/batch.toml does.
+    #[arg(long, value_name = "FILE", requires = "count", conflicts_with_all = ["terrain", "control", "push"], value_hint = ValueHint::FilePath)]
+    pub random: Option<Option<PathBuf>>,
+    /// Rollouts at a time; without it one per core.
+    #[arg(long, requires = "count", allow_negative_numbers = true, value_parser = numbers::count)]
+    pub threads: Option<usize>,
+    /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Folder of the results.
+    #[arg(long, default_value = "out/generate", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Write no pictures: preview.gif and preview.png of a single rollout.
+    #[arg(long)]
+    pub no_pictures: bool,
+    /// Write pictures of every rollout: OUT/rollout_0000.gif and rollout_0000.png, and so on.
+    #[arg(long, requires = "count", conflicts_with = "no_pictures")]
+    pub pictures: bool,
+    /// Record the wall time of every frame in rollout.npz, whose bytes are then those of this run alone.
+    #[arg(long)]
+    pub clock: bool,
+    /// Print JSON: the metrics of the rollout, with --scene those of each character, with --count those of each rollout, their
+    /// means with 95 % intervals, and how fast the batch was made. docs/metrics.md defines the metrics.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp replay out/generate/rollout.npz
+  pomp replay out/rollouts/rollout_0007.npz out/rollouts/rollout_0008.npz --json
+  pomp replay rollout.npz --model model --out again.npz
+
+A rollout holds its seed, settings, command, pushes, boxes and ground, and the hash of its model; one taken away from the studio
+holds its scene and everything that was done in it. Exit code 1 when a number differs.")]
+pub struct ReplayArguments {
+    /// Rollouts that `pomp generate` or the studio has made.
+    #[arg(required = true)]
+    pub rollouts: Vec<PathBuf>,
+    /// Model folder; without it the embedded compact model. Another model than the rollout's is refused.
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub model: Option<PathBuf>,
+    /// Where to write what came out, for a single rollout.
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
