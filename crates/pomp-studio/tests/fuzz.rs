@@ -121,7 +121,8 @@ fn any_message_is_refused_or_done_by_a_world_that_goes_on() {
                 Err(_) => return,
             }
         };
-        let message = match bounded(4, || FromPage::parse(&bytes)) {
+        // An array of a declared length reserves up to 1 MiB, at each of the 16 levels that a message may have.
+        let message = match bounded(17, || FromPage::parse(&bytes)) {
             Ok(message) => message,
             Err(error) => return assert!(!error.to_string().is_empty()),
         };
