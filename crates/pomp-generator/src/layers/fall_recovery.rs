@@ -7,8 +7,8 @@
 //!
 //! Cost: below 0.2 % of a frame until a fall; the kinematic module does not run while the character lies and gets up.
 //!
-//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 18
-//! and 18. Without it no fallen character gets up.
+//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 16
+//! and 16. Without it no fallen character gets up.
 
 use crate::character::Character;
 use pomp_config::{Fields, OutOfRange, Validate};

@@ -10,8 +10,8 @@
 //! Cost: below 0.1 % of a frame.
 //!
 //! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): level
-//! ground 30 and 30, hills 30 and 30, stairs 29 and 26, gaps 30 and 30, 75 N·s 30 and 30, 150 N·s 18 and 12, stops and starts 30
-//! and 30, jogs 30 and 30. Foot sliding on level ground: 0.32 and 0.32 cm/frame.
+//! ground 30 and 30, hills 30 and 30, stairs 30 and 29, gaps 30 and 30, 75 N·s 30 and 30, 150 N·s 16 and 8, stops and starts 30
+//! and 30, jogs 27 and 27. Foot sliding on level ground: 0.11 and 0.11 cm/frame.
 
 use super::phase_stabiliser::CycleTracker;
 use crate::character::Character;

@@ -5,8 +5,8 @@
 //!
 //! Cost: none but after a fall.
 //!
-//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 18
-//! and 18. It acts after falls alone and prevents none there.
+//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 16
+//! and 16. It acts after falls alone and prevents none there.
 
 use crate::control::{ControlPlan, LiveControl, Steering, pace_mps};
 use glam::Vec2;

@@ -12,7 +12,7 @@
 //! the preset flat, 55 for stairs.
 //!
 //! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): hills 30
-//! and 30, stairs 29 and 13, gaps 30 and 2.
+//! and 30, stairs 30 and 14, gaps 30 and 8.
 
 use glam::Vec2;
 use pomp_motion::{FrameTable, TerrainGrid};
