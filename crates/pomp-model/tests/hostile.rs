@@ -59,7 +59,7 @@ fn rejects_sizes_beyond_reason_and_sizes_that_do_not_fit_each_other() {
             "window.radius_frames = 18446744073709551615 is out of range (allowed: 2 to 1000)",
         ),
         ("/phase/window/radius_frames", json!(1), "window.radius_frames = 1 is out of range"),
-        ("/stitch/near_frames", json!(5), "stitch.near_frames is 5"),
+        ("/stitch/near_frames", json!(5), "stitch.near_frames = 5"),
         ("/phase/kernel", json!(19), "kernel = 19"),
         ("/phase/joints", json!(3), "phase encoding module has joints: 3, but its layout has 2"),
         ("/phase/channels", json!(2), "phase encoding module has channels: 2, but its layout has 1"),

@@ -1,5 +1,5 @@
 //! Prints the ragdoll as an MJCF model for MuJoCo: the same bodies, masses, joints and drives (as position actuators without limits),
-//! at rest on a plane. `benches/mujoco.py` steps it beside ours.
+//! at rest on a plane. `benches/mujoco_step.py` steps it beside ours.
 //!
 //! `cargo run --release -p pomp-physics --example mjcf > humanoid.xml`
 
@@ -108,7 +108,7 @@ fn main() {
     }
     // Links touch the ground and not each other; contacts as soft as ours, a tenth of a second's critically damped mass.
     let model = format!(
-        "<mujoco><option timestep=\"{:.9}\" gravity=\"0 0 -{}\" integrator=\"implicitfast\" cone=\"elliptic\"/>\n\
+        "<mujoco><option timestep=\"{:.9}\" gravity=\"0 0 -{}\" integrator=\"implicitfast\"/>\n\
          <size memory=\"16M\"/>\n\
          <default><geom contype=\"1\" conaffinity=\"2\" friction=\"{} 0.005 0.0001\" solref=\"0.0318 1\" condim=\"3\"/></default>\n\
          <asset>{meshes}</asset>\n<worldbody><geom type=\"plane\" size=\"50 50 1\" contype=\"2\" conaffinity=\"1\"/>\n{bodies}\n</worldbody>\n\

@@ -3,7 +3,7 @@ use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_estimate::terrain_fit::TerrainFitConfig;
 use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
-use pomp_motion::retarget::RetargetOptions;
+use pomp_motion::retarget::{Proportions, RetargetOptions};
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
 use schemars::JsonSchema;
@@ -78,6 +78,12 @@ impl Validate for PreprocessConfig {
             self.terrain_variants,
             "at most terrain.variants + 1: raise terrain.variants",
         )?;
+        if let Proportions::Project { height_m } = self.retarget.proportions {
+            let retarget = fields.section("retarget").section("proportions");
+            retarget.section("project").within("height_m", height_m, 0.3..=3.0)?;
+        }
+        check_contacts(&self.contacts, &fields.section("contacts"))?;
+        check_gaits(&self.gaits, &fields.section("gaits"))?;
         self.replay.check(&fields.section("replay"))?;
         self.terrain.check(&fields.section("terrain"))?;
         self.warp.check(&fields.section("warp"))?;
@@ -87,6 +93,67 @@ impl Validate for PreprocessConfig {
         self.impulses.check_at(rate, &fields.section("impulses"))?;
         self.dynamic.check(&fields.section("dynamic"))
     }
+}
+
+fn check_contacts(contacts: &ContactConfig, fields: &Fields) -> Result<(), OutOfRange> {
+    let ContactConfig {
+        begin_speed,
+        end_speed,
+        begin_height_m,
+        end_height_m,
+        low_point_window_s,
+        lifted_end_m,
+        hover_height_m,
+        hover_radius_m,
+        hover_window_s,
+        min_duration_s,
+    } = *contacts;
+    fields.within("begin_speed", begin_speed, 0.0..=20.0)?;
+    fields.within("end_speed", end_speed, 0.0..=20.0)?;
+    fields.holds(end_speed >= begin_speed, "end_speed", end_speed, "at least begin_speed")?;
+    fields.within("begin_height_m", begin_height_m, 0.0..=1.0)?;
+    fields.within("end_height_m", end_height_m, 0.0..=1.0)?;
+    fields.within("low_point_window_s", low_point_window_s, 0.0..=10.0)?;
+    fields.within("lifted_end_m", lifted_end_m, 0.0..=1.0)?;
+    fields.within("hover_height_m", hover_height_m, 0.0..=1.0)?;
+    fields.within("hover_radius_m", hover_radius_m, 0.0..=10.0)?;
+    fields.within("hover_window_s", hover_window_s, 0.0..=60.0)?;
+    fields.within("min_duration_s", min_duration_s, 0.0..=10.0)
+}
+
+fn check_gaits(gaits: &GaitLabelConfig, fields: &Fields) -> Result<(), OutOfRange> {
+    let GaitLabelConfig {
+        stand_speed,
+        jog_speed,
+        jog_flight_speed,
+        min_flight_s,
+        jump_flight_s,
+        hop_flight_s,
+        jump_fall,
+        jump_margin_s,
+        crouch_height,
+        lie_height,
+        lie_trunk_up,
+        up_height,
+        get_up_s,
+        min_duration_s,
+        smoothing_s,
+    } = *gaits;
+    fields.within("stand_speed", stand_speed, 0.0..=20.0)?;
+    fields.within("jog_speed", jog_speed, 0.0..=20.0)?;
+    fields.within("jog_flight_speed", jog_flight_speed, 0.0..=20.0)?;
+    fields.within("min_flight_s", min_flight_s, 0.0..=10.0)?;
+    fields.within("jump_flight_s", jump_flight_s, 0.0..=10.0)?;
+    fields.within("hop_flight_s", hop_flight_s, 0.0..=10.0)?;
+    fields.within("jump_fall", jump_fall, 0.0..=20.0)?;
+    fields.within("jump_margin_s", jump_margin_s, 0.0..=10.0)?;
+    fields.within("crouch_height", crouch_height, 0.0..=2.0)?;
+    fields.within("lie_height", lie_height, 0.0..=2.0)?;
+    fields.within("lie_trunk_up", lie_trunk_up, -1.0..=1.0)?;
+    fields.within("up_height", up_height, 0.0..=2.0)?;
+    fields.within("get_up_s", get_up_s, 0.0..=60.0)?;
+    fields.within("min_duration_s", min_duration_s, 0.0..=10.0)?;
+    fields.within("smoothing_s", smoothing_s, 0.0..=10.0)
 }
 
 impl PreprocessConfig {
@@ -101,5 +168,26 @@ impl PreprocessConfig {
     /// [`PreprocessError::OutOfRange`] with the first field outside its range.
     pub fn validate(&self) -> Result<(), PreprocessError> {
         Ok(self.check(&Fields::root())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_retargeting_contacts_and_gaits_have_ranges() {
+        let refusal = |change: fn(&mut PreprocessConfig)| {
+            let mut config = PreprocessConfig::default();
+            config.validate().unwrap();
+            change(&mut config);
+            config.validate().unwrap_err().to_string()
+        };
+        let slow = refusal(|config| config.contacts.end_speed = 0.5);
+        assert!(slow.contains("contacts.end_speed = 0.5"), "{slow}");
+        let none = refusal(|config| config.gaits.smoothing_s = f32::NAN);
+        assert!(none.contains("gaits.smoothing_s"), "{none}");
+        let giant = refusal(|config| config.retarget.proportions = Proportions::Project { height_m: 30.0 });
+        assert!(giant.contains("retarget.proportions.project.height_m = 30"), "{giant}");
     }
 }
