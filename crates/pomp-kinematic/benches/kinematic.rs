@@ -6,7 +6,7 @@ mod rounded;
 
 use burn::module::Module;
 use burn::tensor::Device;
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use pomp_kinematic::{
     GateInput, KinematicConfig, KinematicInference, KinematicModel, ReverseProcess, SamplerConfig,
 };
@@ -47,5 +47,36 @@ fn frame(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, frame);
+/// Samples of many characters at once; divided by their number, to be compared with one.
+fn together(criterion: &mut Criterion) {
+    let gate = GateInput { start: 0, len: 130 };
+    let mut group = criterion.benchmark_group("frame_of_many");
+    for (name, config) in [("compact", compact()), ("paper", KinematicConfig::paper(X, Y, gate))] {
+        let model = KinematicModel::new(&config, 1, &Device::flex()).expect("the preset is valid").valid();
+        let model = model.map(&mut Rounded);
+        let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(4), None)
+            .expect("the preset has more steps");
+        let mut inference = KinematicInference::new(&model, process).expect("fresh weights are finite");
+        inference.set_gate_threshold(0.0).expect("zero is legal");
+        for characters in [1, 8, 32] {
+            let x: Vec<Vec<f32>> = (0..characters)
+                .map(|at| (0..X).map(|i| ((i + 7 * at) as f32 * 0.37).sin()).collect())
+                .collect();
+            let mut rng = ChaCha8Rng::seed_from_u64(2);
+            group.throughput(Throughput::Elements(characters as u64));
+            group.bench_function(BenchmarkId::new(name, characters), |bencher| {
+                bencher.iter(|| {
+                    inference.begin();
+                    for x in &x {
+                        inference.add(x, &mut rng).expect("the input is finite");
+                    }
+                    inference.run();
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, frame, together);
 criterion_main!(benches);

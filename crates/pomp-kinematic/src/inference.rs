@@ -1,28 +1,42 @@
 use crate::config::{Blend, KinematicConfig, Prediction};
 use crate::error::{KinematicError, check_finite, check_size};
-use crate::inference_encoder::InferenceEncoder;
+use crate::inference_encoder::{EncoderBuffers, InferenceEncoder, grow};
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
-use crate::packed::{PackedLinear, padded_rows};
+use crate::packed::{PackedLinear, Scratch, row_stride};
 use crate::reverse::{ReverseProcess, StepNoise};
 use pomp_config::Fields;
 use pomp_lanes::Lanes;
+use std::sync::Arc;
 
 /// Experts whose α is below this do not run in the decoder.
 pub const DEFAULT_GATE_THRESHOLD: f32 = 1e-3;
 
-/// The kinematic module as the closed loop runs it: one character, one frame, no allocation per frame.
+/// The kinematic module as the closed loop runs it: some samples at a time, no allocation per frame.
 ///
-/// Holds its own packed copy of the weights of a [`KinematicModel`] and needs no device. It agrees with
-/// [`KinematicModel::sample`] for the same generator state to f32 rounding, apart from experts that are
-/// skipped because their share of the blend is below the threshold; the shares of the others are scaled to
+/// Holds its own packed copy of the weights of a [`KinematicModel`] and needs no device; a clone shares that copy, and
+/// computes by itself. It agrees with [`KinematicModel::sample`] for the same generator state to f32 rounding, apart from
+/// experts that are skipped because their share of the blend is below the threshold; the shares of the others are scaled to
 /// sum to 1.
+///
+/// [`Self::sample`] draws one sample. For many characters at once each adds its x with [`Self::add`], one [`Self::run`] reads
+/// every weight once for all of them, and each takes its y with [`Self::sample_of`]. A sample is the same bytes in any
+/// company.
 #[derive(Clone, Debug)]
 pub struct KinematicInference {
-    config: KinematicConfig,
+    weights: Arc<Weights>,
     lanes: Lanes,
     gate_threshold: f32,
     process: ReverseProcess,
+    /// Samples that were added.
+    samples: usize,
+    buffers: Buffers,
+}
+
+/// What no frame changes.
+#[derive(Debug)]
+struct Weights {
+    config: KinematicConfig,
     encoder: InferenceEncoder,
     condition_input: PackedLinear,
     noisy_input: PackedLinear,
@@ -33,23 +47,37 @@ pub struct KinematicInference {
     time_shares: Vec<f32>,
     /// √ᾱ_n and √(1−ᾱ_n), entry n − 1.
     mixes: Vec<(f32, f32)>,
-    buffers: Buffers,
+    /// Values from one row of the decoder to the next.
+    stride: usize,
+    /// The same of conditions and of outputs.
+    condition_stride: usize,
+    output_stride: usize,
 }
 
-/// Scratch of one frame; contents do not carry over.
+/// The samples of one run, and its scratch. Grows to the most samples that there were.
 #[derive(Clone, Debug)]
 struct Buffers {
-    conditions: Vec<f32>,
+    /// `[sample][x]`.
+    x: Vec<f32>,
+    /// y_n, at last y: `[sample][output stride]`.
+    y: Vec<f32>,
+    /// What a run draws, in the order of the draws: `[sample][draw]`.
+    noise: Vec<f32>,
+    encoder: EncoderBuffers,
+    /// Rows of the decoder, one per sample and expert that runs: how many of each sample, and their shares of the blend.
+    rows_of: Vec<usize>,
     blend_weights: Vec<f32>,
+    /// `[row][…]`.
+    conditions: Vec<f32>,
     shares: Vec<f32>,
-    common: Vec<f32>,
-    state_share: Vec<f32>,
     rows: Vec<f32>,
     next_rows: Vec<f32>,
-    scratch: Vec<f32>,
+    /// `[sample][…]`.
+    common: Vec<f32>,
+    state_shares: Vec<f32>,
     blend: Vec<f32>,
     last: Vec<f32>,
-    y: Vec<f32>,
+    scratch: Scratch,
 }
 
 impl KinematicInference {
@@ -84,27 +112,12 @@ impl KinematicInference {
         }
         let schedule = model.schedule();
         let mixes = (1..=steps).map(|n| (schedule.signal(n) as f32, schedule.noise(n) as f32)).collect();
-        let rows = padded_rows(config.experts);
-        let widest = hidden.iter().map(PackedLinear::padded).fold(first, usize::max);
-        let buffers = Buffers {
-            conditions: vec![0.0; rows * config.condition_size],
-            blend_weights: Vec::with_capacity(config.experts),
-            shares: vec![0.0; rows * first],
-            common: vec![0.0; first],
-            state_share: vec![0.0; first],
-            rows: vec![0.0; rows * widest],
-            next_rows: vec![0.0; rows * widest],
-            scratch: vec![0.0; rows * widest.max(config.condition_size)],
-            blend: vec![0.0; widest],
-            last: vec![0.0; output.padded()],
-            y: vec![0.0; config.output_size],
-        };
-        let mut inference = Self {
+        let weights = Weights {
             encoder: InferenceEncoder::new(&model.encoder, &config)?,
-            gate_threshold: DEFAULT_GATE_THRESHOLD,
-            process: ReverseProcess { initial: 1.0, transitions: Vec::new() },
+            stride: row_stride(config.decoder_hidden.iter().copied().fold(0, usize::max)),
+            condition_stride: row_stride(config.condition_size),
+            output_stride: row_stride(config.output_size),
             config,
-            lanes,
             condition_input,
             noisy_input,
             state_input,
@@ -112,9 +125,18 @@ impl KinematicInference {
             output,
             time_shares,
             mixes,
-            buffers,
+        };
+        let mut inference = Self {
+            weights: Arc::new(weights),
+            lanes,
+            gate_threshold: DEFAULT_GATE_THRESHOLD,
+            process: ReverseProcess { initial: 1.0, transitions: Vec::new() },
+            samples: 0,
+            buffers: Buffers::new(),
         };
         inference.set_process(process)?;
+        // Without a sample there are gates to be asked for, zeros.
+        inference.weights.encoder.reserve(&mut inference.buffers.encoder, 1);
         Ok(inference)
     }
 
@@ -123,11 +145,11 @@ impl KinematicInference {
     /// # Errors
     /// As [`Self::new`].
     pub fn set_process(&mut self, process: ReverseProcess) -> Result<(), KinematicError> {
-        let steps = self.mixes.len();
+        let steps = self.weights.mixes.len();
         for transition in &process.transitions {
             Fields::root().within("step of the reverse process", transition.from, 1..=steps)?;
             if let StepNoise::PerFeature(sigmas) = &transition.noise {
-                check_size("the reverse process's noise", self.config.output_size, sigmas.len())?;
+                check_size("the reverse process's noise", self.weights.config.output_size, sigmas.len())?;
             }
         }
         self.process = process;
@@ -140,7 +162,7 @@ impl KinematicInference {
     /// # Errors
     /// [`KinematicError::OutOfRange`] unless it lies in [0, 1/K), where at least one expert always runs.
     pub fn set_gate_threshold(&mut self, threshold: f32) -> Result<(), KinematicError> {
-        let largest = 1.0 / self.config.experts as f32;
+        let largest = 1.0 / self.weights.config.experts as f32;
         // Below 1/K, so that an expert is always left.
         Fields::root().within("gate_threshold", threshold, 0.0..largest)?;
         self.gate_threshold = threshold;
@@ -149,17 +171,25 @@ impl KinematicInference {
 
     /// The configuration of the module.
     pub fn config(&self) -> &KinematicConfig {
-        &self.config
+        &self.weights.config
     }
 
-    /// α of the last frame, one per expert, before experts were skipped; zeros before the first frame.
+    /// α of the first sample of the last run, one per expert, before experts were skipped; zeros before the first run.
     pub fn gates(&self) -> &[f32] {
-        self.encoder.gates()
+        self.gates_of(0)
     }
 
-    /// Draws one sample of y for x.
+    /// α of a sample of the last run, as [`Self::gates`].
     ///
-    /// Draws from `rng` what [`KinematicModel::sample`] draws for one row: y_N, then the noise of every
+    /// # Panics
+    /// When there never were so many samples.
+    pub fn gates_of(&self, sample: usize) -> &[f32] {
+        self.weights.encoder.gates(&self.buffers.encoder, sample)
+    }
+
+    /// Draws one sample of y for x: [`Self::begin`], [`Self::add`], [`Self::run`] and [`Self::sample_of`].
+    ///
+    /// Draws from `noise` what [`KinematicModel::sample`] draws for one row: y_N, then the noise of every
     /// transition that has any.
     ///
     /// # Errors
@@ -171,40 +201,97 @@ impl KinematicInference {
         y: &mut [f32],
         noise: &mut N,
     ) -> Result<(), KinematicError> {
-        check_size("y", self.config.output_size, y.len())?;
-        self.prepare(x)?;
-        for value in &mut self.buffers.y {
-            *value = noise.draw() * self.process.initial;
+        check_size("y", self.weights.config.output_size, y.len())?;
+        self.begin();
+        let sample = self.add(x, noise)?;
+        self.run();
+        y.copy_from_slice(self.sample_of(sample)?);
+        Ok(())
+    }
+
+    /// Forgets the samples of the last run.
+    pub fn begin(&mut self) {
+        self.samples = 0;
+    }
+
+    /// Adds a sample to the next run, and draws its noise; gives its number.
+    ///
+    /// # Errors
+    /// [`KinematicError::SizeMismatch`] for the length of x, [`KinematicError::NotFinite`] for a value of x that is not
+    /// finite; nothing is added or drawn then.
+    pub fn add<N: NoiseSource>(&mut self, x: &[f32], noise: &mut N) -> Result<usize, KinematicError> {
+        let (sample, draws) = (self.add_x(x)?, self.draws());
+        let Buffers { y, noise: drawn, .. } = &mut self.buffers;
+        grow(drawn, self.samples * draws);
+        let drawn = &mut drawn[sample * draws..][..draws];
+        drawn.fill_with(|| noise.draw());
+        let y = &mut y[sample * self.weights.output_stride..][..self.weights.config.output_size];
+        for (y, drawn) in y.iter_mut().zip(drawn) {
+            *y = *drawn * self.process.initial;
         }
+        Ok(sample)
+    }
+
+    /// Draws y for all samples that were added.
+    pub fn run(&mut self) {
+        if self.samples == 0 {
+            return;
+        }
+        self.prepare();
+        let (size, stride, draws) =
+            (self.weights.config.output_size, self.weights.output_stride, self.draws());
+        let mut drawn_before = size;
         for index in 0..self.process.transitions.len() {
             self.denoise(self.process.transitions[index].from);
             let transition = &self.process.transitions[index];
-            let Buffers { y, last, .. } = &mut self.buffers;
-            for (y, clean) in y.iter_mut().zip(last.iter()) {
-                *y = clean * transition.clean + *y * transition.noisy;
+            let Buffers { y, last, noise, .. } = &mut self.buffers;
+            let samples = y.chunks_exact_mut(stride).zip(last.chunks_exact(stride)).take(self.samples);
+            for (sample, (y, clean)) in samples.enumerate() {
+                let y = &mut y[..size];
+                for (y, clean) in y.iter_mut().zip(clean) {
+                    *y = clean * transition.clean + *y * transition.noisy;
+                }
+                let noise = || noise[sample * draws + drawn_before..][..size].iter();
+                match &transition.noise {
+                    StepNoise::None => {}
+                    StepNoise::Scalar(sigma) => {
+                        for (y, noise) in y.iter_mut().zip(noise()) {
+                            *y += noise * sigma;
+                        }
+                    }
+                    StepNoise::PerFeature(sigmas) => {
+                        for ((y, noise), sigma) in y.iter_mut().zip(noise()).zip(sigmas) {
+                            *y += noise * sigma;
+                        }
+                    }
+                }
             }
-            match &transition.noise {
-                StepNoise::None => {}
-                StepNoise::Scalar(sigma) => {
-                    for y in y {
-                        *y += noise.draw() * sigma;
-                    }
-                }
-                StepNoise::PerFeature(sigmas) => {
-                    for (y, sigma) in y.iter_mut().zip(sigmas) {
-                        *y += noise.draw() * sigma;
-                    }
-                }
+            if !matches!(transition.noise, StepNoise::None) {
+                drawn_before += size;
             }
         }
-        y.copy_from_slice(&self.buffers.y);
-        check_finite("the sampled y", self.config.output_size, y)
     }
 
-    /// How many times [`Self::sample`] draws from its noise source.
+    /// y of a sample of the last run.
+    ///
+    /// # Errors
+    /// [`KinematicError::NotFinite`] for a value of it, or a share of an expert, that is not finite.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    pub fn sample_of(&self, sample: usize) -> Result<&[f32], KinematicError> {
+        assert!(sample < self.samples, "sample {sample} of {}", self.samples);
+        let size = self.weights.config.output_size;
+        let y = &self.buffers.y[sample * self.weights.output_stride..][..size];
+        check_finite("the shares of the experts", self.weights.config.experts, self.gates_of(sample))?;
+        check_finite("the sampled y", size, y)?;
+        Ok(y)
+    }
+
+    /// How many times a sample draws from its noise source.
     pub fn draws(&self) -> usize {
         let noisy = self.process.transitions.iter().filter(|t| !matches!(t.noise, StepNoise::None)).count();
-        (1 + noisy) * self.config.output_size
+        (1 + noisy) * self.weights.config.output_size
     }
 
     /// ŷ_0 for x, y_n and n: one run of the module outside the reverse process, for inspection.
@@ -218,108 +305,197 @@ impl KinematicInference {
         n: usize,
         clean: &mut [f32],
     ) -> Result<(), KinematicError> {
-        check_size("y_n", self.config.output_size, noisy.len())?;
-        check_size("the clean y", self.config.output_size, clean.len())?;
-        let steps = self.mixes.len();
+        let size = self.weights.config.output_size;
+        check_size("y_n", size, noisy.len())?;
+        check_size("the clean y", size, clean.len())?;
+        let steps = self.weights.mixes.len();
         Fields::root().within("n", n, 1..=steps)?;
-        check_finite("y_n", self.config.output_size, noisy)?;
-        self.prepare(x)?;
-        self.buffers.y.copy_from_slice(noisy);
+        check_finite("y_n", size, noisy)?;
+        self.begin();
+        self.add_x(x)?;
+        self.prepare();
+        self.buffers.y[..size].copy_from_slice(noisy);
         self.denoise(n);
-        clean.copy_from_slice(&self.buffers.last[..clean.len()]);
-        check_finite("the clean y", self.config.output_size, clean)
+        clean.copy_from_slice(&self.buffers.last[..size]);
+        check_finite("the clean y", size, clean)
+    }
+
+    /// Adds the x of a sample and makes room for what is computed from it.
+    fn add_x(&mut self, x: &[f32]) -> Result<usize, KinematicError> {
+        let Weights { config, stride, condition_stride, output_stride, .. } = &*self.weights;
+        check_size("x", config.input_size, x.len())?;
+        check_finite("x", config.input_size, x)?;
+        let sample = self.samples;
+        self.samples += 1;
+        let (samples, rows) = (self.samples, self.samples * config.experts);
+        let buffers = &mut self.buffers;
+        self.weights.encoder.reserve(&mut buffers.encoder, samples);
+        grow(&mut buffers.x, samples * config.input_size);
+        buffers.x[sample * config.input_size..][..x.len()].copy_from_slice(x);
+        grow(&mut buffers.y, samples * output_stride);
+        grow(&mut buffers.last, samples * output_stride);
+        grow(&mut buffers.conditions, rows * condition_stride);
+        for of_rows in [&mut buffers.shares, &mut buffers.rows, &mut buffers.next_rows] {
+            grow(of_rows, rows * stride);
+        }
+        for of_samples in [&mut buffers.common, &mut buffers.state_shares, &mut buffers.blend] {
+            grow(of_samples, samples * stride);
+        }
+        buffers.rows_of.reserve(samples - buffers.rows_of.len().min(samples));
+        buffers.blend_weights.reserve(rows - buffers.blend_weights.len().min(rows));
+        Ok(sample)
     }
 
     /// Runs the encoder and the part of the decoder's first layer that no step changes.
-    fn prepare(&mut self, x: &[f32]) -> Result<(), KinematicError> {
-        check_size("x", self.config.input_size, x.len())?;
-        check_finite("x", self.config.input_size, x)?;
-        self.encoder.run(self.lanes, x);
-        let size = self.config.condition_size;
-        let Buffers { conditions, blend_weights, shares, state_share, scratch, .. } = &mut self.buffers;
+    fn prepare(&mut self) {
+        let (lanes, samples) = (self.lanes, self.samples);
+        let Weights { config, encoder, condition_input, state_input, stride, condition_stride, .. } =
+            &*self.weights;
+        let Buffers {
+            x,
+            encoder: encoded,
+            rows_of,
+            blend_weights,
+            conditions,
+            shares,
+            state_shares,
+            scratch,
+            ..
+        } = &mut self.buffers;
+        encoder.run(lanes, samples, x, encoded, scratch);
+        rows_of.clear();
         blend_weights.clear();
-        for (expert, &gate) in self.encoder.gates().iter().enumerate() {
-            if gate >= self.gate_threshold {
-                let row = blend_weights.len() * size;
-                conditions[row..row + size].copy_from_slice(self.encoder.condition(expert));
-                blend_weights.push(gate);
+        for sample in 0..samples {
+            let first = blend_weights.len();
+            for (expert, &gate) in encoder.gates(encoded, sample).iter().enumerate() {
+                if gate >= self.gate_threshold {
+                    let row = blend_weights.len() * condition_stride;
+                    let condition = encoder.condition(encoded, sample, expert);
+                    conditions[row..row + config.condition_size].copy_from_slice(condition);
+                    blend_weights.push(gate);
+                }
+            }
+            let of_sample = &mut blend_weights[first..];
+            let total: f32 = of_sample.iter().sum();
+            for weight in of_sample.iter_mut() {
+                *weight /= total;
+            }
+            if config.blend == Blend::BeforeDecoder && !of_sample.is_empty() {
+                blend_rows(&mut conditions[first * condition_stride..], *condition_stride, of_sample);
+                blend_weights.truncate(first);
+                blend_weights.push(1.0);
+            }
+            rows_of.push(blend_weights.len() - first);
+        }
+        let rows = blend_weights.len();
+        let conditions = (&conditions[..], *condition_stride);
+        condition_input.apply_rows(lanes, rows, conditions, (shares, *stride), scratch);
+        if let Some(state_input) = state_input {
+            let x = (&x[..], config.input_size);
+            state_input.apply_rows(lanes, samples, x, (state_shares, *stride), scratch);
+            let mut shares = shares.chunks_exact_mut(*stride);
+            for (&rows, state_share) in rows_of.iter().zip(state_shares.chunks_exact(*stride)) {
+                for share in shares.by_ref().take(rows) {
+                    add(share, state_share);
+                }
             }
         }
-        let total: f32 = blend_weights.iter().sum();
-        for weight in blend_weights.iter_mut() {
-            *weight /= total;
-        }
-        if self.config.blend == Blend::BeforeDecoder {
-            blend_rows(conditions, size, blend_weights);
-        }
-        let active = blend_weights.len();
-        let first = self.condition_input.padded();
-        self.condition_input.apply_rows(self.lanes, active, (conditions, size), (shares, first), scratch);
-        if let Some(state_input) = &self.state_input {
-            state_input.apply(self.lanes, x, state_share);
-            for row in shares.chunks_exact_mut(first).take(active) {
-                add(row, state_share);
-            }
-        }
-        Ok(())
     }
 
     /// Writes ŷ_0 for the y_n in the buffers.
     fn denoise(&mut self, n: usize) {
-        let lanes = self.lanes;
-        let Buffers { blend_weights, shares, common, rows, next_rows, scratch, blend, last, y, .. } =
-            &mut self.buffers;
-        let active = blend_weights.len();
-        let mut width = self.noisy_input.padded();
-        self.noisy_input.apply(lanes, y, common);
-        add(common, &self.time_shares[(n - 1) * width..n * width]);
-        let cells = rows.chunks_exact_mut(width).zip(shares.chunks_exact(width)).take(active);
-        for (row, share) in cells {
-            for ((row, share), common) in row.iter_mut().zip(share).zip(common.iter()) {
-                *row = share + common;
+        let (lanes, samples) = (self.lanes, self.samples);
+        let Weights {
+            config, noisy_input, hidden, output, time_shares, mixes, stride, output_stride, ..
+        } = &*self.weights;
+        let (stride, output_stride) = (*stride, *output_stride);
+        let Buffers {
+            y, rows_of, blend_weights, shares, rows, next_rows, common, blend, last, scratch, ..
+        } = &mut self.buffers;
+        let count = blend_weights.len();
+        let mut width = noisy_input.padded();
+        noisy_input.apply_rows(lanes, samples, (y, output_stride), (common, stride), scratch);
+        let time_share = &time_shares[(n - 1) * width..n * width];
+        let mut cells = rows.chunks_exact_mut(stride).zip(shares.chunks_exact(stride));
+        for (&rows, common) in rows_of.iter().zip(common.chunks_exact_mut(stride)) {
+            add(common, time_share);
+            for (row, share) in cells.by_ref().take(rows) {
+                for ((row, share), common) in row[..width].iter_mut().zip(share).zip(common.iter()) {
+                    *row = share + common;
+                }
+                config.activation.apply(lanes, &mut row[..width]);
             }
         }
-        self.config.activation.apply(lanes, &mut rows[..active * width]);
-        let widths = self.config.decoder_hidden.windows(2);
-        for (layer, pair) in self.hidden.iter().zip(widths) {
-            let next_width = layer.padded();
-            layer.apply_rows(lanes, active, (rows, width), (next_rows, next_width), scratch);
-            self.config.activation.apply(lanes, &mut next_rows[..active * next_width]);
-            if pair[0] == pair[1] {
-                add(&mut next_rows[..active * next_width], &rows[..active * width]);
+        let widths = config.decoder_hidden.windows(2);
+        for (layer, pair) in hidden.iter().zip(widths) {
+            layer.apply_rows(lanes, count, (rows, stride), (next_rows, stride), scratch);
+            width = layer.padded();
+            let cells = next_rows.chunks_exact_mut(stride).zip(rows.chunks_exact(stride));
+            for (next, row) in cells.take(count) {
+                config.activation.apply(lanes, &mut next[..width]);
+                if pair[0] == pair[1] {
+                    add(&mut next[..width], row);
+                }
             }
             std::mem::swap(rows, next_rows);
-            width = next_width;
         }
-        blend[..width].fill(0.0);
-        for (row, weight) in rows.chunks_exact(width).zip(blend_weights.iter()) {
-            for (blend, value) in blend.iter_mut().zip(row) {
-                *blend += weight * value;
+        let mut cells = rows.chunks_exact(stride).zip(blend_weights.iter());
+        for (&rows, blend) in rows_of.iter().zip(blend.chunks_exact_mut(stride)) {
+            let blend = &mut blend[..width];
+            blend.fill(0.0);
+            for (row, weight) in cells.by_ref().take(rows) {
+                for (blend, value) in blend.iter_mut().zip(row) {
+                    *blend += weight * value;
+                }
             }
         }
-        self.output.apply(lanes, blend, last);
-        if self.config.prediction == Prediction::Velocity {
-            let (signal, noise) = self.mixes[n - 1];
-            for (last, y) in last.iter_mut().zip(y.iter()) {
-                *last = y * signal + *last * noise;
+        output.apply_rows(lanes, samples, (blend, stride), (last, output_stride), scratch);
+        if config.prediction == Prediction::Velocity {
+            let (signal, noise) = mixes[n - 1];
+            let samples = last.chunks_exact_mut(output_stride).zip(y.chunks_exact(output_stride));
+            for (last, y) in samples.take(self.samples) {
+                for (last, y) in last[..config.output_size].iter_mut().zip(y) {
+                    *last = y * signal + *last * noise;
+                }
             }
         }
     }
 }
 
+impl Buffers {
+    fn new() -> Self {
+        let empty = Vec::new;
+        Self {
+            x: empty(),
+            y: empty(),
+            noise: empty(),
+            encoder: EncoderBuffers::default(),
+            rows_of: Vec::new(),
+            blend_weights: empty(),
+            conditions: empty(),
+            shares: empty(),
+            rows: empty(),
+            next_rows: empty(),
+            common: empty(),
+            state_shares: empty(),
+            blend: empty(),
+            last: empty(),
+            scratch: Scratch::new(),
+        }
+    }
+}
+
 /// Puts the weighted sum of the rows in place of the first, which is then the only one.
-fn blend_rows(rows: &mut [f32], size: usize, weights: &mut Vec<f32>) {
-    let (blended, others) = rows.split_at_mut(size);
+fn blend_rows(rows: &mut [f32], stride: usize, weights: &[f32]) {
+    let (blended, others) = rows.split_at_mut(stride);
     for value in blended.iter_mut() {
         *value *= weights[0];
     }
-    for (row, weight) in others.chunks_exact(size).zip(&weights[1..]) {
+    for (row, weight) in others.chunks_exact(stride).zip(&weights[1..]) {
         for (blended, value) in blended.iter_mut().zip(row) {
             *blended += weight * value;
         }
     }
-    weights.clear();
-    weights.push(1.0);
 }
 
 fn add(target: &mut [f32], other: &[f32]) {
@@ -352,7 +528,7 @@ mod tests {
             let mut gates = packed.gates().to_vec();
             gates.sort_by(f32::total_cmp);
             let between = |left: usize| 0.5 * (gates[left - 1] + gates[left]);
-            // Eight, seven and four experts run: rows in eights, in eights with one to spare, and in fours.
+            // Eight, seven and four experts run: groups of four rows, of four and three, and of four.
             for threshold in [0.0, between(1), between(4)] {
                 let mut of_set: Vec<(Lanes, Vec<f32>)> = Vec::new();
                 for lanes in Lanes::all() {
@@ -370,6 +546,69 @@ mod tests {
                     }
                     of_set.push((lanes, y));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_is_the_same_bytes_alone_and_in_any_company_on_every_instruction_set() {
+        const X: usize = 83;
+        const Y: usize = 61;
+        let block = GateInput { start: 3, len: 40 };
+        let compact = KinematicConfig::compact(X, Y, block);
+        let configs = [
+            KinematicConfig {
+                expert_hidden: vec![48, 40],
+                decoder_hidden: vec![300, 300, 80],
+                ..compact.clone()
+            },
+            KinematicConfig {
+                blend: Blend::BeforeDecoder,
+                conditioning: crate::Conditioning::ExpertsAndState,
+                prediction: Prediction::Velocity,
+                ..compact
+            },
+        ];
+        for config in configs {
+            let model = KinematicModel::new(&config, 5, &Device::flex()).unwrap();
+            let sampler = SamplerConfig { lambda: crate::Lambda::Posterior, ..SamplerConfig::ddim(3) };
+            let process = ReverseProcess::new(model.schedule(), Y, &sampler, None).unwrap();
+            let mut inference = KinematicInference::new(&model, process).unwrap();
+            let x = |sample: usize| -> Vec<f32> {
+                (0..X).map(|at| ((at + 31 * sample) as f32 * 0.37).sin()).collect()
+            };
+            let noise = |sample: usize| ChaCha8Rng::seed_from_u64(sample as u64);
+            inference.sample(&x(0), &mut [0.0; Y], &mut noise(0)).unwrap();
+            let mut gates = inference.gates().to_vec();
+            gates.sort_by(f32::total_cmp);
+            // Some samples run all experts, some not.
+            inference.set_gate_threshold(gates[1]).unwrap();
+            for lanes in Lanes::all() {
+                let mut inference = KinematicInference { lanes, ..inference.clone() };
+                let alone: Vec<(Vec<f32>, Vec<f32>)> = (0..30)
+                    .map(|sample| {
+                        let mut y = vec![0.0; Y];
+                        inference.sample(&x(sample), &mut y, &mut noise(sample)).unwrap();
+                        (y, inference.gates().to_vec())
+                    })
+                    .collect();
+                for company in [2, 3, 7, 30] {
+                    for first in (0..30).step_by(company) {
+                        let samples = first..(first + company).min(30);
+                        inference.begin();
+                        for sample in samples.clone() {
+                            inference.add(&x(sample), &mut noise(sample)).unwrap();
+                        }
+                        inference.run();
+                        for (at, sample) in samples.enumerate() {
+                            let (y, gates) = &alone[sample];
+                            assert_eq!(inference.sample_of(at).unwrap(), y, "{lanes:?}, sample {sample}");
+                            assert_eq!(inference.gates_of(at), gates);
+                        }
+                    }
+                }
+                // The control: the samples differ.
+                assert!(alone.windows(2).all(|pair| pair[0].0 != pair[1].0));
             }
         }
     }

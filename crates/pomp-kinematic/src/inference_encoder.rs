@@ -2,11 +2,11 @@ use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
-use crate::packed::{PackedLinear, padded, values};
+use crate::packed::{PackedLinear, Scratch, padded, row_stride, values};
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
 
-/// The OrthoMoE encoder on packed weights, for one sample at a time.
-#[derive(Clone, Debug)]
+/// The packed weights of the OrthoMoE encoder.
+#[derive(Debug)]
 pub(crate) struct InferenceEncoder {
     config: KinematicConfig,
     gate: Vec<PackedLinear>,
@@ -14,10 +14,17 @@ pub(crate) struct InferenceEncoder {
     first: PackedLinear,
     /// The later layers, `[layer][expert]`.
     later: Vec<Vec<PackedLinear>>,
+    /// Hidden values of a sample, all experts.
+    hidden: usize,
+}
+
+/// What the encoder makes of some samples, and its scratch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EncoderBuffers {
     gates: Vec<f32>,
+    outputs: Vec<f32>,
     hidden: Vec<f32>,
     next_hidden: Vec<f32>,
-    outputs: Vec<f32>,
 }
 
 impl InferenceEncoder {
@@ -31,84 +38,130 @@ impl InferenceEncoder {
         let later = later.map(|(index, layer)| pack_each(layer, index + 2)).collect::<Result<Vec<_>, _>>()?;
         let widths = config.gate_hidden.iter().chain(&config.expert_hidden);
         let widest = widths.copied().fold(config.condition_size.max(config.experts), usize::max);
-        let scratch = config.experts * padded(widest);
-        Ok(Self {
-            gate,
-            later,
-            gates: vec![0.0; config.experts],
-            hidden: vec![0.0; scratch.max(first.padded())],
-            next_hidden: vec![0.0; scratch.max(first.padded())],
-            outputs: vec![0.0; config.experts * config.condition_size],
-            first,
-            config: config.clone(),
-        })
+        let hidden = row_stride((config.experts * padded(widest)).max(first.padded()));
+        Ok(Self { gate, first, later, hidden, config: config.clone() })
     }
 
-    /// α of the last run.
-    pub(crate) fn gates(&self) -> &[f32] {
-        &self.gates
+    /// Makes room for so many samples.
+    pub(crate) fn reserve(&self, buffers: &mut EncoderBuffers, samples: usize) {
+        let experts = self.config.experts;
+        grow(&mut buffers.gates, samples * experts);
+        grow(&mut buffers.outputs, samples * experts * self.config.condition_size);
+        grow(&mut buffers.hidden, samples * self.hidden);
+        grow(&mut buffers.next_hidden, samples * self.hidden);
     }
 
-    /// w_k of the last run.
-    pub(crate) fn condition(&self, expert: usize) -> &[f32] {
-        &self.outputs[expert * self.config.condition_size..][..self.config.condition_size]
+    /// α of a sample of the last run.
+    pub(crate) fn gates<'a>(&self, buffers: &'a EncoderBuffers, sample: usize) -> &'a [f32] {
+        &buffers.gates[sample * self.config.experts..][..self.config.experts]
     }
 
-    pub(crate) fn run(&mut self, lanes: Lanes, x: &[f32]) {
-        self.run_gate(lanes, x);
-        self.run_experts(lanes, x);
+    /// w_k of a sample of the last run.
+    pub(crate) fn condition<'a>(
+        &self,
+        buffers: &'a EncoderBuffers,
+        sample: usize,
+        expert: usize,
+    ) -> &'a [f32] {
+        let size = self.config.condition_size;
+        &buffers.outputs[(sample * self.config.experts + expert) * size..][..size]
+    }
+
+    /// Encodes `samples` rows of `x`, for which there is room.
+    pub(crate) fn run(
+        &self,
+        lanes: Lanes,
+        samples: usize,
+        x: &[f32],
+        buffers: &mut EncoderBuffers,
+        scratch: &mut Scratch,
+    ) {
+        self.run_gate(lanes, samples, x, buffers, scratch);
+        self.run_experts(lanes, samples, x, buffers, scratch);
         if self.config.expert_outputs == ExpertOutputs::Orthonormal {
-            lanes.run(Orthonormalise {
-                rows: &mut self.outputs,
-                size: self.config.condition_size,
-                independence: self.config.independence as f32,
-            });
+            let size = self.config.condition_size;
+            let independence = self.config.independence as f32;
+            for rows in buffers.outputs.chunks_exact_mut(self.config.experts * size).take(samples) {
+                lanes.run(Orthonormalise { rows, size, independence });
+            }
         }
     }
 
-    fn run_gate(&mut self, lanes: Lanes, x: &[f32]) {
-        let block = self.config.gate_input;
-        let (mut from, mut to) = (&mut self.hidden, &mut self.next_hidden);
+    fn run_gate(
+        &self,
+        lanes: Lanes,
+        samples: usize,
+        x: &[f32],
+        buffers: &mut EncoderBuffers,
+        scratch: &mut Scratch,
+    ) {
+        let (input, stride) = (self.config.gate_input, self.hidden);
+        let (mut from, mut to) = (&mut buffers.hidden, &mut buffers.next_hidden);
         for (index, layer) in self.gate.iter().enumerate() {
             if index == 0 {
-                layer.apply(lanes, &x[block.start..block.start + block.len], to);
+                let x = (&x[input.start..], self.config.input_size);
+                layer.apply_rows(lanes, samples, x, (to, stride), scratch);
             } else {
-                self.config.activation.apply(lanes, &mut from[..layer.inputs()]);
-                layer.apply(lanes, from, to);
+                for row in from.chunks_exact_mut(stride).take(samples) {
+                    self.config.activation.apply(lanes, &mut row[..layer.inputs()]);
+                }
+                layer.apply_rows(lanes, samples, (from, stride), (to, stride), scratch);
             }
             std::mem::swap(&mut from, &mut to);
         }
-        let largest = from[..self.gates.len()].iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        for (gate, logit) in self.gates.iter_mut().zip(from.iter()) {
-            *gate = (logit - largest).exp();
-        }
-        let total: f32 = self.gates.iter().sum();
-        for gate in &mut self.gates {
-            *gate /= total;
+        let rows = buffers.gates.chunks_exact_mut(self.config.experts).zip(from.chunks_exact(stride));
+        for (gates, logits) in rows.take(samples) {
+            let logits = &logits[..gates.len()];
+            let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            for (gate, logit) in gates.iter_mut().zip(logits) {
+                *gate = (logit - largest).exp();
+            }
+            let total: f32 = gates.iter().sum();
+            for gate in gates {
+                *gate /= total;
+            }
         }
     }
 
-    fn run_experts(&mut self, lanes: Lanes, x: &[f32]) {
-        let experts = self.config.experts;
-        let (mut from, mut to) = (&mut self.hidden, &mut self.next_hidden);
-        self.first.apply(lanes, x, from);
-        // The first layer's rows have no padding between them; those of later layers have.
+    fn run_experts(
+        &self,
+        lanes: Lanes,
+        samples: usize,
+        x: &[f32],
+        buffers: &mut EncoderBuffers,
+        scratch: &mut Scratch,
+    ) {
+        let (experts, row) = (self.config.experts, self.hidden);
+        let (mut from, mut to) = (&mut buffers.hidden, &mut buffers.next_hidden);
+        self.first.apply_rows(lanes, samples, (x, self.config.input_size), (from, row), scratch);
+        // The first layer's experts have no padding between them; those of later layers have.
         let mut stride = self.config.expert_hidden.first().copied().unwrap_or(self.config.condition_size);
-        let mut values = experts * stride;
         for layers in &self.later {
-            self.config.activation.apply(lanes, &mut from[..values]);
+            for row in from.chunks_exact_mut(row).take(samples) {
+                self.config.activation.apply(lanes, &mut row[..experts * stride]);
+            }
             let next_stride = layers[0].padded();
             for (expert, layer) in layers.iter().enumerate() {
-                layer.apply(lanes, &from[expert * stride..], &mut to[expert * next_stride..]);
+                let (from, to) = (&from[expert * stride..], &mut to[expert * next_stride..]);
+                layer.apply_rows(lanes, samples, (from, row), (to, row), scratch);
             }
             std::mem::swap(&mut from, &mut to);
             stride = next_stride;
-            values = experts * stride;
         }
         let size = self.config.condition_size;
-        for (output, row) in self.outputs.chunks_exact_mut(size).zip(from.chunks(stride)) {
-            output.copy_from_slice(&row[..size]);
+        let outputs = buffers.outputs.chunks_exact_mut(experts * size).zip(from.chunks_exact(row));
+        for (outputs, row) in outputs.take(samples) {
+            for (output, row) in outputs.chunks_exact_mut(size).zip(row.chunks(stride)) {
+                output.copy_from_slice(&row[..size]);
+            }
         }
+    }
+}
+
+/// Makes a buffer at least so long.
+pub(crate) fn grow(buffer: &mut Vec<f32>, length: usize) {
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
     }
 }
 

@@ -8,10 +8,10 @@ use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
 const PANELS_AT_ONCE: usize = 4;
 /// The same where there are registers for more.
 const MORE_PANELS: usize = 8;
-/// Rows that a multi-row product walks at once, so that each weight read serves four rows.
-const ROWS_AT_ONCE: usize = 4;
-/// The same where there are registers for more.
-const MORE_ROWS: usize = 8;
+/// Inputs of a panel that are widened at once: with sixteen outputs 16 kB, half of the smallest first-level cache.
+pub(crate) const BLOCK_INPUTS: usize = 256;
+/// Rows that take turns at a panel's block: few enough that they stay in the second-level cache from panel to panel.
+const MOST_ROWS: usize = 96;
 
 /// A dense layer as the fast path reads it: panels of 16 output columns, each contiguous over the inputs.
 ///
@@ -38,6 +38,12 @@ trait Stored: Copy {
     const SCALE: f32;
     /// Sixteen weights, divided by [`Self::SCALE`].
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen;
+    /// The weights as they are, in `block` where they have to be widened.
+    fn widened<'a, W: Wide>(
+        wide: W,
+        weights: &'a [[Self; SIXTEEN]],
+        block: &'a mut [[f32; SIXTEEN]],
+    ) -> &'a [[f32; SIXTEEN]];
 }
 
 impl Stored for f32 {
@@ -46,6 +52,15 @@ impl Stored for f32 {
     #[inline(always)]
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
         wide.load_sixteen(weights)
+    }
+
+    #[inline(always)]
+    fn widened<'a, W: Wide>(
+        _: W,
+        weights: &'a [[Self; SIXTEEN]],
+        _: &'a mut [[f32; SIXTEEN]],
+    ) -> &'a [[f32; SIXTEEN]] {
+        weights
     }
 }
 
@@ -56,6 +71,21 @@ impl Stored for u16 {
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
         wide.widen(weights)
     }
+
+    #[inline(always)]
+    fn widened<'a, W: Wide>(
+        wide: W,
+        weights: &'a [[Self; SIXTEEN]],
+        block: &'a mut [[f32; SIXTEEN]],
+    ) -> &'a [[f32; SIXTEEN]] {
+        // A product and −0 are summed to the product itself, sign of zero included.
+        let (scale, zero) = (wide.splat_sixteen(Self::SCALE), wide.splat_sixteen(-0.0));
+        let block = &mut block[..weights.len()];
+        for (cells, codes) in block.iter_mut().zip(weights) {
+            *cells = wide.store_sixteen(wide.multiply_add_sixteen(wide.widen(codes), scale, zero));
+        }
+        block
+    }
 }
 
 /// Round up to what [`PackedLinear`] writes.
@@ -63,9 +93,24 @@ pub(crate) fn padded(outputs: usize) -> usize {
     outputs.next_multiple_of(SIXTEEN * PANELS_AT_ONCE)
 }
 
-/// Round up to the rows that [`PackedLinear::apply_rows`] writes.
-pub(crate) fn padded_rows(rows: usize) -> usize {
-    rows.next_multiple_of(MORE_ROWS)
+/// Values from one row to the next where many are computed: no multiple of a page, whose rows would share few cache sets.
+pub(crate) fn row_stride(width: usize) -> usize {
+    padded(width) + SIXTEEN
+}
+
+/// What [`PackedLinear::apply_rows`] works in.
+#[derive(Clone, Debug)]
+pub(crate) struct Scratch {
+    /// A block of widened weights.
+    block: Vec<[f32; SIXTEEN]>,
+    /// Inputs of up to [`MOST_ROWS`] rows in the order in which they are read: `[group of rows][input][row of the group]`.
+    rows: Vec<f32>,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self { block: vec![[0.0; SIXTEEN]; BLOCK_INPUTS], rows: Vec::new() }
+    }
 }
 
 impl PackedLinear {
@@ -124,30 +169,56 @@ impl PackedLinear {
         }
     }
 
-    /// As [`Self::apply`] for `rows` rows that lie `x_stride` and `out_stride` apart. Rows are computed in
-    /// fours or eights: up to the next multiple of eight is read and written. `scratch` holds as many rows of x.
+    /// As [`Self::apply`] for `rows` rows that lie `x_stride` and `out_stride` apart, with the same bytes. Every weight is
+    /// read, and widened, once for up to 96 rows.
     pub(crate) fn apply_rows(
         &self,
         lanes: Lanes,
         rows: usize,
         (x, x_stride): (&[f32], usize),
         (out, out_stride): (&mut [f32], usize),
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
+        if rows == 1 {
+            return self.apply(lanes, x, out);
+        }
         let (inputs, bias) = (self.inputs, self.bias.as_slice());
-        match &self.panels {
-            Panels::Single(panels) => {
-                lanes.run(ManyRows { panels, bias, inputs, rows, x, x_stride, out, out_stride });
-            }
-            Panels::Short(panels) => {
-                let scaled = &mut scratch[..padded_rows(rows) * inputs];
-                for (scaled, row) in scaled.chunks_exact_mut(inputs).zip(x.chunks(x_stride)) {
-                    for (scaled, value) in scaled.iter_mut().zip(row) {
-                        *scaled = value * u16::SCALE;
-                    }
+        let Scratch { block, rows: packed } = scratch;
+        if packed.len() < rows.min(MOST_ROWS) * inputs {
+            packed.resize(rows.min(MOST_ROWS) * inputs, 0.0);
+        }
+        for first in (0..rows).step_by(MOST_ROWS) {
+            let rows = (rows - first).min(MOST_ROWS);
+            let (x, out) = (&x[first * x_stride..], &mut out[first * out_stride..]);
+            match &self.panels {
+                Panels::Single(panels) => {
+                    lanes.run(ManyRows {
+                        panels,
+                        bias,
+                        inputs,
+                        rows,
+                        x,
+                        x_stride,
+                        packed,
+                        out,
+                        out_stride,
+                        block,
+                    });
                 }
-                let (x, x_stride) = (&*scaled, inputs);
-                lanes.run(ManyRows { panels, bias, inputs, rows, x, x_stride, out, out_stride });
+                Panels::Short(panels) => {
+                    lanes.run(ManyRows {
+                        panels,
+                        bias,
+                        inputs,
+                        rows,
+                        x,
+                        x_stride,
+                        packed,
+                        out,
+                        out_stride,
+                        block,
+                    });
+                }
             }
         }
     }
@@ -209,10 +280,8 @@ impl<T: Stored> OneRow<'_, T> {
 
 #[inline(always)]
 fn finish<W: Wide>(wide: W, out: &mut [f32; SIXTEEN], bias: &[f32; SIXTEEN], sum: W::Sixteen) {
-    let sums = wide.store_sixteen(sum);
-    for ((out, bias), sum) in out.iter_mut().zip(bias).zip(sums) {
-        *out = bias + sum;
-    }
+    let one = wide.splat_sixteen(1.0);
+    *out = wide.store_sixteen(wide.multiply_add_sixteen(sum, one, wide.load_sixteen(bias)));
 }
 
 struct ManyRows<'a, T> {
@@ -220,56 +289,97 @@ struct ManyRows<'a, T> {
     bias: &'a [f32],
     inputs: usize,
     rows: usize,
-    /// Multiplied by [`Stored::SCALE`].
     x: &'a [f32],
     x_stride: usize,
+    packed: &'a mut [f32],
     out: &'a mut [f32],
     out_stride: usize,
+    block: &'a mut [[f32; SIXTEEN]],
 }
 
 impl<T: Stored> LaneLoop for ManyRows<'_, T> {
     #[inline(always)]
-    fn run<W: Wide>(mut self, wide: W) {
-        let panels = self.panels.chunks_exact(self.inputs * SIXTEEN);
-        for (column, (panel, bias)) in panels.zip(self.bias.as_chunks().0).enumerate() {
+    fn run<W: Wide>(self, wide: W) {
+        let Self { panels, bias, inputs, rows, x, x_stride, packed, out, out_stride, block } = self;
+        // Groups of one size but for one row: none is left with too few sums in flight.
+        let groups = || {
             let mut first = 0;
-            while first < self.rows {
-                if W::SUMS >= MORE_ROWS && self.rows - first > ROWS_AT_ONCE {
-                    self.walk::<W, MORE_ROWS>(wide, (first, column), panel, bias);
-                    first += MORE_ROWS;
-                } else {
-                    self.walk::<W, ROWS_AT_ONCE>(wide, (first, column), panel, bias);
-                    first += ROWS_AT_ONCE;
+            std::iter::from_fn(move || {
+                let left = rows - first;
+                let group = (left > 0).then(|| (first, left.div_ceil(left.div_ceil(W::ROWS))));
+                first += group.map_or(0, |(_, rows)| rows);
+                group
+            })
+        };
+        for (first, group) in groups() {
+            let cells = &mut packed[first * inputs..][..group * inputs];
+            for row in 0..group {
+                let x = &x[(first + row) * x_stride..][..inputs];
+                cells[row..].iter_mut().step_by(group).zip(x).for_each(|(cell, x)| *cell = *x);
+            }
+        }
+        let panels = panels.chunks_exact(inputs * SIXTEEN);
+        for (column, (panel, bias)) in panels.zip(bias.as_chunks().0).enumerate() {
+            let blocks = panel.as_chunks::<SIXTEEN>().0.chunks(BLOCK_INPUTS);
+            for (index, weights) in blocks.enumerate() {
+                let input = index * BLOCK_INPUTS;
+                let begins = input == 0;
+                let bias = (input + weights.len() == inputs).then_some(bias);
+                let weights = T::widened(wide, weights, block);
+                for (first, group) in groups() {
+                    let x = &packed[first * inputs + input * group..][..weights.len() * group];
+                    let out = (&mut out[first * out_stride + column * SIXTEEN..], out_stride);
+                    let product = Product { weights, bias, begins, x, out };
+                    match group {
+                        1 => product.rows::<W, 1>(wide),
+                        2 => product.rows::<W, 2>(wide),
+                        3 => product.rows::<W, 3>(wide),
+                        4 => product.rows::<W, 4>(wide),
+                        5 => product.rows::<W, 5>(wide),
+                        6 => product.rows::<W, 6>(wide),
+                        7 => product.rows::<W, 7>(wide),
+                        _ => product.rows::<W, 8>(wide),
+                    }
                 }
             }
         }
     }
 }
 
-impl<T: Stored> ManyRows<'_, T> {
-    /// Computes one panel of so many rows.
+/// Sixteen outputs of a group of rows, over a block of the inputs.
+struct Product<'a> {
+    weights: &'a [[f32; SIXTEEN]],
+    /// Of the last block alone.
+    bias: Option<&'a [f32; SIXTEEN]>,
+    /// Whether this is the first block; others go on with the sums that lie in `out`.
+    begins: bool,
+    /// `[input][row]`.
+    x: &'a [f32],
+    /// From the first row's first output on, and the distance of rows.
+    out: (&'a mut [f32], usize),
+}
+
+impl Product<'_> {
     #[inline(always)]
-    fn walk<W: Wide, const ROWS: usize>(
-        &mut self,
-        wide: W,
-        (first, column): (usize, usize),
-        panel: &[T],
-        bias: &[f32; SIXTEEN],
-    ) {
-        let panel = &panel.as_chunks::<SIXTEEN>().0[..self.inputs];
-        let rows: [&[f32]; ROWS] =
-            std::array::from_fn(|row| &self.x[(first + row) * self.x_stride..][..self.inputs]);
-        let mut sums = [wide.splat_sixteen(0.0); ROWS];
-        for (input, weights) in panel.iter().enumerate() {
-            let weights = T::sixteen(wide, weights);
-            for (sum, row) in sums.iter_mut().zip(rows) {
-                *sum = wide.multiply_add_sixteen(weights, wide.splat_sixteen(row[input]), *sum);
+    fn rows<W: Wide, const ROWS: usize>(self, wide: W) {
+        let Self { weights, bias, begins, x, out: (out, out_stride) } = self;
+        let mut sums: [W::Sixteen; ROWS] = if begins {
+            [wide.splat_sixteen(0.0); ROWS]
+        } else {
+            std::array::from_fn(|row| wide.load_sixteen(&out[row * out_stride..].as_chunks().0[0]))
+        };
+        for (weights, x) in weights.iter().zip(x.as_chunks::<ROWS>().0) {
+            let weights = wide.load_sixteen(weights);
+            for (sum, x) in sums.iter_mut().zip(x) {
+                *sum = wide.multiply_add_sixteen(weights, wide.splat_sixteen(*x), *sum);
             }
         }
-        let outs = self.out[first * self.out_stride..].chunks_mut(self.out_stride);
-        for (out, sum) in outs.zip(sums) {
-            let out = &mut out[column * SIXTEEN..].as_chunks_mut().0[0];
-            finish(wide, out, bias, sum);
+        for (row, sum) in sums.into_iter().enumerate() {
+            let out = &mut out[row * out_stride..].as_chunks_mut().0[0];
+            match bias {
+                Some(bias) => finish(wide, out, bias, sum),
+                None => *out = wide.store_sixteen(sum),
+            }
         }
     }
 }
@@ -294,24 +404,23 @@ mod tests {
     #[test]
     fn packed_products_match_the_definition_at_awkward_sizes_on_every_instruction_set() {
         for lanes in Lanes::all() {
-            for shape in [[1, 1], [3, 17], [130, 64], [67, 100], [200, 129]] {
+            for shape in [[1, 1], [3, 17], [130, 64], [67, 100], [600, 129]] {
                 let [inputs, outputs] = shape;
                 let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
                 let layer = PackedLinear::pack("test", &weight, shape, Some(&bias)).unwrap();
-                for rows in [1usize, 2, 4, 7, 8] {
-                    let x = ramp(padded_rows(rows) * inputs, 0.9);
-                    let mut out = vec![f32::NAN; padded_rows(rows) * layer.padded()];
-                    let stride = layer.padded();
-                    layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride), &mut []);
+                for rows in [1, 2, 4, 7, 8, MOST_ROWS + 3] {
+                    let (x_stride, stride) = (inputs + 3, row_stride(outputs));
+                    let x = ramp(rows * x_stride, 0.9);
+                    let mut out = vec![f32::NAN; rows * stride];
+                    let (rows_of_x, rows_of_out) = ((&x[..], x_stride), (&mut out[..], stride));
+                    layer.apply_rows(lanes, rows, rows_of_x, rows_of_out, &mut Scratch::new());
                     let mut single = vec![f32::NAN; layer.padded()];
                     for row in 0..rows {
-                        let x = &x[row * inputs..(row + 1) * inputs];
+                        let x = &x[row * x_stride..][..inputs];
                         layer.apply(lanes, x, &mut single);
-                        for (column, expected) in reference(&weight, shape, &bias, x).iter().enumerate() {
-                            let many = f64::from(out[row * stride + column]);
-                            let one = f64::from(single[column]);
-                            assert!((many - expected).abs() < 2e-5, "{shape:?} {row} {column}");
-                            assert!((one - expected).abs() < 2e-5, "{shape:?} {row} {column}");
+                        assert_eq!(out[row * stride..][..single.len()], single, "{lanes:?} {shape:?} {row}");
+                        for (one, expected) in single.iter().zip(reference(&weight, shape, &bias, x)) {
+                            assert!((f64::from(*one) - expected).abs() < 4e-5, "{shape:?} {row}");
                         }
                         assert!(single[outputs..].iter().all(|padding| *padding == 0.0));
                     }
@@ -323,7 +432,7 @@ mod tests {
     #[test]
     fn weights_held_in_sixteen_bits_give_the_same_bytes_on_every_instruction_set() {
         for lanes in Lanes::all() {
-            for [inputs, outputs] in [[1, 1], [67, 100], [200, 513]] {
+            for [inputs, outputs] in [[1, 1], [67, 100], [600, 513]] {
                 // Some of them zero, some so small that half precision has no normal number for them.
                 let sizes = [0.0, 1.0, 64.0, 1e-5];
                 let weight: Vec<f32> = ramp(inputs * outputs, 0.3)
@@ -343,11 +452,10 @@ mod tests {
                 );
                 let stride = short.padded();
                 for rows in [1usize, 4, 5, 8] {
-                    let x = ramp(padded_rows(rows) * inputs, 0.9);
+                    let x = ramp(rows * inputs, 0.9);
                     let run = |layer: &PackedLinear| {
-                        let (mut out, mut scratch) = (vec![0.0; padded_rows(rows) * stride], x.clone());
-                        layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride), &mut scratch);
-                        out.truncate(rows * stride);
+                        let mut out = vec![0.0; rows * stride];
+                        layer.apply_rows(lanes, rows, (&x, inputs), (&mut out, stride), &mut Scratch::new());
                         let mut one = vec![0.0; stride];
                         layer.apply(lanes, &x, &mut one);
                         assert_eq!(out[..stride], one);
@@ -361,7 +469,7 @@ mod tests {
 
     #[test]
     fn more_panels_and_rows_at_once_give_the_same_bytes_also_where_no_instruction_set_takes_them() {
-        let (inputs, outputs, rows) = (67, 513, 8);
+        let (inputs, outputs, rows) = (BLOCK_INPUTS + 11, 513, 8);
         let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
         let layer = PackedLinear::pack("test", &weight, [inputs, outputs], Some(&bias)).unwrap();
         let Panels::Single(panels) = &layer.panels else { panic!("the weights have many digits") };
@@ -377,11 +485,16 @@ mod tests {
             assert_eq!(found, out);
         }
         let mut found = vec![f32::NAN; rows * stride];
-        let (x, out) = (x.as_slice(), found.as_mut_slice());
-        let mut many = ManyRows { panels, bias, inputs, rows, x, x_stride: inputs, out, out_stride: stride };
+        let packed: Vec<f32> = (0..inputs * rows).map(|at| x[at % rows * inputs + at / rows]).collect();
         for (column, bias) in bias.as_chunks().0.iter().enumerate() {
-            let panel = &panels[column * inputs * SIXTEEN..][..inputs * SIXTEEN];
-            many.walk::<Portable, MORE_ROWS>(Portable, (0, column), panel, bias);
+            let panel = &panels.as_chunks::<SIXTEEN>().0[column * inputs..][..inputs];
+            let (begun, rest) = panel.split_at(BLOCK_INPUTS);
+            for (weights, bias, begins, input) in
+                [(begun, None, true, 0), (rest, Some(bias), false, BLOCK_INPUTS)]
+            {
+                let out = (&mut found[column * SIXTEEN..], stride);
+                Product { weights, bias, begins, x: &packed[input * rows..], out }.rows::<_, 8>(Portable);
+            }
         }
         assert_eq!(found, expected);
     }

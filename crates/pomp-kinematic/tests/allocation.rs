@@ -19,11 +19,27 @@ fn a_frame_of_the_packed_path_allocates_nothing() {
     // The control: the counter sees this thread's allocations.
     let seen = allocation_counter::measure(|| drop(std::hint::black_box(vec![0.0f32; 480])));
     assert_eq!(seen.count_total, 1);
-    for frame in 0..50 {
-        x.iter_mut().enumerate().for_each(|(at, x)| *x = ((at + 17 * frame) as f32 * 0.37).sin());
-        let counted = allocation_counter::measure(|| {
-            inference.sample(&x, &mut y, &mut rng).expect("the input is finite");
-        });
-        assert_eq!(counted.count_total, 0, "frame {frame} allocated {counted:?}");
+    let fill = |x: &mut [f32], at: usize| {
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = ((i + 17 * at) as f32 * 0.37).sin());
+    };
+    // Room is made in the first run of more samples than before.
+    let mut most = 0;
+    for samples in [1, 5, 3, 5] {
+        for frame in 0..20 {
+            let counted = allocation_counter::measure(|| {
+                inference.begin();
+                for sample in 0..samples {
+                    fill(&mut x, frame + sample);
+                    inference.add(&x, &mut rng).expect("the input is finite");
+                }
+                inference.run();
+                for sample in 0..samples {
+                    y.copy_from_slice(inference.sample_of(sample).expect("the weights are finite"));
+                }
+            });
+            let grows = samples > most;
+            most = most.max(samples);
+            assert_eq!(counted.count_total > 0, grows, "frame {frame} of {samples} allocated {counted:?}");
+        }
     }
 }

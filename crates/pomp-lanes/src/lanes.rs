@@ -18,6 +18,9 @@ pub trait Wide: Copy {
     type Sixteen: Copy;
     /// How many sums of [`Self::Sixteen`] there are registers for, beside what they are made from.
     const SUMS: usize;
+    /// Rows of a product that share a read of sixteen weights: as many sums of [`Self::Sixteen`] as there are registers for
+    /// beside the weights and one factor; at most 8.
+    const ROWS: usize;
     /// Whether [`f32::mul_add`] is an instruction; elsewhere it would be a slow library call.
     const FUSED: bool;
     /// The same value eight times.
@@ -48,6 +51,8 @@ impl Wide for pulp::x86::V3 {
     type Sixteen = [pulp::f32x8; 2];
     // Eight of sixteen registers.
     const SUMS: usize = 4;
+    // Twelve of sixteen registers, and two for the weights.
+    const ROWS: usize = 6;
     const FUSED: bool = true;
 
     #[inline(always)]
@@ -113,6 +118,7 @@ impl Wide for pulp::x86::V4 {
     type Sixteen = pulp::f32x16;
     // Of 32 registers.
     const SUMS: usize = 8;
+    const ROWS: usize = 8;
     const FUSED: bool = true;
 
     #[inline(always)]
@@ -177,6 +183,7 @@ impl Wide for Portable {
     type Vector = [f32; LANES];
     type Sixteen = [f32; SIXTEEN];
     const SUMS: usize = 4;
+    const ROWS: usize = 4;
     const FUSED: bool = cfg!(target_arch = "aarch64");
 
     #[inline(always)]
