@@ -4,7 +4,7 @@
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use pomp_motion::glam::Vec3;
 use pomp_phase::{
     FrameDecoder, FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseTrainingConfig,
@@ -40,6 +40,21 @@ fn frame(criterion: &mut Criterion) {
     group.bench_function("target_velocities/by_frame", |bencher| {
         bencher.iter(|| frame_decoder.target_velocities(&keys, &past).expect("the sizes agree").frames());
     });
+    for characters in [1, 32] {
+        group.throughput(Throughput::Elements(characters));
+        group.bench_function(BenchmarkId::new("both_by_frame", characters), |bencher| {
+            bencher.iter(|| {
+                frame_encoder.begin();
+                frame_decoder.begin();
+                for _ in 0..characters {
+                    frame_encoder.add(|frame| &rows[frame]).expect("sines are finite");
+                    frame_decoder.add(&keys, &past).expect("the sizes agree");
+                }
+                frame_encoder.run();
+                frame_decoder.run();
+            });
+        });
+    }
     group.finish();
 }
 

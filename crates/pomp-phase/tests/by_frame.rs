@@ -169,6 +169,72 @@ fn a_frame_leaves_nothing_behind_that_changes_the_next() {
 }
 
 #[test]
+fn phases_and_target_velocities_are_the_same_bytes_alone_and_in_any_company() {
+    for (config, span) in
+        configs().into_iter().zip([SPAN, TargetSpan { key_spacing: 5, first_frame: 11, last_frame: 30 }])
+    {
+        let model = trained(&config);
+        let mut encoder = FrameEncoder::new(&model.encoder, &config).unwrap();
+        let mut decoder = FrameDecoder::new(&model.decoder, &config, span).unwrap();
+        let motion = velocities(config.joints, 300, 2.2);
+        let past = |character: usize| motion[7 * character].to_vec();
+        let keys = |character: usize| keys(config.channels, character as f32);
+        let alone: Vec<(PhaseState, FrameTable<Vec3>)> = (0..11)
+            .map(|at| {
+                let mut state = PhaseState::default();
+                encoder.encode(|frame| &motion[13 * at + frame], &mut state).unwrap();
+                (state, decoder.target_velocities(&keys(at), &past(at)).unwrap().clone())
+            })
+            .collect();
+        for company in [2, 4, 5, 11] {
+            for first in (0..11).step_by(company) {
+                let characters = first..(first + company).min(11);
+                encoder.begin();
+                decoder.begin();
+                for at in characters.clone() {
+                    encoder.add(|frame| &motion[13 * at + frame]).unwrap();
+                    decoder.add(&keys(at), &past(at)).unwrap();
+                }
+                encoder.run();
+                decoder.run();
+                for (place, at) in characters.enumerate() {
+                    let mut state = PhaseState::default();
+                    encoder.read(place, &mut state).unwrap();
+                    assert_eq!(state, alone[at].0, "phases of character {at} of {company}");
+                    assert_eq!(
+                        decoder.targets(place),
+                        &alone[at].1,
+                        "velocities of character {at} of {company}"
+                    );
+                }
+            }
+        }
+        // The control: the characters differ.
+        assert!(alone.windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1));
+    }
+}
+
+#[test]
+fn a_character_that_cannot_be_added_leaves_the_others_as_they_are() {
+    let config = &configs()[1];
+    let model = trained(config);
+    let mut encoder = FrameEncoder::new(&model.encoder, config).unwrap();
+    let motion = velocities(config.joints, 90, 2.2);
+    let mut broken = motion.clone();
+    broken[17][3].y = f32::NAN;
+    let mut expected = PhaseState::default();
+    encoder.encode(|frame| &motion[20 + frame], &mut expected).unwrap();
+    encoder.begin();
+    encoder.add(|frame| &motion[frame]).unwrap();
+    encoder.add(|frame| &broken[frame]).unwrap_err();
+    assert_eq!(encoder.add(|frame| &motion[20 + frame]).unwrap(), 1);
+    encoder.run();
+    let mut found = PhaseState::default();
+    encoder.read(1, &mut found).unwrap();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn an_empty_far_future_has_no_target_velocities() {
     let config = &configs()[0];
     let model = trained(config);

@@ -1,14 +1,16 @@
+use super::level::LevelWeights;
 use super::plain_convolution::PlainConvolution;
-use super::spectral_convolution::SpectralConvolution;
-use super::waves::WaveConvolution;
-use super::{load, store};
+use super::spectral_convolution::{ConvolutionScratch, SpectralConvolution, Windows};
+use super::waves::{WaveConvolution, Waves};
+use super::{CHARACTERS_AT_ONCE, grow};
 use crate::manifold::expect_size;
-use crate::{PeriodicAutoencoderConfig, PeriodicDecoder, PhaseError, PhaseState};
+use crate::{ChannelPhase, PeriodicAutoencoderConfig, PeriodicDecoder, PhaseError, PhaseState};
 use pomp_config::Fields;
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
+use pomp_lanes::Lanes;
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use pomp_tensors::{Tanh, nonlinear_in_place};
+use std::sync::Arc;
 
 /// Which target velocities a [`FrameDecoder`] gives: those of i+`first_frame` … i+`last_frame`, from keys at i, i+`spacing`,
 /// i+2·`spacing`, …
@@ -24,10 +26,36 @@ pub struct TargetSpan {
 
 /// A trained decoder as the closed loop runs it: target velocities of one frame's far future, no allocation.
 ///
-/// Agrees with [`WindowDecoder::target_velocities`](crate::WindowDecoder::target_velocities) to f32 rounding.
+/// Agrees with [`WindowDecoder::target_velocities`](crate::WindowDecoder::target_velocities) to f32 rounding. A clone shares
+/// the packed weights.
+///
+/// [`Self::target_velocities`] decodes the keys of one character. For many at once each adds its keys with [`Self::add`], one
+/// [`Self::run`] reads the weights for all of them, and each takes its velocities with [`Self::targets`]. Velocities are the
+/// same bytes in any company.
 #[derive(Clone, Debug)]
 pub struct FrameDecoder {
     pub(super) lanes: Lanes,
+    weights: Arc<Weights>,
+    /// Characters that were added.
+    count: usize,
+    /// Channels of the windows of each, that of key 0 first.
+    channels: Vec<ChannelPhase>,
+    past_means: Vec<Vec3>,
+    targets: Vec<FrameTable<Vec3>>,
+    waves: Waves,
+    /// Of each character `[frame][window][intermediate]`.
+    hidden: Vec<f32>,
+    /// What each tap sees of the frames that the past's mean is made of: of each character `[tap][intermediate]`.
+    seen: Vec<f32>,
+    running: Vec<f32>,
+    levels: Vec<f32>,
+    convolution: ConvolutionScratch,
+    decoded_frames: Vec<f32>,
+}
+
+/// What no frame changes.
+#[derive(Debug)]
+struct Weights {
     channels: usize,
     joints: usize,
     radius: usize,
@@ -39,17 +67,15 @@ pub struct FrameDecoder {
     waves: WaveConvolution,
     convolution: SpectralConvolution,
     /// The layer of `convolution` as it is, for the mean over the past.
-    weights: PlainConvolution,
+    level: LevelWeights,
+    /// Inputs of that layer, and the same padded to whole vectors.
+    inputs: usize,
+    intermediate: usize,
+    kernel: usize,
+    /// Values of an output of that layer.
+    outputs: usize,
     /// Where each target frame is found.
     places: Vec<Place>,
-    /// `[frame][window][intermediate]`, the window of key 0 first.
-    hidden: Vec<f32>,
-    /// What each tap sees of the frames that the past's mean is made of: `[tap][intermediate]`.
-    seen: Vec<f32>,
-    running: Vec<f32>,
-    level: Vec<f32>,
-    decoded_frames: Vec<f32>,
-    targets: FrameTable<Vec3>,
 }
 
 /// A target frame between two keys.
@@ -110,30 +136,41 @@ impl FrameDecoder {
         let places: Vec<Place> = places.collect();
         let distances = places.iter().flat_map(|place| [place.before[1], place.after[1]]);
         let decoded = distances.map(|frame| frame.abs_diff(radius)).max().unwrap_or(0);
-        let convolution = SpectralConvolution::new(&second, radius, decoded, windows);
-        let intermediate = first.bias.len();
+        let waves = WaveConvolution::new(&first, radius, config.window.frame_rate_hz, 1 + windows);
         Ok(Self {
             lanes: Lanes::detect(),
-            channels: config.channels,
-            joints: config.joints,
-            radius,
-            first_key,
-            needed_keys,
-            decoded,
-            waves: WaveConvolution::new(first, radius, config.window.frame_rate_hz, 1 + windows),
-            hidden: vec![0.0; frames * (1 + windows) * intermediate],
-            seen: vec![0.0; config.kernel * second.inputs],
-            running: vec![0.0; (frames + 1) * intermediate],
-            level: vec![0.0; second.bias.len()],
-            decoded_frames: vec![0.0; (2 * decoded + 1) * convolution.output_width()],
-            targets: FrameTable::filled(places.len(), config.joints, Vec3::ZERO),
-            convolution,
-            weights: second,
-            places,
+            count: 0,
+            channels: Vec::new(),
+            past_means: Vec::new(),
+            targets: Vec::new(),
+            waves: waves.scratch(),
+            hidden: Vec::new(),
+            seen: Vec::new(),
+            running: vec![0.0; (frames + 1) * first.bias.len()],
+            levels: Vec::new(),
+            convolution: ConvolutionScratch::default(),
+            decoded_frames: Vec::new(),
+            weights: Arc::new(Weights {
+                channels: config.channels,
+                joints: config.joints,
+                radius,
+                first_key,
+                needed_keys,
+                decoded,
+                waves,
+                convolution: SpectralConvolution::new(&second, radius, decoded, windows),
+                level: LevelWeights::new(&second),
+                inputs: second.inputs,
+                intermediate: first.bias.len(),
+                kernel: config.kernel,
+                outputs: second.bias.len(),
+                places,
+            }),
         })
     }
 
-    /// Target velocities of the span, m/s, one row per frame, from the phases predicted at its keys.
+    /// Target velocities of the span, m/s, one row per frame, from the phases predicted at its keys: [`Self::begin`],
+    /// [`Self::add`], [`Self::run`] and [`Self::targets`].
     ///
     /// A frame between two keys takes from both decoded windows, in proportion to nearness. The decoder knows velocities up
     /// to their mean over a window only: `past_mean` is the mean simulated velocity of each joint over i−radius … i, and what
@@ -141,115 +178,147 @@ impl FrameDecoder {
     /// window share one level.
     ///
     /// # Errors
-    /// [`PhaseError::SizeMismatch`] when the keys do not reach the span's end, or when sizes differ.
+    /// As [`Self::add`].
     pub fn target_velocities(
         &mut self,
         keys: &[PhaseState],
         past_mean: &[Vec3],
     ) -> Result<&FrameTable<Vec3>, PhaseError> {
-        if keys.len() < self.needed_keys {
+        self.begin();
+        let character = self.add(keys, past_mean)?;
+        self.run();
+        Ok(self.targets(character))
+    }
+
+    /// Forgets the characters of the last run.
+    pub fn begin(&mut self) {
+        self.count = 0;
+        self.channels.clear();
+        self.past_means.clear();
+    }
+
+    /// Adds the keys of a character and the mean of its past to the next run, as in [`Self::target_velocities`]; gives its
+    /// number.
+    ///
+    /// # Errors
+    /// [`PhaseError::SizeMismatch`] when the keys do not reach the span's end, or when sizes differ. Nothing is added then.
+    pub fn add(&mut self, keys: &[PhaseState], past_mean: &[Vec3]) -> Result<usize, PhaseError> {
+        let Weights { channels, joints, first_key, needed_keys, places, .. } = &*self.weights;
+        if keys.len() < *needed_keys {
             return Err(PhaseError::SizeMismatch {
                 what: "predicted phase keys",
-                expected: self.needed_keys,
+                expected: *needed_keys,
                 found: keys.len(),
             });
         }
-        expect_size("joints of the past mean", self.joints, past_mean.len())?;
-        let windows = || keys[..1].iter().chain(&keys[self.first_key..self.needed_keys]);
+        expect_size("joints of the past mean", *joints, past_mean.len())?;
+        let windows = || keys[..1].iter().chain(&keys[*first_key..*needed_keys]);
         for key in windows() {
-            expect_size("phase channels", self.channels, key.channels.len())?;
+            expect_size("phase channels", *channels, key.channels.len())?;
         }
-        self.waves.apply(self.lanes, windows(), &mut self.hidden);
-        nonlinear_in_place::<Tanh>(self.lanes, &mut self.hidden);
-        self.find_level();
-
-        let intermediate = self.running.len() / (2 * self.radius + 2);
-        let stride = (1 + self.needed_keys - self.first_key) * intermediate;
-        let windows = (&self.hidden[intermediate..], stride);
-        self.convolution.apply(self.lanes, windows, &mut self.decoded_frames);
-
-        let (width, outputs) = (self.convolution.output_width(), self.level.len());
-        let skipped = self.radius - self.decoded;
-        for (frame, place) in self.places.iter().enumerate() {
-            let row = |[window, frame]: [usize; 2]| {
-                &self.decoded_frames[(frame - skipped) * width + window * outputs..][..outputs]
-            };
-            let pairs = row(place.before).chunks_exact(3).zip(row(place.after).chunks_exact(3));
-            let levels = self.level.chunks_exact(3).zip(past_mean);
-            for ((target, (before, after)), (level, past)) in
-                self.targets[frame].iter_mut().zip(pairs).zip(levels)
-            {
-                let decoded = Vec3::from_slice(before).lerp(Vec3::from_slice(after), place.nearness);
-                *target = decoded + (*past - Vec3::from_slice(level));
-            }
+        for key in windows() {
+            self.channels.extend_from_slice(&key.channels);
         }
-        Ok(&self.targets)
+        self.past_means.extend_from_slice(past_mean);
+        if self.targets.len() == self.count {
+            self.targets.push(FrameTable::filled(places.len(), *joints, Vec3::ZERO));
+        }
+        self.count += 1;
+        Ok(self.count - 1)
     }
 
-    /// The mean of what key 0 decodes to over i−radius … i.
+    /// Decodes the keys of all characters that were added.
+    pub fn run(&mut self) {
+        let Weights { waves, convolution, level, inputs, intermediate, kernel, .. } = &*self.weights;
+        let together = self.count.min(CHARACTERS_AT_ONCE);
+        let (hidden_size, seen_size) = (waves.output_size(), kernel * inputs);
+        grow(&mut self.hidden, together * hidden_size);
+        grow(&mut self.seen, together * seen_size);
+        grow(&mut self.levels, together * level.width());
+        grow(&mut self.decoded_frames, together * convolution.output_size());
+        for from in (0..self.count).step_by(CHARACTERS_AT_ONCE) {
+            let count = (self.count - from).min(CHARACTERS_AT_ONCE);
+            let hidden = &mut self.hidden[..count * hidden_size];
+            let seen = &mut self.seen[..count * seen_size];
+            let levels = &mut self.levels[..count * level.width()];
+            let size = self.channels.len() / self.count;
+            let keys = self.channels[from * size..].chunks_exact(size);
+            for (channels, hidden) in keys.zip(hidden.chunks_exact_mut(hidden_size)) {
+                waves.apply(self.lanes, channels, &mut self.waves, hidden);
+            }
+            nonlinear_in_place::<Tanh>(self.lanes, hidden);
+            for (hidden, seen) in hidden.chunks_exact(hidden_size).zip(seen.chunks_exact_mut(seen_size)) {
+                self.weights.see_past(hidden, &mut self.running, seen);
+            }
+            level.apply(self.lanes, seen, levels);
+            let stride = hidden_size / (2 * self.weights.radius + 1);
+            let values = &hidden[*intermediate..];
+            let windows = Windows { values, stride, character: hidden_size };
+            convolution.apply(self.lanes, count, windows, &mut self.convolution, &mut self.decoded_frames);
+            for character in 0..count {
+                let level = &levels[character * level.width()..];
+                let decoded = &self.decoded_frames[character * convolution.output_size()..];
+                let joints = self.weights.joints;
+                let past = &self.past_means[(from + character) * joints..][..joints];
+                self.weights.place(decoded, level, past, &mut self.targets[from + character]);
+            }
+        }
+    }
+
+    /// Target velocities of a character of the last run, m/s, one row per frame of the span.
+    ///
+    /// # Panics
+    /// When there is no such character.
+    pub fn targets(&self, character: usize) -> &FrameTable<Vec3> {
+        assert!(character < self.count, "character {character} of {}", self.count);
+        &self.targets[character]
+    }
+}
+
+impl Weights {
+    /// What the taps see of key 0 over i−radius … i.
     ///
     /// The mean of outputs is the product of the weights with means of what their taps see, and those are differences of
     /// running sums: one pass over the weights, as for a single frame.
-    fn find_level(&mut self) {
-        let intermediate = self.running.len() / (2 * self.radius + 2);
-        let frames = 2 * self.radius + 1;
-        let stride = self.hidden.len() / frames;
+    fn see_past(&self, hidden: &[f32], running: &mut [f32], seen: &mut [f32]) {
+        let Self { radius, inputs, intermediate, kernel, .. } = *self;
+        let frames = 2 * radius + 1;
+        let stride = hidden.len() / frames;
         for frame in 0..frames {
-            let (done, next) = self.running.split_at_mut((frame + 1) * intermediate);
-            let hidden = &self.hidden[frame * stride..][..intermediate];
+            let (done, next) = running.split_at_mut((frame + 1) * intermediate);
+            let hidden = &hidden[frame * stride..][..intermediate];
             let sums = done[frame * intermediate..].iter().zip(hidden);
             for (next, (sum, hidden)) in next.iter_mut().zip(sums) {
                 *next = sum + hidden;
             }
         }
-        let inputs = self.weights.inputs;
-        for (tap, seen) in self.seen.chunks_exact_mut(inputs).enumerate() {
+        let reach = kernel / 2;
+        for (tap, seen) in seen.chunks_exact_mut(inputs).enumerate() {
             // Frame n of i−radius … i sees with this tap frame n + tap − reach, when it lies in the window.
-            let end = (self.radius + tap + 1).saturating_sub(self.weights.reach).min(frames);
-            let start = tap.saturating_sub(self.weights.reach).min(end);
-            let sums = |frame: usize| &self.running[frame * intermediate..][..inputs];
+            let end = (radius + tap + 1).saturating_sub(reach).min(frames);
+            let start = tap.saturating_sub(reach).min(end);
+            let sums = |frame: usize| &running[frame * intermediate..][..inputs];
             for (seen, (end, start)) in seen.iter_mut().zip(sums(end).iter().zip(sums(start))) {
-                *seen = (end - start) / (self.radius + 1) as f32;
+                *seen = (end - start) / (radius + 1) as f32;
             }
         }
-        self.level.copy_from_slice(&self.weights.bias);
-        self.lanes.run(Level { weights: &self.weights.taps, seen: &self.seen, level: &mut self.level });
     }
-}
 
-/// level += seen · weights.
-struct Level<'a> {
-    weights: &'a [f32],
-    seen: &'a [f32],
-    level: &'a mut [f32],
-}
-
-impl LaneLoop for Level<'_> {
-    #[inline(always)]
-    fn run<W: Wide>(mut self, wide: W) {
-        let mut column = 0;
-        while column < self.level.len() {
-            let vectors = match (self.level.len() - column) / LANES {
-                0..3 => self.strip::<W, 1>(wide, column),
-                3..9 => self.strip::<W, 3>(wide, column),
-                _ => self.strip::<W, 9>(wide, column),
+    /// Puts target frames together from decoded ones.
+    fn place(&self, decoded: &[f32], level: &[f32], past_mean: &[Vec3], targets: &mut FrameTable<Vec3>) {
+        let (width, outputs) = (self.convolution.output_width(), self.outputs);
+        let skipped = self.radius - self.decoded;
+        for (frame, place) in self.places.iter().enumerate() {
+            let row = |[window, frame]: [usize; 2]| {
+                &decoded[(frame - skipped) * width + window * outputs..][..outputs]
             };
-            column += vectors * LANES;
-        }
-    }
-}
-
-impl Level<'_> {
-    #[inline(always)]
-    fn strip<W: Wide, const V: usize>(&mut self, wide: W, column: usize) -> usize {
-        let mut sums = load::<W, V>(wide, &self.level[column..]);
-        for (weights, seen) in self.weights.chunks_exact(self.level.len()).zip(self.seen) {
-            let seen = wide.splat(*seen);
-            for (sum, weight) in sums.iter_mut().zip(load::<W, V>(wide, &weights[column..])) {
-                *sum = wide.multiply_add(weight, seen, *sum);
+            let pairs = row(place.before).chunks_exact(3).zip(row(place.after).chunks_exact(3));
+            let levels = level.chunks_exact(3).zip(past_mean);
+            for ((target, (before, after)), (level, past)) in targets[frame].iter_mut().zip(pairs).zip(levels)
+            {
+                let decoded = Vec3::from_slice(before).lerp(Vec3::from_slice(after), place.nearness);
+                *target = decoded + (*past - Vec3::from_slice(level));
             }
         }
-        store(wide, sums, &mut self.level[column..]);
-        V
     }
 }

@@ -1,4 +1,4 @@
-//! The phase encoding module as the closed loop runs it: one character, one frame, nothing asked of the allocator.
+//! The phase encoding module as the closed loop runs it: a frame of some characters, nothing asked of the allocator.
 //!
 //! The same functions as [`PeriodicEncoder`](crate::PeriodicEncoder) and [`PeriodicDecoder`](crate::PeriodicDecoder), on packed
 //! copies of their weights. What makes them quick, besides lanes:
@@ -8,10 +8,11 @@
 //! - Few frames of a decoded window are wanted, and transforms are only as long as these frames need.
 //! - The decoder's first layer convolves sinusoids, whose products with a kernel are running sums over its taps: no transform.
 //! - Batch norm is part of the weights before it.
-//! - All windows that are decoded share one pass over the weights.
+//! - All windows that are decoded, and those of four characters, share one pass over the weights.
 
 mod decoder;
 mod encoder;
+mod level;
 mod packed_table;
 mod phases;
 mod plain_convolution;
@@ -27,6 +28,37 @@ use pomp_lanes::{LANES, Wide};
 /// Rounds up to whole vectors.
 fn padded(width: usize) -> usize {
     width.next_multiple_of(LANES)
+}
+
+/// Characters whose windows are in work at once: enough that the weights are read seldom, few enough that what is made of them
+/// stays in the second-level cache.
+const CHARACTERS_AT_ONCE: usize = 4;
+
+/// Makes a buffer at least so long.
+fn grow(buffer: &mut Vec<f32>, length: usize) {
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+}
+
+/// Folds frames around the centre: x(0) and x(d) + x(−d) into `even`, x(d) − x(−d) into `odd`, d = 1 … radius, in rows of
+/// `width` values. A frame of `input` begins every `stride` values.
+fn fold(
+    input: &[f32],
+    (width, stride): (usize, usize),
+    radius: usize,
+    (even, odd): (&mut [f32], &mut [f32]),
+) {
+    let frame = |frame: usize| &input[frame * stride..][..width];
+    even[..width].copy_from_slice(frame(radius));
+    let halves = even[width..].chunks_exact_mut(width).zip(odd.chunks_exact_mut(width));
+    for (distance, (even, odd)) in (1..=radius).zip(halves) {
+        let pairs = frame(radius + distance).iter().zip(frame(radius - distance));
+        for ((even, odd), (after, before)) in even.iter_mut().zip(odd).zip(pairs) {
+            *even = after + before;
+            *odd = after - before;
+        }
+    }
 }
 
 /// `V` vectors from the start of `values`.

@@ -1,4 +1,4 @@
-use super::{load, store};
+use super::store;
 use crate::spectral_tables::Table;
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
 
@@ -32,23 +32,15 @@ impl PackedTable {
         self.rows
     }
 
-    /// out = table · input. `input` has a row of `width` values, a whole number of vectors, every `stride`; rows of `out`
-    /// have no gaps.
-    pub(super) fn apply(
-        &self,
-        lanes: Lanes,
-        (input, stride): (&[f32], usize),
-        width: usize,
-        out: &mut [f32],
-    ) {
-        lanes.run(Product { table: self, input, stride, width, out });
+    /// out = table · input, with rows of `width` values, a whole number of vectors, without gaps.
+    pub(super) fn apply(&self, lanes: Lanes, input: &[f32], width: usize, out: &mut [f32]) {
+        lanes.run(Product { table: self, input: &input[..self.columns * width], width, out });
     }
 }
 
 struct Product<'a> {
     table: &'a PackedTable,
     input: &'a [f32],
-    stride: usize,
     width: usize,
     out: &'a mut [f32],
 }
@@ -74,17 +66,27 @@ impl Product<'_> {
     fn strip<W: Wide, const V: usize>(&mut self, wide: W, column: usize) -> usize {
         let blocks = self.table.blocks.chunks_exact(BLOCK * self.table.columns);
         let outs = self.out.chunks_exact_mut(BLOCK * self.width);
+        let stride = self.width / LANES;
+        let input = &self.input.as_chunks::<LANES>().0[column / LANES..];
+        // The last row ends with the input, and is shorter than the others are apart.
+        let (rows, last_row) = input.split_at((self.table.columns - 1) * stride);
         for (block, out) in blocks.zip(outs) {
             let mut sums = [[wide.splat(0.0); V]; BLOCK];
-            for (cells, row) in block.as_chunks::<BLOCK>().0.iter().zip(self.input.chunks(self.stride)) {
-                let values = load::<W, V>(wide, &row[column..]);
+            let mut add = |cells: &[f32; BLOCK], row: &[[f32; LANES]]| {
+                let row: &[[f32; LANES]; V] = row.first_chunk().expect("a strip ends with its row");
+                let values = row.each_ref().map(|value| wide.load(value));
                 for (sums, &cell) in sums.iter_mut().zip(cells) {
                     let cell = wide.splat(cell);
                     for (sum, value) in sums.iter_mut().zip(values) {
                         *sum = wide.multiply_add(value, cell, *sum);
                     }
                 }
+            };
+            let (last_cells, cells) = block.as_chunks::<BLOCK>().0.split_last().expect("a table has columns");
+            for (cells, row) in cells.iter().zip(rows.chunks_exact(stride)) {
+                add(cells, row);
             }
+            add(last_cells, last_row);
             for (out, sums) in out.chunks_exact_mut(self.width).zip(sums) {
                 store(wide, sums, &mut out[column..]);
             }
@@ -101,19 +103,17 @@ mod tests {
     fn a_product_matches_the_definition_at_awkward_sizes_on_every_instruction_set() {
         let wave = |at: usize| (at as f32 * 0.731).sin();
         for lanes in Lanes::all() {
-            for (rows, columns, width, gap) in [(1, 1, 8, 0), (3, 7, 16, 8), (66, 61, 72, 0), (5, 9, 40, 16)]
-            {
+            for (rows, columns, width) in [(1, 1, 8), (3, 7, 16), (66, 61, 72), (5, 9, 40)] {
                 let table =
                     Table { rows, columns, values: (0..rows * columns).map(|at| wave(at + 5)).collect() };
                 let packed = PackedTable::pack(&table);
-                let input: Vec<f32> = (0..columns * (width + gap)).map(wave).collect();
+                let input: Vec<f32> = (0..columns * width).map(wave).collect();
                 let mut out = vec![f32::NAN; packed.rows() * width];
-                packed.apply(lanes, (&input, width + gap), width, &mut out);
+                packed.apply(lanes, &input, width, &mut out);
                 for row in 0..rows {
                     for column in 0..width {
                         let term = |n: usize| {
-                            f64::from(table.values[row * columns + n])
-                                * f64::from(input[n * (width + gap) + column])
+                            f64::from(table.values[row * columns + n]) * f64::from(input[n * width + column])
                         };
                         let expected: f64 = (0..columns).map(term).sum();
                         let found = f64::from(out[row * width + column]);

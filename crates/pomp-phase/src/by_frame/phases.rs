@@ -1,6 +1,6 @@
 use super::packed_table::PackedTable;
-use super::padded;
 use super::plain_convolution::floats;
+use super::{fold, padded};
 use crate::phase_layer::{AMPLITUDE_FLOOR_SQUARED, PhaseLayer};
 use crate::spectral_tables::CentredSpectrumTables;
 use crate::{ChannelPhase, PeriodicAutoencoderConfig};
@@ -8,7 +8,7 @@ use pomp_lanes::Lanes;
 use std::f32::consts::TAU;
 
 /// The phase layer for the curves of one window.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct PhaseReading {
     /// Values of a frame: a curve per channel, padded to whole vectors.
     width: usize,
@@ -19,6 +19,13 @@ pub(super) struct PhaseReading {
     shift_weights: Vec<f32>,
     /// `[x or y][width]`.
     shift_bias: Vec<f32>,
+    /// Frames on each side of a window's centre.
+    radius: usize,
+}
+
+/// What [`PhaseReading::read`] works in.
+#[derive(Clone, Debug)]
+pub(super) struct ReadingScratch {
     even: Vec<f32>,
     odd: Vec<f32>,
     spectrum: [Vec<f32>; 2],
@@ -45,40 +52,44 @@ impl PhaseReading {
         let (even_table, odd_table) = (PackedTable::pack(&tables.even), PackedTable::pack(&tables.odd));
         Self {
             width,
-            spectrum: [&even_table, &odd_table].map(|table| vec![0.0; table.rows() * width]),
             even_table,
             odd_table,
             frequency_hz: tables.frequency_hz,
             shift_weights,
             shift_bias,
+            radius,
+        }
+    }
+
+    pub(super) fn scratch(&self) -> ReadingScratch {
+        let Self { width, radius, even_table, odd_table, .. } = self;
+        ReadingScratch {
             even: vec![0.0; (radius + 1) * width],
             odd: vec![0.0; radius * width],
-            sums: std::array::from_fn(|_| vec![0.0; width]),
+            spectrum: [even_table, odd_table].map(|table| vec![0.0; table.rows() * width]),
+            sums: std::array::from_fn(|_| vec![0.0; *width]),
         }
     }
 
     /// Reads curves, a row of `width` values per frame.
-    pub(super) fn read(&mut self, lanes: Lanes, curves: &[f32], channels: &mut [ChannelPhase]) {
+    pub(super) fn read(
+        &self,
+        lanes: Lanes,
+        curves: &[f32],
+        scratch: &mut ReadingScratch,
+        channels: &mut [ChannelPhase],
+    ) {
+        let ReadingScratch { even, odd, spectrum, sums } = scratch;
         let width = self.width;
-        let centre = self.odd.len() / width;
-        let frame = |frame: usize| &curves[frame * width..][..width];
-        self.even[..width].copy_from_slice(frame(centre));
-        let halves = self.even[width..].chunks_exact_mut(width).zip(self.odd.chunks_exact_mut(width));
-        for (distance, (even, odd)) in (1..).zip(halves) {
-            let pairs = frame(centre + distance).iter().zip(frame(centre - distance));
-            for ((even, odd), (after, before)) in even.iter_mut().zip(odd).zip(pairs) {
-                *even = after + before;
-                *odd = after - before;
-            }
-        }
-        let [cosine, sine] = &mut self.spectrum;
-        self.even_table.apply(lanes, (&self.even, width), width, cosine);
-        self.odd_table.apply(lanes, (&self.odd, width), width, sine);
+        fold(curves, (width, width), self.radius, (even, odd));
+        let [cosine, sine] = spectrum;
+        self.even_table.apply(lanes, even, width, cosine);
+        self.odd_table.apply(lanes, odd, width, sine);
 
-        for sums in &mut self.sums {
+        for sums in &mut *sums {
             sums.fill(0.0);
         }
-        let [power, moment, total, x, y] = &mut self.sums;
+        let [power, moment, total, x, y] = sums;
         let rows = cosine.chunks_exact(width).zip(sine.chunks_exact(width));
         for ((cosine, sine), frequency_hz) in rows.zip(&self.frequency_hz) {
             for channel in 0..width {

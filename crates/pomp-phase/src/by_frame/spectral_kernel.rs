@@ -1,5 +1,5 @@
 use super::plain_convolution::PlainConvolution;
-use super::{load, store};
+use super::{grow, load, store};
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
 use std::f64::consts::TAU;
 
@@ -9,8 +9,9 @@ const WINDOWS_AT_ONCE: usize = 5;
 const WIDE_STRIP: usize = 3;
 
 /// A kernel per frequency, in the order in which it is read.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct SpectralKernel {
+    frequencies: usize,
     inputs: usize,
     outputs: usize,
     windows: usize,
@@ -20,19 +21,27 @@ pub(super) struct SpectralKernel {
     values: Vec<f32>,
 }
 
-/// The spectra of several signals: a row per frequency, and in it one window after the other.
+/// The spectra of some characters' signals: of each a row per frequency, and in it one window after the other.
 pub(super) struct Spectrum<'a> {
     pub(super) real: &'a [f32],
     pub(super) imaginary: &'a [f32],
     /// Values of a row.
     pub(super) width: usize,
+    /// Values from one character to the next.
+    pub(super) character: usize,
 }
 
 /// Where products go; as [`Spectrum`].
 pub(super) struct SpectrumMut<'a> {
     pub(super) real: &'a mut [f32],
     pub(super) imaginary: &'a mut [f32],
+    /// Values from one character to the next.
+    pub(super) character: usize,
 }
+
+/// What [`SpectralKernel::apply`] works in: real and imaginary parts of one frequency in the order in which they are read,
+/// `[input][window of a group]`.
+pub(super) type KernelScratch = [Vec<f32>; 2];
 
 impl SpectralKernel {
     /// The spectrum of weights for transforms of `length` values and products with `windows` signals at once.
@@ -65,42 +74,40 @@ impl SpectralKernel {
                 }
             }
         }
-        Self { inputs, outputs, windows, strip, values }
+        Self { frequencies, inputs, outputs, windows, strip, values }
     }
 
-    /// Multiplies every window's spectrum by the kernel's.
-    pub(super) fn apply(&self, lanes: Lanes, signal: &Spectrum<'_>, out: SpectrumMut<'_>) {
-        lanes.run(Products { kernel: self, signal, out });
+    pub(super) fn frequencies(&self) -> usize {
+        self.frequencies
+    }
+
+    /// Multiplies every window's spectrum by the kernel's. Every weight is read once for all characters.
+    pub(super) fn apply(
+        &self,
+        lanes: Lanes,
+        characters: usize,
+        signal: &Spectrum<'_>,
+        out: SpectrumMut<'_>,
+        scratch: &mut KernelScratch,
+    ) {
+        for part in &mut *scratch {
+            grow(part, self.inputs * self.windows.min(WINDOWS_AT_ONCE));
+        }
+        lanes.run(Products { kernel: self, characters, signal, out, scratch });
     }
 }
 
 struct Products<'a> {
     kernel: &'a SpectralKernel,
+    characters: usize,
     signal: &'a Spectrum<'a>,
     out: SpectrumMut<'a>,
+    scratch: &'a mut KernelScratch,
 }
 
-impl LaneLoop for Products<'_> {
-    #[inline(always)]
-    fn run<W: Wide>(mut self, wide: W) {
-        if self.kernel.strip == WIDE_STRIP {
-            return self.one_window::<W, WIDE_STRIP>(wide);
-        }
-        let mut window = 0;
-        while window < self.kernel.windows {
-            window += match (self.kernel.windows - window).min(WINDOWS_AT_ONCE) {
-                1 => self.windows::<W, 1>(wide, window),
-                2 => self.windows::<W, 2>(wide, window),
-                3 => self.windows::<W, 3>(wide, window),
-                4 => self.windows::<W, 4>(wide, window),
-                _ => self.windows::<W, WINDOWS_AT_ONCE>(wide, window),
-            };
-        }
-    }
-}
-
-/// One frequency: the signal's row, the kernel's weights and the product's row.
+/// One frequency of a character: the signal's row, the kernel's weights and the product's row.
 struct Bin<'a> {
+    kernel: &'a SpectralKernel,
     real: &'a [f32],
     imaginary: &'a [f32],
     weights: &'a [f32],
@@ -108,51 +115,88 @@ struct Bin<'a> {
     out_imaginary: &'a mut [f32],
 }
 
-impl Products<'_> {
+impl LaneLoop for Products<'_> {
     #[inline(always)]
-    fn bins(&mut self) -> impl Iterator<Item = Bin<'_>> {
-        let Self { kernel, signal, out } = self;
-        let width = kernel.windows * kernel.outputs;
-        let signals = signal.real.chunks_exact(signal.width).zip(signal.imaginary.chunks_exact(signal.width));
-        let weights = kernel.values.chunks_exact(2 * kernel.inputs * kernel.outputs);
-        let outs = out.real.chunks_exact_mut(width).zip(out.imaginary.chunks_exact_mut(width));
-        signals.zip(weights).zip(outs).map(|(((real, imaginary), weights), (out_real, out_imaginary))| Bin {
-            real,
-            imaginary,
-            weights,
-            out_real,
-            out_imaginary,
-        })
+    fn run<W: Wide>(self, wide: W) {
+        let Self { kernel, characters, signal, out, scratch } = self;
+        let (inputs, width) = (signal.width, kernel.windows * kernel.outputs);
+        let frequencies = kernel.values.chunks_exact(2 * kernel.inputs * kernel.outputs);
+        for (frequency, weights) in frequencies.enumerate() {
+            for character in 0..characters {
+                let from = character * signal.character + frequency * inputs;
+                let to = character * out.character + frequency * width;
+                let bin = Bin {
+                    kernel,
+                    real: &signal.real[from..][..inputs],
+                    imaginary: &signal.imaginary[from..][..inputs],
+                    weights,
+                    out_real: &mut out.real[to..][..width],
+                    out_imaginary: &mut out.imaginary[to..][..width],
+                };
+                bin.run(wide, scratch);
+            }
+        }
+    }
+}
+
+impl Bin<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(mut self, wide: W, scratch: &mut KernelScratch) {
+        if self.kernel.strip == WIDE_STRIP {
+            return self.one_window::<W, WIDE_STRIP>(wide);
+        }
+        let mut window = 0;
+        while window < self.kernel.windows {
+            window += match (self.kernel.windows - window).min(WINDOWS_AT_ONCE) {
+                1 => self.windows::<W, 1>(wide, window, scratch),
+                2 => self.windows::<W, 2>(wide, window, scratch),
+                3 => self.windows::<W, 3>(wide, window, scratch),
+                4 => self.windows::<W, 4>(wide, window, scratch),
+                _ => self.windows::<W, WINDOWS_AT_ONCE>(wide, window, scratch),
+            };
+        }
     }
 
     /// `N` windows from `first` on; gives N.
     #[inline(always)]
-    fn windows<W: Wide, const N: usize>(&mut self, wide: W, first: usize) -> usize {
-        let (inputs, outputs) = (self.kernel.inputs, self.kernel.outputs);
-        let stride = self.signal.width / self.kernel.windows;
-        for Bin { real, imaginary, weights, out_real, out_imaginary } in self.bins() {
-            let row = |window: usize| (first + window) * stride;
-            let real: [&[f32]; N] = std::array::from_fn(|window| &real[row(window)..][..inputs]);
-            let imaginary: [&[f32]; N] = std::array::from_fn(|window| &imaginary[row(window)..][..inputs]);
-            for (strip, weights) in weights.chunks_exact(2 * inputs * LANES).enumerate() {
-                let mut sums = [[wide.splat(0.0); N]; 2];
-                for (input, weights) in weights.chunks_exact(2 * LANES).enumerate() {
-                    let [weight_real, weight_imaginary] = load::<W, 2>(wide, weights);
-                    let [sums_real, sums_imaginary] = &mut sums;
-                    for window in 0..N {
-                        let (re, im) =
-                            (wide.splat(real[window][input]), wide.splat(imaginary[window][input]));
-                        let sum = wide.multiply_add(re, weight_real, sums_real[window]);
-                        sums_real[window] = wide.multiply_subtract(im, weight_imaginary, sum);
-                        let sum = wide.multiply_add(re, weight_imaginary, sums_imaginary[window]);
-                        sums_imaginary[window] = wide.multiply_add(im, weight_real, sum);
-                    }
+    fn windows<W: Wide, const N: usize>(
+        &mut self,
+        wide: W,
+        first: usize,
+        scratch: &mut KernelScratch,
+    ) -> usize {
+        let Self { kernel, real, imaginary, weights, out_real, out_imaginary } = self;
+        let (inputs, outputs) = (kernel.inputs, kernel.outputs);
+        let stride = real.len() / kernel.windows;
+        let [packed_real, packed_imaginary] =
+            scratch.each_mut().map(|part| &mut part.as_chunks_mut::<N>().0[..inputs]);
+        for window in 0..N {
+            let at = (first + window) * stride;
+            let parts = real[at..].iter().zip(&imaginary[at..]);
+            let cells = packed_real.iter_mut().zip(&mut *packed_imaginary);
+            for ((cell_real, cell_imaginary), (real, imaginary)) in cells.zip(parts) {
+                (cell_real[window], cell_imaginary[window]) = (*real, *imaginary);
+            }
+        }
+        for (strip, weights) in weights.chunks_exact(2 * inputs * LANES).enumerate() {
+            let mut sums = [[wide.splat(0.0); N]; 2];
+            let weights = weights.as_chunks::<LANES>().0.as_chunks::<2>().0;
+            let signal = packed_real.iter().zip(&*packed_imaginary);
+            for (weights, (real, imaginary)) in weights.iter().zip(signal) {
+                let [weight_real, weight_imaginary] = [wide.load(&weights[0]), wide.load(&weights[1])];
+                let [sums_real, sums_imaginary] = &mut sums;
+                for window in 0..N {
+                    let (re, im) = (wide.splat(real[window]), wide.splat(imaginary[window]));
+                    let sum = wide.multiply_add(re, weight_real, sums_real[window]);
+                    sums_real[window] = wide.multiply_subtract(im, weight_imaginary, sum);
+                    let sum = wide.multiply_add(re, weight_imaginary, sums_imaginary[window]);
+                    sums_imaginary[window] = wide.multiply_add(im, weight_real, sum);
                 }
-                for (window, (real, imaginary)) in sums[0].into_iter().zip(sums[1]).enumerate() {
-                    let at = (first + window) * outputs + strip * LANES;
-                    store(wide, [real], &mut out_real[at..]);
-                    store(wide, [imaginary], &mut out_imaginary[at..]);
-                }
+            }
+            for (window, (real, imaginary)) in sums[0].into_iter().zip(sums[1]).enumerate() {
+                let at = (first + window) * outputs + strip * LANES;
+                store(wide, [real], &mut out_real[at..]);
+                store(wide, [imaginary], &mut out_imaginary[at..]);
             }
         }
         N
@@ -161,34 +205,32 @@ impl Products<'_> {
     /// The only window, in strips of `V` vectors.
     #[inline(always)]
     fn one_window<W: Wide, const V: usize>(&mut self, wide: W) {
-        let inputs = self.kernel.inputs;
-        for Bin { real, imaginary, weights, out_real, out_imaginary } in self.bins() {
-            let strips = weights.chunks_exact(2 * inputs * V * LANES).enumerate();
-            for (strip, weights) in strips {
-                // Four sums instead of two: each waits for itself only.
-                let mut sums = [[wide.splat(0.0); V]; 4];
-                let signal = real.iter().zip(imaginary);
-                for (weights, (&re, &im)) in weights.chunks_exact(2 * V * LANES).zip(signal) {
-                    let (re, im) = (wide.splat(re), wide.splat(im));
-                    let (weight_real, weight_imaginary) = weights.split_at(V * LANES);
-                    let weight_real = load::<W, V>(wide, weight_real);
-                    let weight_imaginary = load::<W, V>(wide, weight_imaginary);
-                    for vector in 0..V {
-                        let (real, imaginary) = (weight_real[vector], weight_imaginary[vector]);
-                        sums[0][vector] = wide.multiply_add(re, real, sums[0][vector]);
-                        sums[1][vector] = wide.multiply_subtract(im, imaginary, sums[1][vector]);
-                        sums[2][vector] = wide.multiply_add(re, imaginary, sums[2][vector]);
-                        sums[3][vector] = wide.multiply_add(im, real, sums[3][vector]);
-                    }
+        let Self { kernel, real, imaginary, weights, out_real, out_imaginary } = self;
+        let strips = weights.chunks_exact(2 * kernel.inputs * V * LANES).enumerate();
+        for (strip, weights) in strips {
+            // Four sums instead of two: each waits for itself only.
+            let mut sums = [[wide.splat(0.0); V]; 4];
+            let signal = real.iter().zip(*imaginary);
+            for (weights, (&re, &im)) in weights.chunks_exact(2 * V * LANES).zip(signal) {
+                let (re, im) = (wide.splat(re), wide.splat(im));
+                let (weight_real, weight_imaginary) = weights.split_at(V * LANES);
+                let weight_real = load::<W, V>(wide, weight_real);
+                let weight_imaginary = load::<W, V>(wide, weight_imaginary);
+                for vector in 0..V {
+                    let (real, imaginary) = (weight_real[vector], weight_imaginary[vector]);
+                    sums[0][vector] = wide.multiply_add(re, real, sums[0][vector]);
+                    sums[1][vector] = wide.multiply_subtract(im, imaginary, sums[1][vector]);
+                    sums[2][vector] = wide.multiply_add(re, imaginary, sums[2][vector]);
+                    sums[3][vector] = wide.multiply_add(im, real, sums[3][vector]);
                 }
-                let one = wide.splat(1.0);
-                let sum = |a: [W::Vector; V], b: [W::Vector; V]| -> [W::Vector; V] {
-                    std::array::from_fn(|vector| wide.multiply_add(a[vector], one, b[vector]))
-                };
-                let at = strip * V * LANES;
-                store(wide, sum(sums[0], sums[1]), &mut out_real[at..]);
-                store(wide, sum(sums[2], sums[3]), &mut out_imaginary[at..]);
             }
+            let one = wide.splat(1.0);
+            let sum = |a: [W::Vector; V], b: [W::Vector; V]| -> [W::Vector; V] {
+                std::array::from_fn(|vector| wide.multiply_add(a[vector], one, b[vector]))
+            };
+            let at = strip * V * LANES;
+            store(wide, sum(sums[0], sums[1]), &mut out_real[at..]);
+            store(wide, sum(sums[2], sums[3]), &mut out_imaginary[at..]);
         }
     }
 }

@@ -1,8 +1,10 @@
 use super::plain_convolution::PlainConvolution;
-use super::{load, store};
-use crate::PhaseState;
+use crate::ChannelPhase;
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
 use std::f32::consts::TAU;
+
+/// Vectors of outputs that a strip has at most.
+const STRIP: usize = 3;
 
 /// A convolution of sinusoids a sin(2π(f t + s)) + b, one per channel, that end with the window.
 ///
@@ -10,112 +12,170 @@ use std::f32::consts::TAU;
 /// a sin(φt + ψ) cos φj + a cos(φt + ψ) sin φj + b. So a frame needs three sums over the taps that reach into the window: of
 /// w cos φj, of w sin φj and of w. From one frame to the next such a sum gains or loses one tap: all frames together cost as
 /// much as one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct WaveConvolution {
     radius: usize,
+    reach: usize,
     frame_rate_hz: f32,
-    weights: PlainConvolution,
-    /// What the offset 1 of a channel gives: `[channel][frame][padded outputs]`.
+    channels: usize,
+    /// Outputs, padded to whole vectors.
+    outputs: usize,
+    /// Sinusoids of a character.
+    waves: usize,
+    bias: Vec<f32>,
+    /// `[channel][strip][tap][outputs of the strip]`, strips of three vectors as far as there are.
+    taps: Vec<f32>,
+    /// What the offset 1 of a channel gives: `[channel][strip][frame][outputs of the strip]`.
     offset_shares: Vec<f32>,
-    waves: Waves,
 }
 
-/// The sinusoids of all windows, window by window.
+/// The sinusoids of all windows of a character, window by window.
 #[derive(Clone, Debug)]
-struct Waves {
-    /// cos φj and sin φj for j = 0 … radius: `[j][wave]`.
-    cosines: Vec<f32>,
-    sines: Vec<f32>,
-    /// cos φ, sin φ, cos φj and sin φj of the next j. In f64, so that steps of one angle do not drift.
-    turns: Vec<[f64; 4]>,
-    /// a cos ψ, a sin ψ, b.
-    shares: Vec<[f32; 3]>,
+pub(super) struct Waves {
+    /// cos φj and sin φj for j = 0 … radius: `[wave][j]`.
+    turns: Vec<[f32; 2]>,
+    /// a sin(φ + ψ) and a cos(φ + ψ) of every frame: `[wave][frame]`.
+    swings: Vec<[f32; 2]>,
+    /// b.
+    offsets: Vec<f32>,
 }
 
 impl WaveConvolution {
     /// For windows of `radius` frames on each side; taps may not reach further than that.
-    pub(super) fn new(weights: PlainConvolution, radius: usize, frame_rate_hz: f32, windows: usize) -> Self {
-        let (inputs, outputs) = (weights.inputs, weights.bias.len());
+    pub(super) fn new(weights: &PlainConvolution, radius: usize, frame_rate_hz: f32, windows: usize) -> Self {
+        let (channels, outputs) = (weights.inputs, weights.bias.len());
         let frames = 2 * radius + 1;
         let (reach, last) = (weights.reach.cast_signed(), radius.cast_signed());
-        let mut offset_shares = vec![0.0; inputs * frames * outputs];
+        let mut offset_shares = vec![0.0; channels * frames * outputs];
         for (frame, place) in (-last..=last).enumerate() {
             for ahead in (-reach).max(-last - place)..=reach.min(last - place) {
                 let tap = weights.tap(ahead);
-                for (input, tap) in tap.chunks_exact(outputs).enumerate() {
-                    let cells = &mut offset_shares[(input * frames + frame) * outputs..][..outputs];
+                for (channel, tap) in tap.chunks_exact(outputs).enumerate() {
+                    let cells = &mut offset_shares[(channel * frames + frame) * outputs..][..outputs];
                     cells.iter_mut().zip(tap).for_each(|(cell, tap)| *cell += tap);
                 }
             }
         }
-        let count = windows * inputs;
-        let waves = Waves {
-            cosines: vec![0.0; count * (radius + 1)],
-            sines: vec![0.0; count * (radius + 1)],
-            turns: vec![[0.0; 4]; count],
-            shares: vec![[0.0; 3]; count],
-        };
-        Self { radius, frame_rate_hz, weights, offset_shares, waves }
+        Self {
+            radius,
+            reach: weights.reach,
+            frame_rate_hz,
+            channels,
+            outputs,
+            waves: windows * channels,
+            bias: weights.bias.clone(),
+            taps: by_strips(channels, 2 * weights.reach + 1, outputs, |channel, tap| {
+                &weights.taps[(tap * channels + channel) * outputs..][..outputs]
+            }),
+            offset_shares: by_strips(channels, frames, outputs, |channel, frame| {
+                &offset_shares[(channel * frames + frame) * outputs..][..outputs]
+            }),
+        }
     }
 
-    /// Writes the convolved curves of `states`: `[frame][window][padded outputs]`.
-    pub(super) fn apply<'a>(
-        &mut self,
-        lanes: Lanes,
-        states: impl Iterator<Item = &'a PhaseState>,
-        out: &mut [f32],
-    ) {
-        self.waves.draw(states, self.frame_rate_hz);
-        for cells in out.chunks_exact_mut(self.weights.bias.len()) {
-            cells.copy_from_slice(&self.weights.bias);
+    /// Room for the sinusoids of a character.
+    pub(super) fn scratch(&self) -> Waves {
+        Waves {
+            turns: vec![[0.0; 2]; self.waves * (self.radius + 1)],
+            swings: vec![[0.0; 2]; self.waves * (2 * self.radius + 1)],
+            offsets: vec![0.0; self.waves],
         }
-        lanes.run(Sums { convolution: self, out });
+    }
+
+    /// Values of a character's result.
+    pub(super) fn output_size(&self) -> usize {
+        (2 * self.radius + 1) * self.waves / self.channels * self.outputs
+    }
+
+    /// Writes the convolved curves of a character's channels, window by window: `[frame][window][outputs]`.
+    pub(super) fn apply(&self, lanes: Lanes, channels: &[ChannelPhase], waves: &mut Waves, out: &mut [f32]) {
+        waves.draw(channels, self.frame_rate_hz, self.radius);
+        for cells in out.chunks_exact_mut(self.outputs) {
+            cells.copy_from_slice(&self.bias);
+        }
+        lanes.run(Sums { convolution: self, waves, out });
     }
 }
 
-impl Waves {
-    fn draw<'a>(&mut self, states: impl Iterator<Item = &'a PhaseState>, frame_rate_hz: f32) {
-        let channels = states.flat_map(|state| &state.channels);
-        for ((turn, share), channel) in self.turns.iter_mut().zip(&mut self.shares).zip(channels) {
-            let angle = std::f64::consts::TAU * f64::from(channel.frequency_hz) / f64::from(frame_rate_hz);
-            let (sin, cos) = angle.sin_cos();
-            *turn = [cos, sin, 1.0, 0.0];
-            let (sin, cos) = (TAU * channel.shift_turns).sin_cos();
-            *share = [channel.amplitude * cos, channel.amplitude * sin, channel.offset];
-        }
-        let count = self.turns.len();
-        let rows = self.cosines.chunks_exact_mut(count).zip(self.sines.chunks_exact_mut(count));
-        for (cosines, sines) in rows {
-            for ((cosine, sine), turn) in cosines.iter_mut().zip(sines).zip(&mut self.turns) {
-                let [step_cos, step_sin, cos, sin] = *turn;
-                (*cosine, *sine) = (cos as f32, sin as f32);
-                turn[2] = cos * step_cos - sin * step_sin;
-                turn[3] = sin * step_cos + cos * step_sin;
+/// Rows of `outputs` values, `count` per channel, strip by strip.
+fn by_strips<'a>(
+    channels: usize,
+    count: usize,
+    outputs: usize,
+    row: impl Fn(usize, usize) -> &'a [f32],
+) -> Vec<f32> {
+    let mut values = Vec::with_capacity(channels * count * outputs);
+    for channel in 0..channels {
+        for first in (0..outputs).step_by(STRIP * LANES) {
+            let columns = first..(first + STRIP * LANES).min(outputs);
+            for index in 0..count {
+                values.extend_from_slice(&row(channel, index)[columns.clone()]);
             }
+        }
+    }
+    values
+}
+
+impl Waves {
+    fn draw(&mut self, channels: &[ChannelPhase], frame_rate_hz: f32, radius: usize) {
+        let waves = self.turns.chunks_exact_mut(radius + 1).zip(self.swings.chunks_exact_mut(2 * radius + 1));
+        for (((turns, swings), offset), channel) in waves.zip(&mut self.offsets).zip(channels) {
+            let angle = std::f64::consts::TAU * f64::from(channel.frequency_hz) / f64::from(frame_rate_hz);
+            let (step_sin, step_cos) = angle.sin_cos();
+            // In f64, so that steps of one angle do not drift.
+            let (mut cos, mut sin) = (1.0_f64, 0.0_f64);
+            for turn in &mut *turns {
+                *turn = [cos as f32, sin as f32];
+                (cos, sin) = (cos * step_cos - sin * step_sin, sin * step_cos + cos * step_sin);
+            }
+            let (sin, cos) = (TAU * channel.shift_turns).sin_cos();
+            let (along, across) = (channel.amplitude * cos, channel.amplitude * sin);
+            let swing = |[cos, sin]: [f32; 2]| [along * sin + across * cos, along * cos - across * sin];
+            let (before, after) = swings.split_at_mut(radius);
+            for (cell, turn) in after.iter_mut().zip(&*turns) {
+                *cell = swing(*turn);
+            }
+            for (cell, [cos, sin]) in before.iter_mut().rev().zip(&turns[1..]) {
+                *cell = swing([*cos, -sin]);
+            }
+            *offset = channel.offset;
         }
     }
 }
 
 struct Sums<'a> {
     convolution: &'a WaveConvolution,
+    waves: &'a Waves,
     out: &'a mut [f32],
 }
 
 impl LaneLoop for Sums<'_> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        let Self { convolution, out } = self;
-        let outputs = convolution.weights.bias.len();
-        for wave in 0..convolution.waves.turns.len() {
+        let Self { convolution, waves, out } = self;
+        let WaveConvolution { radius, reach, channels, outputs, .. } = *convolution;
+        let (frames, taps) = (2 * radius + 1, 2 * reach + 1);
+        let width = convolution.waves / channels * outputs / LANES;
+        let turns = waves.turns.chunks_exact(radius + 1).zip(waves.swings.chunks_exact(frames));
+        for (wave, ((turns, swings), &offset)) in turns.zip(&waves.offsets).enumerate() {
+            let (window, channel) = (wave / channels, wave % channels);
             let mut column = 0;
             while column < outputs {
-                let strip = Strip { convolution, wave, column };
-                let vectors = match (outputs - column) / LANES {
-                    0 | 1 => strip.run::<W, 1>(wide, out),
-                    2 => strip.run::<W, 2>(wide, out),
-                    _ => strip.run::<W, 3>(wide, out),
+                let strip = Strip {
+                    turns,
+                    swings,
+                    offset,
+                    taps: &convolution.taps[(channel * outputs + column) * taps..],
+                    offset_shares: &convolution.offset_shares[(channel * outputs + column) * frames..],
                 };
-                column += vectors * LANES;
+                let out = out.as_chunks_mut().0;
+                let at = (window * outputs + column) / LANES;
+                column += LANES
+                    * match (outputs - column) / LANES {
+                        0 | 1 => strip.run::<W, 1>(wide, taps, (out, width, at)),
+                        2 => strip.run::<W, 2>(wide, taps, (out, width, at)),
+                        _ => strip.run::<W, STRIP>(wide, taps, (out, width, at)),
+                    };
             }
         }
     }
@@ -124,9 +184,11 @@ impl LaneLoop for Sums<'_> {
 /// Some of the outputs that one wave adds to.
 #[derive(Clone, Copy)]
 struct Strip<'a> {
-    convolution: &'a WaveConvolution,
-    wave: usize,
-    column: usize,
+    turns: &'a [[f32; 2]],
+    swings: &'a [[f32; 2]],
+    offset: f32,
+    taps: &'a [f32],
+    offset_shares: &'a [f32],
 }
 
 /// Σ w cos φj and Σ w sin φj over some taps.
@@ -136,102 +198,88 @@ struct TapSums<V> {
     sine: V,
 }
 
-/// On which side of the middle tap, or of the window's centre.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Before,
-    After,
-}
-
 impl Strip<'_> {
-    /// What the wave adds to all frames of its window; gives V.
+    /// What the wave adds to all frames of its window, vectors `at` of rows of `width` vectors; gives V.
     #[inline(always)]
-    fn run<W: Wide, const V: usize>(self, wide: W, out: &mut [f32]) -> usize {
-        let (radius, reach) = (self.convolution.radius, self.convolution.weights.reach);
+    fn run<W: Wide, const V: usize>(
+        self,
+        wide: W,
+        taps: usize,
+        (out, width, at): (&mut [[f32; LANES]], usize, usize),
+    ) -> usize {
+        let Self { turns, swings, offset, taps: weights, offset_shares } = self;
+        let radius = turns.len() - 1;
+        let weights = &weights.as_chunks::<LANES>().0.as_chunks::<V>().0[..taps];
+        let shares = &offset_shares.as_chunks::<LANES>().0.as_chunks::<V>().0[..swings.len()];
+        let (before, from_middle) = weights.split_at(taps / 2);
+        let (middle, after) = from_middle.split_first().expect("there is a middle tap");
+        // The middle tap and those before it, back from it.
+        let back = || std::iter::once(middle).chain(before.iter().rev()).zip(turns);
+        let ahead = || after.iter().zip(&turns[1..]);
         let none = [TapSums { cosine: wide.splat(0.0), sine: wide.splat(0.0) }; V];
+        let offset = wide.splat(offset);
+        let write = |sums: &[TapSums<W::Vector>; V],
+                     row: &mut [[f32; LANES]],
+                     shares: &[[f32; LANES]; V],
+                     &[swing, slope]: &[f32; 2]| {
+            let (swing, slope) = (wide.splat(swing), wide.splat(slope));
+            let cells: &mut [[f32; LANES]; V] =
+                row[at..].first_chunk_mut().expect("a strip ends with its row");
+            for ((cell, share), sums) in cells.iter_mut().zip(shares).zip(sums) {
+                let value = wide.multiply_add(wide.load(share), offset, wide.load(cell));
+                let value = wide.multiply_add(sums.cosine, swing, value);
+                *cell = wide.store(wide.multiply_add(sums.sine, slope, value));
+            }
+        };
+        let (rows_before, rows_after) = out.split_at_mut((radius + 1) * width);
+        let (shares_before, shares_after) = shares.split_at(radius + 1);
+        let (swings_before, swings_after) = swings.split_at(radius + 1);
+
         // Before the centre all later taps reach into the window, and with every frame one more of the earlier ones.
         let mut sums = none;
-        for taps in 1..=reach {
-            self.add(wide, &mut sums, taps, Side::After);
+        for (tap, turn) in ahead() {
+            add(wide, &mut sums, tap, *turn);
         }
-        for frames in 0..=radius {
-            if frames <= reach {
-                self.add(wide, &mut sums, frames, Side::Before);
+        let mut taps = back();
+        for ((row, shares), swing) in
+            rows_before.chunks_exact_mut(width).zip(shares_before).zip(swings_before)
+        {
+            if let Some((tap, &[cos, sin])) = taps.next() {
+                add(wide, &mut sums, tap, [cos, -sin]);
             }
-            self.write(wide, &sums, radius - frames, Side::Before, out);
+            write(&sums, row, shares, swing);
         }
         // After it the same, from the last frame back.
         let mut sums = none;
-        for taps in 0..=reach {
-            self.add(wide, &mut sums, taps, Side::Before);
+        for (tap, &[cos, sin]) in back() {
+            add(wide, &mut sums, tap, [cos, -sin]);
         }
-        for frames in 0..radius {
-            if (1..=reach).contains(&frames) {
-                self.add(wide, &mut sums, frames, Side::After);
+        let mut taps = ahead();
+        let rows = rows_after.chunks_exact_mut(width).zip(shares_after).zip(swings_after);
+        for (index, ((row, shares), swing)) in rows.rev().enumerate() {
+            if index > 0
+                && let Some((tap, turn)) = taps.next()
+            {
+                add(wide, &mut sums, tap, *turn);
             }
-            self.write(wide, &sums, radius - frames, Side::After, out);
+            write(&sums, row, shares, swing);
         }
         V
     }
+}
 
-    /// cos and sin of the wave's angle so many frames to a side.
-    #[inline(always)]
-    fn turn(self, frames: usize, side: Side) -> (f32, f32) {
-        let waves = &self.convolution.waves;
-        let at = frames * waves.turns.len() + self.wave;
-        let (cos, sin) = (waves.cosines[at], waves.sines[at]);
-        (cos, if side == Side::Before { -sin } else { sin })
-    }
-
-    /// Adds the tap that lies so many frames to a side of the middle one.
-    #[inline(always)]
-    fn add<W: Wide, const V: usize>(
-        self,
-        wide: W,
-        sums: &mut [TapSums<W::Vector>; V],
-        frames: usize,
-        side: Side,
-    ) {
-        let weights = &self.convolution.weights;
-        let (cos, sin) = self.turn(frames, side);
-        let (cos, sin) = (wide.splat(cos), wide.splat(sin));
-        let index = if side == Side::Before { weights.reach - frames } else { weights.reach + frames };
-        let channel = self.wave % weights.inputs;
-        let tap = &weights.taps[(index * weights.inputs + channel) * weights.bias.len() + self.column..];
-        for (sums, tap) in sums.iter_mut().zip(load::<W, V>(wide, tap)) {
-            sums.cosine = wide.multiply_add(tap, cos, sums.cosine);
-            sums.sine = wide.multiply_add(tap, sin, sums.sine);
-        }
-    }
-
-    /// Adds to the frame that lies so many frames to a side of the centre.
-    #[inline(always)]
-    fn write<W: Wide, const V: usize>(
-        self,
-        wide: W,
-        sums: &[TapSums<W::Vector>; V],
-        frames: usize,
-        side: Side,
-        out: &mut [f32],
-    ) {
-        let WaveConvolution { radius, weights, offset_shares, waves, .. } = self.convolution;
-        let (inputs, outputs) = (weights.inputs, weights.bias.len());
-        let [amplitude_cos, amplitude_sin, offset] = waves.shares[self.wave];
-        let (cos, sin) = self.turn(frames, side);
-        let swing = wide.splat(amplitude_cos * sin + amplitude_sin * cos);
-        let slope = wide.splat(amplitude_cos * cos - amplitude_sin * sin);
-        let offset = wide.splat(offset);
-        let frame = if side == Side::Before { radius - frames } else { radius + frames };
-        let channel = self.wave % inputs;
-        let shares = &offset_shares[(channel * (2 * radius + 1) + frame) * outputs + self.column..];
-        let width = waves.turns.len() / inputs * outputs;
-        let cells = &mut out[frame * width + self.wave / inputs * outputs + self.column..];
-        let mut values = load::<W, V>(wide, cells);
-        for ((value, share), sums) in values.iter_mut().zip(load::<W, V>(wide, shares)).zip(sums) {
-            *value = wide.multiply_add(share, offset, *value);
-            *value = wide.multiply_add(sums.cosine, swing, *value);
-            *value = wide.multiply_add(sums.sine, slope, *value);
-        }
-        store(wide, values, cells);
+/// Adds a tap that the wave has turned so far at.
+#[inline(always)]
+fn add<W: Wide, const V: usize>(
+    wide: W,
+    sums: &mut [TapSums<W::Vector>; V],
+    tap: &[[f32; LANES]; V],
+    [cos, sin]: [f32; 2],
+) {
+    let (cos, sin) = (wide.splat(cos), wide.splat(sin));
+    for (sums, tap) in sums.iter_mut().zip(tap) {
+        let tap = wide.load(tap);
+        sums.cosine = wide.multiply_add(tap, cos, sums.cosine);
+        sums.sine = wide.multiply_add(tap, sin, sums.sine);
     }
 }
