@@ -6,7 +6,7 @@ use crate::scene::{LONGEST_S, Scene, model_hash};
 use pomp_config::Fields;
 use pomp_files::Digest;
 use pomp_formats::{FormatError, read_recording, write_recording};
-use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, RolloutRecipe};
+use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, Networks, RolloutRecipe};
 use pomp_model::Model;
 use pomp_motion::Recording;
 use serde::Serialize;
@@ -18,6 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// File of the manifest.
 const MANIFEST: &str = "manifest.json";
+
+/// Rollouts that a thread makes together at most: enough that the networks' weights are read seldom, few enough that an
+/// interruption loses little.
+const TOGETHER: usize = 8;
 
 /// What the rollouts of a batch share.
 #[derive(Clone, Debug)]
@@ -59,6 +63,22 @@ pub struct BatchReport {
     pub made: usize,
 }
 
+/// A rollout that is to be made.
+struct Asked {
+    index: usize,
+    path: PathBuf,
+    recipe: RolloutRecipe,
+    row: Row,
+}
+
+/// What the manifest says of a rollout beside what it came to.
+struct Row {
+    file: String,
+    seed: u64,
+    ground: String,
+    control: String,
+}
+
 /// What one rollout came to.
 enum Outcome {
     Made(ManifestRollout),
@@ -66,7 +86,8 @@ enum Outcome {
     Failed(ManifestFailure),
 }
 
-/// Makes the rollouts of `batch` into the folder `out`, `threads` at a time; `scene` gives the scene of a seed.
+/// Makes the rollouts of `batch` into the folder `out`, in `threads` that make up to eight each frame by frame together
+/// ([`RolloutRecipe::run_together`]); `scene` gives the scene of a seed.
 ///
 /// Rollouts that are there are read and compared with what they were asked to be; those that are whole are kept, those that
 /// are cut or damaged are made again. A rollout that fails is told in the manifest, and the others go on.
@@ -81,6 +102,7 @@ pub fn run(
     progress: &(dyn Fn(&Progress<'_>) + Sync),
 ) -> Result<BatchReport, BatchError> {
     let mut manifest = batch.new_manifest()?;
+    let networks = Networks::new(batch.model, &batch.settings)?;
     let path = out.join(MANIFEST);
     take_folder(out, &path, &manifest)?;
     manifest.write(&path)?;
@@ -88,27 +110,41 @@ pub fn run(
     let outcomes: Vec<Mutex<Option<Outcome>>> = (0..batch.count).map(|_| Mutex::new(None)).collect();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let problem = Mutex::new(None);
+    let tell = |index: usize, outcome: Outcome| {
+        progress(&match &outcome {
+            Outcome::Made(_) => Progress::Made,
+            Outcome::Kept(_) => Progress::Kept,
+            Outcome::Failed(failure) => Progress::Failed { failure },
+        });
+        *outcomes[index].lock().expect("no thread panics while it stores") = Some(outcome);
+    };
+    let threads = threads.clamp(1, batch.count);
+    // As many for each thread, so that none is left with the last ones.
+    let together = batch.count.div_ceil(threads).min(TOGETHER);
+    let work = || -> Result<(), BatchError> {
+        while !stop.load(Ordering::Relaxed) {
+            let first = next.fetch_add(together, Ordering::Relaxed);
+            if first >= batch.count {
+                break;
+            }
+            let mut asked = Vec::with_capacity(together);
+            for index in first..(first + together).min(batch.count) {
+                match batch.ask(index, scene, out)? {
+                    Ok(rollout) => asked.push(rollout),
+                    Err(kept) => tell(index, Outcome::Kept(kept)),
+                }
+            }
+            batch.make(asked, &networks, &tell)?;
+        }
+        Ok(())
+    };
     // Plain threads: in a pool that also serves the networks, a frame would wait for whole rollouts that it has picked up.
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, batch.count) {
+        for _ in 0..threads {
             scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(slot) = outcomes.get(index) else { break };
-                    match batch.rollout(index, scene, out) {
-                        Ok(outcome) => {
-                            progress(&match &outcome {
-                                Outcome::Made(_) => Progress::Made,
-                                Outcome::Kept(_) => Progress::Kept,
-                                Outcome::Failed(failure) => Progress::Failed { failure },
-                            });
-                            *slot.lock().expect("no thread panics while it stores") = Some(outcome);
-                        }
-                        Err(error) => {
-                            stop.store(true, Ordering::Relaxed);
-                            *problem.lock().expect("no thread panics while it stores") = Some(error);
-                        }
-                    }
+                if let Err(error) = work() {
+                    stop.store(true, Ordering::Relaxed);
+                    *problem.lock().expect("no thread panics while it stores") = Some(error);
                 }
             });
         }
@@ -219,50 +255,68 @@ impl Batch<'_> {
         })
     }
 
-    /// Rollout `index`, made or found.
-    fn rollout(
+    /// Rollout `index` as it is to be made, or, as an error, as it was found.
+    fn ask(
         &self,
         index: usize,
         scene: &(dyn Fn(u64) -> Result<Scene, BatchError> + Sync),
         out: &Path,
-    ) -> Result<Outcome, BatchError> {
-        let name = format!("rollout_{index:04}");
-        let (file, seed) = (format!("{name}.npz"), self.first_seed + index as u64);
-        let _rollout = tracing::info_span!("rollout", index, seed).entered();
+    ) -> Result<Result<Asked, ManifestRollout>, BatchError> {
+        let file = format!("rollout_{index:04}.npz");
+        let seed = self.first_seed + index as u64;
         let path = out.join(&file);
         let scene = scene(seed)?;
-        let (ground, control) = (scene.ground.clone(), scene.control.clone());
+        let row = Row { file, seed, ground: scene.ground.clone(), control: scene.control.clone() };
         let frames = (self.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
         let recipe = scene.recipe(self.model, &self.settings, seed, frames)?;
-        let row = |recording: &Recording, path: &Path| -> Result<ManifestRollout, BatchError> {
-            Ok(ManifestRollout {
-                sha256: hash_of(path)?,
-                file,
-                seed,
-                ground: ManifestGround { kind: ground },
-                control,
-                seconds: recording.frames() as f32 / recording.frame_rate_hz,
-                pushes: recording.generation.as_ref().map_or(0, |generation| generation.pushes.len()),
-                first_fall_s: first_fall_s(recording),
-                warnings: Vec::new(),
-            })
-        };
-        if let Some(there) = found(&path, &recipe)? {
-            return Ok(Outcome::Kept(row(&there, &path)?));
+        Ok(match found(&path, &recipe)? {
+            Some(there) => Err(row.of(&there, &path)?),
+            None => Ok(Asked { index, path, recipe, row }),
+        })
+    }
+
+    /// Makes rollouts together, and tells what each came to.
+    fn make(
+        &self,
+        asked: Vec<Asked>,
+        networks: &Networks,
+        tell: &dyn Fn(usize, Outcome),
+    ) -> Result<(), BatchError> {
+        let names: Vec<String> = asked.iter().map(|one| format!("rollout_{:04}", one.index)).collect();
+        let recipes: Vec<(&RolloutRecipe, &str)> =
+            asked.iter().zip(&names).map(|(one, name)| (&one.recipe, name.as_str())).collect();
+        let made = RolloutRecipe::run_together(&recipes, self.model, networks);
+        for (Asked { index, path, row, .. }, recording) in asked.into_iter().zip(made) {
+            let _rollout = tracing::info_span!("rollout", index, seed = row.seed).entered();
+            let outcome = match recording {
+                Ok(recording) => {
+                    write_recording(&path, &recording)?;
+                    tracing::debug!(frames = recording.frames(), "made");
+                    Outcome::Made(row.of(&recording, &path)?)
+                }
+                Err(error) => Outcome::Failed(ManifestFailure { input: row.file, error: error.to_string() }),
+            };
+            tell(index, outcome);
         }
-        let mut recording = match recipe.run(self.model, &name, |_| 0.0) {
-            Ok(recording) => recording,
-            Err(error) => {
-                let input = format!("{name}.npz");
-                return Ok(Outcome::Failed(ManifestFailure { input, error: error.to_string() }));
-            }
-        };
-        if let Some(generation) = &mut recording.generation {
-            generation.frame_time_us = None;
-        }
-        write_recording(&path, &recording)?;
-        tracing::debug!(frames = recording.frames(), "made");
-        Ok(Outcome::Made(row(&recording, &path)?))
+        Ok(())
+    }
+}
+
+impl Row {
+    /// The row of a rollout that lies at `path`.
+    fn of(self, recording: &Recording, path: &Path) -> Result<ManifestRollout, BatchError> {
+        let Self { file, seed, ground, control } = self;
+        Ok(ManifestRollout {
+            sha256: hash_of(path)?,
+            file,
+            seed,
+            ground: ManifestGround { kind: ground },
+            control,
+            seconds: recording.frames() as f32 / recording.frame_rate_hz,
+            pushes: recording.generation.as_ref().map_or(0, |generation| generation.pushes.len()),
+            first_fall_s: first_fall_s(recording),
+            warnings: Vec::new(),
+        })
     }
 }
 

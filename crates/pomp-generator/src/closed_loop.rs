@@ -16,10 +16,12 @@ use crate::control::{ControlPlan, ControlSample};
 use crate::kinematic_module::KinematicModule;
 use crate::layers::Layers;
 use crate::loop_state::{Blend, LoopState, ground_position, window_keys};
-use crate::phase_feedback::PhaseReader;
+use crate::networks::Networks;
+use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
 use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
-use pomp_motion::features::{InputFrame, WindowKey};
+use pomp_model::Model;
+use pomp_motion::features::{CharacterState, InputFrame, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
 use pomp_physics::{Frame, Leader, Push};
 
@@ -42,16 +44,36 @@ pub struct StepOutput {
 
 /// A character in a world, moved one frame at a time.
 pub struct Generator {
+    networks: Networks,
+    inner: ClosedLoop,
+}
+
+/// The loop of one character without its networks, which may be those of many.
+pub(crate) struct ClosedLoop {
     config: GeneratorConfig,
-    /// Fixed after construction but for the sampler.
+    /// What goes into the network and comes out.
     kinematic: KinematicModule,
     /// The dynamic module and its target.
     character: Character,
-    phase_reader: PhaseReader,
+    phase_window: PhaseWindow,
     layers: Layers,
     state: LoopState,
     /// Weight times the duration of a frame, N·s.
     weight_impulse_ns: f32,
+    under_way: UnderWay,
+}
+
+/// What the stages of one frame hand on beside the character and the state.
+#[derive(Default)]
+struct UnderWay {
+    /// What is asked for. Written and read by all stages.
+    control: Option<ControlSample>,
+    /// Whether a stride that was left gives way to the prediction. Written where the window is filled; read by the target.
+    mixes_stride: bool,
+    /// Share of the way to an upright posture. Written where the window is filled; read by the target.
+    upright: f32,
+    /// The simulated body as it would be on the shown ground. Written after the simulation; read by the history.
+    body: Option<CharacterState>,
 }
 
 impl Generator {
@@ -60,58 +82,63 @@ impl Generator {
     /// # Errors
     /// A push that is refused, or a network whose output is not finite.
     pub fn step(&mut self, plan: &ControlPlan, pushes: &[Push]) -> Result<StepOutput, GeneratorError> {
-        let control = self.set_target(plan)?;
-        let simulated = self.character.simulate(pushes, self.state.frame)?;
-        self.take_over(plan, control, simulated, !pushes.is_empty())
+        let Self { networks, inner } = self;
+        networks.begin();
+        inner.fill_window(plan, networks)?;
+        networks.kinematic.run();
+        inner.set_target(networks)?;
+        let simulated = inner.simulate(pushes)?;
+        inner.observe(&simulated, networks)?;
+        networks.phase.decode();
+        inner.stitch(networks)?;
+        networks.phase.encode();
+        inner.take_over(plan, simulated, !pushes.is_empty(), networks)
     }
 
-    /// The part of a frame before it is simulated. Returns what is asked for.
-    pub(crate) fn set_target(&mut self, plan: &ControlPlan) -> Result<ControlSample, GeneratorError> {
-        let control = plan.at(self.state.cursor.frame());
+    /// Networks that share its weights, when they are those of `model` that `config` asks for.
+    pub(crate) fn networks_for(&self, model: &Model, config: &GeneratorConfig) -> Option<Networks> {
+        self.networks.check(model, config).is_ok().then(|| self.networks.clone())
+    }
+
+    /// The loop, to be run with others.
+    pub(crate) fn inner_mut(&mut self) -> &mut ClosedLoop {
+        &mut self.inner
+    }
+
+    /// The networks and the loop.
+    pub(crate) fn parts_mut(&mut self) -> (&mut Networks, &mut ClosedLoop) {
+        (&mut self.networks, &mut self.inner)
+    }
+}
+
+/// The stages of a frame. Between them the networks run, for this character or for all whose stages go on together.
+impl ClosedLoop {
+    /// First stage: fills the window around the present, which the kinematic module samples next; a character that lies or gets
+    /// up has a target at once.
+    pub fn fill_window(&mut self, plan: &ControlPlan, networks: &mut Networks) -> Result<(), GeneratorError> {
+        self.under_way =
+            UnderWay { control: Some(plan.at(self.state.cursor.frame())), ..UnderWay::default() };
+        self.kinematic.begin();
         self.character.accelerate_ground(self.config.ground_motion.acceleration_m_s2(self.state.frame))?;
         match self.layers.fall_recovery.leader(&self.character) {
             Leader::Module => {
-                self.predict_target(plan)?;
-                self.layers.gait_recovery.on_target(&mut self.character);
+                self.under_way.mixes_stride = true;
+                self.add_window(plan, networks)
             }
             Leader::ModuleAnew { stance, target } => {
                 self.character.lead(target);
                 self.character.hand_back(stance);
                 self.restart(stance, plan);
-                self.predict_target(plan)?;
+                self.add_window(plan, networks)
             }
-            Leader::Recovery { from, to } => self.character.lead_from(from, to),
+            Leader::Recovery { from, to } => {
+                self.character.lead_from(from, to);
+                Ok(())
+            }
         }
-        self.layers.fall_recovery.on_target(&mut self.character, self.state.assist_share);
-        Ok(control)
     }
 
-    /// The part of a frame after it was `simulated`; `control` is what [`Self::set_target`] gave, and `pushed` whether it was
-    /// pushed.
-    pub(crate) fn take_over(
-        &mut self,
-        plan: &ControlPlan,
-        control: ControlSample,
-        simulated: Frame,
-        pushed: bool,
-    ) -> Result<StepOutput, GeneratorError> {
-        self.encode_phase(&simulated, control.gait)?;
-        let speed_scale = self.layers.speed_scale(plan, &self.state, &self.character);
-        self.state.cursor.advance(plan, self.root_position(), speed_scale);
-        self.state.frame += 1;
-        self.layers.fall_recovery.after_simulation(&simulated, pushed, &mut self.character);
-        Ok(StepOutput {
-            target: self.character.target(),
-            simulated,
-            gait: self.layers.fall_recovery.gait().map_or_else(|| self.predicted_gait(), Gait::one_hot),
-            phase_code: self.state.history.at(0).phase_codes.clone(),
-            control,
-            fallen: self.has_fallen(),
-        })
-    }
-
-    /// Fills the window around the present, samples the kinematic module, and sets its prediction as the target.
-    fn predict_target(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
+    fn add_window(&mut self, plan: &ControlPlan, networks: &mut Networks) -> Result<(), GeneratorError> {
         let command = self.layers.before_sample(plan, &self.state, &self.character);
         let stature = self.layers.stature;
         let blend =
@@ -126,46 +153,114 @@ impl Generator {
         };
         let character = &self.character;
         let ground = |x, z| stature.ground_to_module(|x, z| character.shown_ground(x, z), x, z);
-        let output = self.kinematic.predict(&input, ground, &mut self.state.noise, self.state.frame)?;
-        let output = stature.output_to_body(output);
-
+        self.kinematic.add(&input, ground, &mut self.state.noise, &mut networks.kinematic)?;
         let (yaw, velocity) = (self.character.state().frame.yaw, self.character.state().root_velocity);
-        let upright = self.layers.standing_posture.share(&command.plan, command.frame, yaw, velocity);
-        self.character.aim_upright(&output, upright);
-        self.state.prediction = Some(output);
+        self.under_way.upright =
+            self.layers.standing_posture.share(&command.plan, command.frame, yaw, velocity);
         Ok(())
     }
 
-    /// The phase encoding module: reads the present's phase code off the simulated motion, and appends the frame to the
-    /// history. The `wanted` gait says which cycle its phases are on.
-    fn encode_phase(&mut self, simulated: &Frame, wanted: Gait) -> Result<(), GeneratorError> {
-        let body = self.character.take_over(simulated);
-        self.phase_reader.push(&self.layers.stature.state_to_module(&body));
-        self.state.contact_impulse.copy_from_slice(&simulated.contact_impulse);
+    /// Second stage, after the kinematic module: sets its prediction as the target.
+    pub fn set_target(&mut self, networks: &Networks) -> Result<(), GeneratorError> {
+        if let Some(output) = self.kinematic.take(&networks.kinematic, self.state.frame)? {
+            let output = self.layers.stature.output_to_body(output);
+            self.character.aim_upright(&output, self.under_way.upright);
+            self.state.prediction = Some(output);
+        }
+        if self.under_way.mixes_stride {
+            self.layers.gait_recovery.on_target(&mut self.character);
+        }
+        self.layers.fall_recovery.on_target(&mut self.character, self.state.assist_share);
+        Ok(())
+    }
 
+    /// The character, to be moved with others.
+    pub fn character_mut(&mut self) -> &mut Character {
+        &mut self.character
+    }
+
+    /// Third stage, the dynamic module: simulates one frame towards the target.
+    pub fn simulate(&mut self, pushes: &[Push]) -> Result<Frame, GeneratorError> {
+        self.character.simulate(pushes, self.state.frame)
+    }
+
+    /// Fourth stage, the phase encoding module: takes the simulated frame over into the state, and adds the predicted keys to
+    /// what the networks decode.
+    pub fn observe(&mut self, simulated: &Frame, networks: &mut Networks) -> Result<(), GeneratorError> {
+        let body = self.character.take_over(simulated);
+        self.phase_window.push(&self.layers.stature.state_to_module(&body));
+        self.state.contact_impulse.copy_from_slice(&simulated.contact_impulse);
+        self.under_way.body = Some(body);
+        if self.config.phase_feedback != PhaseFeedback::Constant
+            && let Some(output) = &self.state.prediction
+        {
+            self.state.future_codes.copy_from_slice(&output.phase_codes);
+            let channels = self.kinematic.code_width() / 2;
+            self.phase_window.add_keys(output, channels, &mut networks.phase)?;
+        }
+        Ok(())
+    }
+
+    /// Fifth stage: adds the window that is stitched from the simulated past and the decoded future to what the networks read.
+    pub fn stitch(&mut self, networks: &mut Networks) -> Result<(), GeneratorError> {
+        self.phase_window.add_window(&mut networks.phase)
+    }
+
+    /// Last stage: appends the frame with its phase code to the history, and moves on along the plan.
+    pub fn take_over(
+        &mut self,
+        plan: &ControlPlan,
+        simulated: Frame,
+        pushed: bool,
+        networks: &Networks,
+    ) -> Result<StepOutput, GeneratorError> {
+        let UnderWay { control, body, .. } = std::mem::take(&mut self.under_way);
+        let control = control.expect("the window of the frame was filled");
+        let body = body.expect("the frame was observed");
+        self.append(&body, control.gait, networks)?;
+        let speed_scale = self.layers.speed_scale(plan, &self.state, &self.character);
+        let position = ground_position(&self.character.state().frame);
+        self.state.cursor.advance(plan, position, speed_scale);
+        self.state.frame += 1;
+        self.layers.fall_recovery.after_simulation(&simulated, pushed, &mut self.character);
+        Ok(StepOutput {
+            target: self.character.target(),
+            simulated,
+            gait: self.layers.fall_recovery.gait().map_or_else(|| self.predicted_gait(), Gait::one_hot),
+            phase_code: self.state.history.at(0).phase_codes.clone(),
+            control,
+            fallen: self.layers.fall_recovery.has_fallen(),
+        })
+    }
+
+    /// Appends the frame to the history. The `wanted` gait says which cycle its phases are on.
+    fn append(
+        &mut self,
+        body: &CharacterState,
+        wanted: Gait,
+        networks: &Networks,
+    ) -> Result<(), GeneratorError> {
         let frame = self.character.state().frame;
         let key =
             WindowKey { position: ground_position(&frame), yaw: frame.yaw, gait: self.predicted_gait() };
-        let code = self.next_code(wanted)?;
+        let code = self.next_code(wanted, networks)?;
         self.state.history.push(key, &code);
 
         let is_down = self.layers.fall_recovery.is_released();
         let tracker = &mut self.layers.phase_stabiliser.tracker;
-        let (state, phase_reader) = (&mut self.state, &mut self.phase_reader);
+        let (state, phase_window) = (&mut self.state, &mut self.phase_window);
         let character = &mut self.character;
-        self.layers.gait_recovery.after_simulation(is_down, &body, tracker, state, phase_reader, character);
+        self.layers.gait_recovery.after_simulation(is_down, body, tracker, state, phase_window, character);
         Ok(())
     }
 
     /// The present's phase code by the configured feedback; future codes follow the prediction.
-    fn next_code(&mut self, wanted: Gait) -> Result<Vec<f32>, GeneratorError> {
+    fn next_code(&mut self, wanted: Gait, networks: &Networks) -> Result<Vec<f32>, GeneratorError> {
         let old = &self.state.history.at(0).phase_codes;
-        if self.config.phase_feedback == PhaseFeedback::Constant {
+        if self.config.phase_feedback == PhaseFeedback::Constant || self.state.prediction.is_none() {
             return Ok(old.clone());
         }
-        let Some(output) = &self.state.prediction else { return Ok(old.clone()) };
-        self.state.future_codes.copy_from_slice(&output.phase_codes);
-        let mut code = self.phase_reader.update(old, output)?;
+        let mut code = self.phase_window.update(old, &networks.phase)?;
         let is_down = self.layers.fall_recovery.is_released();
         let future = &mut self.state.future_codes;
         self.layers.phase_stabiliser.after_simulation(wanted, is_down, &mut code, future);
@@ -180,7 +275,7 @@ impl Generator {
         let gaits =
             if now.gait == Gait::Stand { [Gait::Stand, Gait::Walk] } else { [Gait::Walk, Gait::Stand] };
         let start = read_start(self.kinematic.layout(), self.kinematic.any_start(gaits), frame);
-        self.phase_reader.restart(&start.state);
+        self.phase_window.restart(&start.state);
         self.state.restart(self.layers.stature.start(start));
         self.layers.reset(&frame, now.speed_mps, &self.character);
     }

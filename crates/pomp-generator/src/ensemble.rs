@@ -2,6 +2,7 @@
 
 use crate::character::Character;
 use crate::layers::stature::Stature;
+use crate::networks::Networks;
 use crate::{ControlPlan, Dynamics, Generator, GeneratorConfig, GeneratorError, StepOutput};
 use glam::Vec2;
 use pomp_model::Model;
@@ -36,6 +37,8 @@ pub struct CharacterInput<'a> {
 /// Characters in one physical world, each with a command of its own. Their bodies meet: what one does to another is
 /// `simulated.character_impulse` of its step. They do not see each other and do not give way.
 pub struct Ensemble {
+    /// Where all characters sample and read phases alike, as they usually do: the networks run for all of them together.
+    networks: Option<Networks>,
     generators: Vec<Generator>,
 }
 
@@ -68,11 +71,16 @@ impl Ensemble {
             .map(|(skeleton, setup)| (skeleton, &setup.settings.dynamic))
             .collect();
         let bodies = DynamicModule::together(&inputs, terrain.grid())?;
-        let generators = setups
-            .iter()
-            .zip(bodies)
-            .map(|(setup, body)| Generator::with_body(model, terrain.clone(), setup, Some(body)));
-        Ok(Self { generators: generators.collect::<Result<_, _>>()? })
+        let mut generators: Vec<Generator> = Vec::with_capacity(setups.len());
+        for (setup, body) in setups.iter().zip(bodies) {
+            let like = generators.iter().find_map(|other| other.networks_for(model, &setup.settings));
+            let networks = like.map_or_else(|| Networks::new(model, &setup.settings), Ok)?;
+            generators.push(Generator::with_body(model, &networks, terrain.clone(), setup, Some(body))?);
+        }
+        let first = generators[0].networks_for(model, &setups[0].settings);
+        let alike =
+            |networks: &Networks| setups.iter().all(|setup| networks.check(model, &setup.settings).is_ok());
+        Ok(Self { networks: first.filter(alike), generators })
     }
 
     /// Moves all on by one frame; an input for each, in the order of the setups.
@@ -85,18 +93,37 @@ impl Ensemble {
                 reason: format!("{} inputs for {} characters", inputs.len(), self.generators.len()),
             });
         }
-        let mut controls = Vec::with_capacity(inputs.len());
-        for (generator, input) in self.generators.iter_mut().zip(inputs) {
-            controls.push(generator.set_target(input.plan)?);
+        let Self { networks, generators } = self;
+        run(networks, generators, Networks::begin);
+        for (generator, input) in generators.iter_mut().zip(inputs) {
+            let (own, inner) = generator.parts_mut();
+            inner.fill_window(input.plan, networks.as_mut().unwrap_or(own))?;
+        }
+        run(networks, generators, |networks| networks.kinematic.run());
+        for generator in generators.iter_mut() {
+            let (own, inner) = generator.parts_mut();
+            inner.set_target(networks.as_ref().unwrap_or(own))?;
         }
         let mut characters: Vec<&mut Character> =
-            self.generators.iter_mut().map(Generator::character_mut).collect();
+            generators.iter_mut().map(|generator| generator.inner_mut().character_mut()).collect();
         let pushes: Vec<&[Push]> = inputs.iter().map(|input| input.pushes).collect();
         let simulated = Character::simulate_together(&mut characters, &pushes)?;
-        let steps = self.generators.iter_mut().zip(inputs).zip(controls).zip(simulated);
+        for (generator, simulated) in generators.iter_mut().zip(&simulated) {
+            let (own, inner) = generator.parts_mut();
+            inner.observe(simulated, networks.as_mut().unwrap_or(own))?;
+        }
+        run(networks, generators, |networks| networks.phase.decode());
+        for generator in generators.iter_mut() {
+            let (own, inner) = generator.parts_mut();
+            inner.stitch(networks.as_mut().unwrap_or(own))?;
+        }
+        run(networks, generators, |networks| networks.phase.encode());
+        let steps = generators.iter_mut().zip(inputs).zip(simulated);
         steps
-            .map(|(((generator, input), control), simulated)| {
-                generator.take_over(input.plan, control, simulated, !input.pushes.is_empty())
+            .map(|((generator, input), simulated)| {
+                let (own, inner) = generator.parts_mut();
+                let networks = networks.as_ref().unwrap_or(own);
+                inner.take_over(input.plan, simulated, !input.pushes.is_empty(), networks)
             })
             .collect()
     }
@@ -109,6 +136,14 @@ impl Ensemble {
     /// A character, to throw something at.
     pub(crate) fn character_mut(&mut self, index: usize) -> &mut Generator {
         &mut self.generators[index]
+    }
+}
+
+/// Lets the networks do something: the common ones, or each character's own.
+fn run(common: &mut Option<Networks>, generators: &mut [Generator], mut act: impl FnMut(&mut Networks)) {
+    match common {
+        Some(networks) => act(networks),
+        None => generators.iter_mut().for_each(|generator| act(generator.parts_mut().0)),
     }
 }
 

@@ -1,40 +1,36 @@
 //! The kinematic module in the loop (docs/method.md §3): the window of a frame in, the next frame out.
 
+use crate::GeneratorError;
 use crate::layers::phase_stabiliser::GaitCycles;
-use crate::{GeneratorConfig, GeneratorError};
-use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess, SamplerConfig};
+use pomp_kinematic::{CoherentNoise, KinematicInference};
 use pomp_model::{KinematicDescription, Model};
 use pomp_motion::Gait;
-use pomp_motion::features::{FeatureLayout, InputFrame, OutputFrame, Rotations};
+use pomp_motion::features::{FeatureLayout, InputFrame, OutputFrame};
 
-/// The trained network with its normalisation and its buffers.
+/// What goes into the network and comes out of it for one character, with their normalisation; the network itself is one of
+/// [`crate::Networks`].
 pub(crate) struct KinematicModule {
     layout: FeatureLayout,
     description: KinematicDescription,
-    inference: KinematicInference,
     x: Vec<f32>,
     normalised_x: Vec<f32>,
     y: Vec<f32>,
+    gates: Vec<f32>,
+    /// Number of the sample under way, when one is.
+    sample: Option<usize>,
 }
 
 impl KinematicModule {
     /// That of `model`.
     ///
     /// # Errors
-    /// A model without its parts or without joint rotations, or a sampler that does not fit its schedule.
-    pub fn new(model: &Model, config: &GeneratorConfig) -> Result<Self, GeneratorError> {
-        let (network, gamma, description) = model.kinematic()?;
+    /// A model without its parts.
+    pub fn new(model: &Model) -> Result<Self, GeneratorError> {
+        let (network, _, description) = model.kinematic()?;
         let layout = model.description.layout.clone();
-        if layout.rotations() == Rotations::None {
-            return Err(GeneratorError::BadModel {
-                reason: "it predicts no joint rotations (rotations = \"none\"), which the drives of the ragdoll follow; \
-                         train it with rotations = \"six_d\""
-                    .to_owned(),
-            });
-        }
-        let process = ReverseProcess::new(network.schedule(), layout.y_len(), &config.sampler, Some(gamma))?;
         Ok(Self {
-            inference: KinematicInference::new(network, process)?,
+            gates: vec![0.0; network.config().experts],
+            sample: None,
             description: description.clone(),
             x: vec![0.0; layout.x_len()],
             normalised_x: vec![0.0; layout.x_len()],
@@ -51,11 +47,6 @@ impl KinematicModule {
     /// Numbers of a phase code, 2C.
     pub fn code_width(&self) -> usize {
         2 * self.layout.channels()
-    }
-
-    /// Noise of the length that a sample takes.
-    pub fn noise(&self, seed: u64, frame_s: f32, memory_s: f32) -> CoherentNoise {
-        CoherentNoise::new(seed, self.inference.draws(), frame_s, memory_s)
     }
 
     /// The start window of `gait`, an x in its own units.
@@ -86,40 +77,50 @@ impl KinematicModule {
         GaitCycles::of_starts(&self.layout, &self.description.starts, 1.0 / pomp_motion::FRAME_RATE_HZ)
     }
 
-    /// Samples y for `input` on `ground` (world x and z to height); `frame` names the place in an error.
+    /// No sample is under way.
+    pub fn begin(&mut self) {
+        self.sample = None;
+    }
+
+    /// Adds x for `input` on `ground` (world x and z to height) to what the `network` runs next.
     ///
     /// # Errors
-    /// A network whose output is not finite.
-    pub fn predict(
+    /// An input that is not finite.
+    pub fn add(
         &mut self,
         input: &InputFrame<'_>,
         ground: impl Fn(f32, f32) -> f32,
         noise: &mut CoherentNoise,
-        frame: usize,
-    ) -> Result<OutputFrame, GeneratorError> {
+        network: &mut KinematicInference,
+    ) -> Result<(), GeneratorError> {
         self.layout.write_x(input, ground, &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
-        self.inference.sample(&self.normalised_x, &mut self.y, noise)?;
+        self.sample = Some(network.add(&self.normalised_x, noise)?);
+        Ok(())
+    }
+
+    /// y of the sample that was added, when there is one; `frame` names the place in an error.
+    ///
+    /// # Errors
+    /// A network whose output is not finite.
+    pub fn take(
+        &mut self,
+        network: &KinematicInference,
+        frame: usize,
+    ) -> Result<Option<OutputFrame>, GeneratorError> {
+        let Some(sample) = self.sample.take() else { return Ok(None) };
+        self.gates.copy_from_slice(network.gates_of(sample));
+        self.y.copy_from_slice(network.sample_of(sample)?);
         self.description.output_to_y(&self.layout, &self.x, &mut self.y);
         if self.y.iter().any(|v| !v.is_finite()) {
             return Err(GeneratorError::NotFinite { frame });
         }
-        Ok(self.layout.read_y(&self.y))
-    }
-
-    /// Samples otherwise from now on. `model` is the one that this module was made of.
-    ///
-    /// # Errors
-    /// A sampler that does not fit the model's schedule.
-    pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
-        let (network, gamma, _) = model.kinematic()?;
-        let process = ReverseProcess::new(network.schedule(), self.layout.y_len(), sampler, Some(gamma))?;
-        Ok(self.inference.set_process(process)?)
+        Ok(Some(self.layout.read_y(&self.y)))
     }
 
     /// α of the experts in the last sample; zeros before the first.
     pub fn gates(&self) -> &[f32] {
-        self.inference.gates()
+        &self.gates
     }
 }

@@ -8,6 +8,9 @@
 //! A [`RolloutRecipe`] holds all that decides a rollout; [`RolloutRecipe::run`] makes it, and [`replay`] makes it again, bit for
 //! bit, from its record alone.
 //!
+//! [`Worlds`] moves many characters, each in a world of its own, whose networks run together; [`RolloutRecipe::run_together`]
+//! makes their rollouts.
+//!
 //! An [`Ensemble`] moves several characters in one world, in which they bump into each other; an [`EnsembleRecipe`] makes and
 //! repeats their rollouts.
 //!
@@ -24,11 +27,14 @@ mod ground_motion;
 mod kinematic_module;
 pub mod layers;
 mod loop_state;
+mod networks;
 mod phase_feedback;
 mod recipe;
+mod recipes_together;
 mod rollout;
 mod scheduled_throw;
 mod start;
+mod worlds;
 
 pub use character::Character;
 pub use closed_loop::{Generator, GeneratorSnapshot, SteeredStep, StepOutput};
@@ -39,12 +45,14 @@ pub use ensemble_recipe::{CharacterRecipe, EnsembleRecipe};
 pub use error::GeneratorError;
 pub use ground_motion::{GroundMotion, GroundMove};
 pub use layers::LayersConfig;
+pub use networks::Networks;
 pub use phase_feedback::PhaseReader;
 pub use pomp_motion::FRAME_RATE_HZ;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, label_contacts, record};
 pub use scheduled_throw::ScheduledThrow;
+pub use worlds::Worlds;
 
 /// The example of the README, compiled and run with the tests.
 #[cfg(doctest)]

@@ -10,11 +10,24 @@ use pomp_phase::{
 };
 use std::collections::VecDeque;
 
-/// Reads phases off the simulated motion, frame by frame. A clone begins where the original is.
+/// Reads phases off the simulated motion, frame by frame. A clone begins where the original is, and shares its weights.
 #[derive(Clone)]
 pub struct PhaseReader {
+    networks: PhaseNetworks,
+    window: PhaseWindow,
+}
+
+/// The networks of the phase encoding module. A clone shares the weights.
+#[derive(Clone)]
+pub(crate) struct PhaseNetworks {
+    /// None where phases are not read.
     encoder: Option<FrameEncoder>,
     decoder: FrameDecoder,
+}
+
+/// What one character's phases are read from: its past, and the window that is stitched to it.
+#[derive(Clone)]
+pub(crate) struct PhaseWindow {
     window: WindowConfig,
     stitch: StitchConfig,
     past: Past,
@@ -23,6 +36,9 @@ pub struct PhaseReader {
     read: PhaseState,
     near: FrameTable<Vec3>,
     past_mean: Vec<Vec3>,
+    /// Number of the character among those whose keys are decoded, then of its window among those that are read; none where
+    /// phases are not read.
+    place: Option<usize>,
 }
 
 /// What was simulated: all that a reader remembers from frame to frame.
@@ -44,24 +60,84 @@ impl PhaseReader {
         feedback: PhaseFeedback,
         start: &CharacterState,
     ) -> Result<Self, GeneratorError> {
+        Ok(Self { networks: PhaseNetworks::new(model, feedback)?, window: PhaseWindow::new(model, start) })
+    }
+
+    /// Forgets what it has read: the past is the start's velocities again, held.
+    pub fn restart(&mut self, start: &CharacterState) {
+        self.window.restart(start);
+    }
+
+    /// Appends a simulated frame.
+    pub fn push(&mut self, state: &CharacterState) {
+        self.window.push(state);
+    }
+
+    /// The present's phase code after `old`: half the way from `old` advanced at its frequency to what the encoder
+    /// reads (eq. 9 of DeepPhase); with no encoder, or until a second of simulated motion is there to be read, to what the
+    /// kinematic module predicted.
+    ///
+    /// # Errors
+    /// Codes and predictions of other sizes than the model's, or numbers that are not finite.
+    pub fn update(&mut self, old: &[f32], prediction: &OutputFrame) -> Result<Vec<f32>, GeneratorError> {
+        let Self { networks, window } = self;
+        networks.begin();
+        window.add_keys(prediction, old.len() / 2, networks)?;
+        networks.decode();
+        window.add_window(networks)?;
+        networks.encode();
+        window.update(old, networks)
+    }
+}
+
+impl PhaseNetworks {
+    /// Those of `model` that `feedback` asks for.
+    ///
+    /// # Errors
+    /// As [`PhaseReader::new`].
+    pub fn new(model: &Model, feedback: PhaseFeedback) -> Result<Self, GeneratorError> {
         let config = &model.description.phase;
         let encoder = match feedback {
             PhaseFeedback::Aligned => Some(FrameEncoder::new(model.aligned_phase()?, config)?),
             PhaseFeedback::Unaligned => Some(FrameEncoder::new(&model.phase.encoder, config)?),
             PhaseFeedback::Predicted | PhaseFeedback::Constant => None,
         };
-        let window = config.window;
-        let stitch = model.description.stitch;
         let span = TargetSpan {
             key_spacing: (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize,
-            first_frame: stitch.near_frames + 1,
-            last_frame: window.radius_frames,
+            first_frame: model.description.stitch.near_frames + 1,
+            last_frame: config.window.radius_frames,
         };
+        Ok(Self { encoder, decoder: FrameDecoder::new(&model.phase.decoder, config, span)? })
+    }
+
+    /// Forgets the characters of the last frame.
+    pub fn begin(&mut self) {
+        self.decoder.begin();
+        if let Some(encoder) = &mut self.encoder {
+            encoder.begin();
+        }
+    }
+
+    /// Decodes the keys of all characters.
+    pub fn decode(&mut self) {
+        self.decoder.run();
+    }
+
+    /// Reads the windows of all characters.
+    pub fn encode(&mut self) {
+        if let Some(encoder) = &mut self.encoder {
+            encoder.run();
+        }
+    }
+}
+
+impl PhaseWindow {
+    /// A past of the start's velocities, held.
+    pub fn new(model: &Model, start: &CharacterState) -> Self {
+        let (window, stitch) = (model.description.phase.window, model.description.stitch);
         let joints = start.velocities_root.len();
         let velocities = vec![start.velocities_root.clone(); window.radius_frames + 1];
-        Ok(Self {
-            encoder,
-            decoder: FrameDecoder::new(&model.phase.decoder, config, span)?,
+        Self {
             window,
             stitch,
             past: Past { velocities: velocities.into(), simulated_frames: 0 },
@@ -69,20 +145,21 @@ impl PhaseReader {
             read: PhaseState::default(),
             near: FrameTable::filled(stitch.near_frames, joints, Vec3::ZERO),
             past_mean: vec![Vec3::ZERO; joints],
-        })
+            place: None,
+        }
     }
 
     /// What the next frame depends on.
-    pub(crate) fn save(&self) -> Past {
+    pub fn save(&self) -> Past {
         self.past.clone()
     }
 
     /// Continues from what a reader of the same model remembered.
-    pub(crate) fn restore(&mut self, past: Past) {
+    pub fn restore(&mut self, past: Past) {
         self.past = past;
     }
 
-    /// Forgets what it has read: the past is the start's velocities again, held.
+    /// Forgets what it has seen: the past is the start's velocities again, held.
     pub fn restart(&mut self, start: &CharacterState) {
         for row in &mut self.past.velocities {
             row.copy_from_slice(&start.velocities_root);
@@ -99,28 +176,43 @@ impl PhaseReader {
         past.simulated_frames += 1;
     }
 
-    /// The present's phase code after `old`: half the way from `old` advanced at its frequency to what the encoder
-    /// reads (eq. 9 of DeepPhase); with no encoder, or until a second of simulated motion is there to be read, to what the
-    /// kinematic module predicted.
+    /// Adds the keys of a `prediction` of so many phase channels to what the networks decode, where there is a second of
+    /// simulated motion and an encoder to read it.
     ///
     /// # Errors
-    /// Codes and predictions of other sizes than the model's, or numbers that are not finite.
-    pub fn update(&mut self, old: &[f32], prediction: &OutputFrame) -> Result<Vec<f32>, GeneratorError> {
-        set_predicted_states(&mut self.keys, prediction, old.len() / 2)?;
-        let can_read = self.past.simulated_frames >= self.past.velocities.len();
-        let read = if can_read && self.read_window()? { &self.read } else { &self.keys[0] };
-        let step = 1.0 / self.window.frame_rate_hz;
-        Ok(update_code(old, &read.code(), &read.amplitudes(), &read.frequencies_hz(), step)?)
+    /// A prediction of another size than the model's.
+    pub fn add_keys(
+        &mut self,
+        prediction: &OutputFrame,
+        channels: usize,
+        networks: &mut PhaseNetworks,
+    ) -> Result<(), GeneratorError> {
+        set_predicted_states(&mut self.keys, prediction, channels)?;
+        self.add_set_keys(networks)
     }
 
-    /// Reads the stitched window; false without an encoder.
-    fn read_window(&mut self) -> Result<bool, GeneratorError> {
-        let Some(encoder) = &mut self.encoder else { return Ok(false) };
+    fn add_set_keys(&mut self, networks: &mut PhaseNetworks) -> Result<(), GeneratorError> {
+        self.place = None;
         let past = &self.past.velocities;
+        if self.past.simulated_frames < past.len() || networks.encoder.is_none() {
+            return Ok(());
+        }
         for (joint, mean) in self.past_mean.iter_mut().enumerate() {
             *mean = past.iter().map(|row| row[joint]).sum::<Vec3>() / past.len() as f32;
         }
-        let far = self.decoder.target_velocities(&self.keys, &self.past_mean)?;
+        self.place = Some(networks.decoder.add(&self.keys, &self.past_mean)?);
+        Ok(())
+    }
+
+    /// Adds the stitched window to what the networks read, when its keys were decoded.
+    ///
+    /// # Errors
+    /// A velocity that is not finite.
+    pub fn add_window(&mut self, networks: &mut PhaseNetworks) -> Result<(), GeneratorError> {
+        let PhaseNetworks { encoder, decoder } = networks;
+        let (Some(encoder), Some(character)) = (encoder, self.place.take()) else { return Ok(()) };
+        let past = &self.past.velocities;
+        let far = decoder.targets(character);
         let last = past.len() - 1;
         self.stitch.extrapolate(&past[last - 1], &past[last], self.window.frame_rate_hz, &mut self.near);
         let near_end = last + self.near.frames();
@@ -133,8 +225,24 @@ impl PhaseReader {
                 &far[frame - near_end - 1]
             }
         };
-        encoder.encode(row, &mut self.read)?;
-        Ok(true)
+        self.place = Some(encoder.add(row)?);
+        Ok(())
+    }
+
+    /// The present's phase code after `old`, as in [`PhaseReader::update`].
+    ///
+    /// # Errors
+    /// A code of another size than the model's, and a phase that is not finite.
+    pub fn update(&mut self, old: &[f32], networks: &PhaseNetworks) -> Result<Vec<f32>, GeneratorError> {
+        let read = match (&networks.encoder, self.place.take()) {
+            (Some(encoder), Some(window)) => {
+                encoder.read(window, &mut self.read)?;
+                &self.read
+            }
+            _ => &self.keys[0],
+        };
+        let step = 1.0 / self.window.frame_rate_hz;
+        Ok(update_code(old, &read.code(), &read.amplitudes(), &read.frequencies_hz(), step)?)
     }
 }
 
@@ -159,17 +267,23 @@ fn set_predicted_states(
 }
 
 #[cfg(test)]
-impl PhaseReader {
+impl PhaseWindow {
     /// How far the phase code read in the present window, and the target velocities in it, are from those of the general
     /// networks: largest differences over the largest values. `None` before there is a window to read.
     pub(crate) fn differences_from_general(
         &mut self,
         model: &Model,
+        networks: &mut PhaseNetworks,
     ) -> Result<Option<[f32; 2]>, GeneratorError> {
-        if self.past.simulated_frames < self.past.velocities.len() || !self.read_window()? {
-            return Ok(None);
-        }
-        let far = self.decoder.target_velocities(&self.keys, &self.past_mean)?;
+        networks.begin();
+        self.add_set_keys(networks)?;
+        let Some(character) = self.place else { return Ok(None) };
+        networks.decode();
+        self.add_window(networks)?;
+        networks.encode();
+        let encoder = networks.encoder.as_ref().expect("a window was added to it");
+        encoder.read(self.place.take().expect("its keys were decoded"), &mut self.read)?;
+        let far = networks.decoder.targets(character);
         let decoder = pomp_phase::WindowDecoder::new(&model.phase.decoder, self.window);
         let (near, radius) = (self.stitch.near_frames, self.window.radius_frames);
         let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;

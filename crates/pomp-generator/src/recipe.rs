@@ -74,16 +74,27 @@ impl RolloutRecipe {
         after_step: impl FnMut(usize) -> f32,
     ) -> Result<Recording, GeneratorError> {
         check_model(&self.model_sha256, model)?;
-        if self.frames == 0 {
-            return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
-        }
+        self.check_frames()?;
         let terrain = self.terrain.clone();
         let mut generator = Generator::new(model, terrain, &self.settings, self.start, self.seed)?;
         let acting = (&self.pushes[..], &self.throws[..], self.settings.dynamic.gravity_m_s2);
         let recording =
             record_with_throws(&mut generator, name, &self.plan, acting, self.frames, after_step)?;
+        Ok(self.sign(recording, model))
+    }
+
+    /// A rollout of no frames is none.
+    pub(crate) fn check_frames(&self) -> Result<(), GeneratorError> {
+        if self.frames == 0 {
+            return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Writes into a rollout what it was made of.
+    pub(crate) fn sign(&self, recording: Recording, model: &Model) -> Recording {
         let description = &model.description;
-        Ok(Recording {
+        Recording {
             recipe: Some(self.to_record()),
             source: format!(
                 "pomp {} generate; model {} trained on data {}; seed {}",
@@ -95,7 +106,7 @@ impl RolloutRecipe {
             license: "as the model's training data: see its model card".to_owned(),
             config_hash: self.settings.hash(),
             ..recording
-        })
+        }
     }
 
     /// What a recording holds of it besides ground and pushes.

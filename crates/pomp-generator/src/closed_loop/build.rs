@@ -1,13 +1,14 @@
 //! How a generator is made, and what can be asked of it.
 
-use super::Generator;
+use super::{ClosedLoop, Generator, UnderWay};
 use crate::character::Character;
 use crate::control::ControlCursor;
 use crate::kinematic_module::KinematicModule;
 use crate::layers::Layers;
 use crate::layers::stature::Stature;
 use crate::loop_state::{History, LoopState, ground_position};
-use crate::phase_feedback::PhaseReader;
+use crate::networks::Networks;
+use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
 use crate::{CharacterSetup, Dynamics, GeneratorConfig, GeneratorError, GroundMotion};
 use glam::{Vec2, Vec3};
@@ -32,25 +33,41 @@ impl Generator {
         seed: u64,
     ) -> Result<Self, GeneratorError> {
         let setup = CharacterSetup { settings: config.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
-        Self::with_body(model, terrain, &setup, None)
+        Self::with_networks(model, &Networks::new(model, config)?, terrain, &setup)
+    }
+
+    /// A character as `setup` says, that shares the packed weights of `networks`, which are `model`'s.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and networks that were made of another model, or for another sampler or phase feedback.
+    pub fn with_networks(
+        model: &Model,
+        networks: &Networks,
+        terrain: HeightMap,
+        setup: &CharacterSetup,
+    ) -> Result<Self, GeneratorError> {
+        Self::with_body(model, networks, terrain, setup, None)
     }
 
     /// A character as `setup` says, with a `body` that is there already or one of its own.
     pub(crate) fn with_body(
         model: &Model,
+        networks: &Networks,
         terrain: HeightMap,
         setup: &CharacterSetup,
         body: Option<DynamicModule>,
     ) -> Result<Self, GeneratorError> {
         let CharacterSetup { settings: config, start, seed, position, yaw } = setup;
         config.validate()?;
-        let kinematic = KinematicModule::new(model, config)?;
+        networks.check(model, config)?;
+        let networks = networks.clone();
+        let kinematic = KinematicModule::new(model)?;
         let ground = terrain.smoothed_height(position.x, position.y);
         let origin = RootFrame { origin: Vec3::new(position.x, ground, position.y), yaw: *yaw };
         let start = read_start(kinematic.layout(), kinematic.start(*start)?, origin);
         let stature = Stature::of(config.layers.stature, &model.description.skeleton)?;
         let skeleton = stature.skeleton(&model.description.skeleton);
-        let phase_reader = PhaseReader::new(model, config.phase_feedback, &start.state)?;
+        let phase_window = PhaseWindow::new(model, &start.state);
         let start = stature.start(start);
         let character = match body {
             Some(body) => Character::with_body(&skeleton, terrain, config, start.state, body),
@@ -71,82 +88,79 @@ impl Generator {
             future_codes: start.future_phase_codes,
             contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
             prediction: None,
-            noise: kinematic.noise(*seed, FRAME_S, config.noise_memory_s),
+            noise: networks.noise(*seed, FRAME_S, config.noise_memory_s),
             assist_share: 1.0,
         };
-        Ok(Self {
+        let inner = ClosedLoop {
             layers: Layers::new(config, &kinematic, stature, &character),
             config: config.clone(),
             kinematic,
             character,
-            phase_reader,
+            phase_window,
             state,
             weight_impulse_ns,
-        })
-    }
-
-    /// The character, to be moved with others.
-    pub(crate) fn character_mut(&mut self) -> &mut Character {
-        &mut self.character
+            under_way: UnderWay::default(),
+        };
+        Ok(Self { networks, inner })
     }
 
     /// Names of the bodies, in the order of contact impulses and pushes.
     pub fn body_names(&self) -> &[String] {
-        self.character.body().body_names()
+        self.inner.character.body().body_names()
     }
 
     /// Masses of the bodies, kg.
     pub fn body_masses(&self) -> &[f32] {
-        self.character.body().body_masses()
+        self.inner.character.body().body_masses()
     }
 
     /// The skeleton that moves.
     pub fn skeleton(&self) -> &Skeleton {
-        self.character.skeleton()
+        self.inner.character.skeleton()
     }
 
     /// The ground.
     pub fn terrain(&self) -> &HeightMap {
-        self.character.terrain()
+        self.inner.character.terrain()
     }
 
     /// What moves the body.
     pub fn dynamics(&self) -> Dynamics {
-        self.config.dynamics
+        self.inner.config.dynamics
     }
 
     /// How the ground moves under it.
     pub fn ground_motion(&self) -> &GroundMotion {
-        &self.config.ground_motion
+        &self.inner.config.ground_motion
     }
 
     /// Frames done.
     pub fn frames(&self) -> usize {
-        self.state.frame
+        self.inner.state.frame
     }
 
     /// Whether the character has fallen and does not stand again yet.
     pub fn has_fallen(&self) -> bool {
-        self.layers.fall_recovery.has_fallen()
+        self.inner.layers.fall_recovery.has_fallen()
     }
 
     /// Pelvis height of standing, metres.
     pub fn standing_height_m(&self) -> f32 {
-        self.layers.fall_recovery.standing_height_m()
+        self.inner.layers.fall_recovery.standing_height_m()
     }
 
     /// Root on the ground plane, world x and z.
     pub fn root_position(&self) -> Vec2 {
-        ground_position(&self.character.state().frame)
+        ground_position(&self.inner.character.state().frame)
     }
 
-    /// See [`PhaseReader::differences_from_general`].
+    /// See [`PhaseWindow::differences_from_general`].
     #[cfg(test)]
     pub(crate) fn differences_from_general(
         &mut self,
         model: &Model,
     ) -> Result<Option<[f32; 2]>, GeneratorError> {
-        self.phase_reader.differences_from_general(model)
+        self.inner.phase_window.differences_from_general(model, &mut self.networks.phase)
     }
 
     /// The stride that is remembered, where on its cycle it is, and the body as it was last shown.
@@ -158,7 +172,8 @@ impl Generator {
         crate::layers::phase_stabiliser::CycleTracker,
         pomp_motion::features::CharacterState,
     ) {
-        let tracker = self.layers.phase_stabiliser.tracker;
-        (self.layers.gait_recovery.memory(), tracker, self.character.state().clone())
+        let ClosedLoop { layers, character, .. } = &mut self.inner;
+        let tracker = layers.phase_stabiliser.tracker;
+        (layers.gait_recovery.memory(), tracker, character.state().clone())
     }
 }

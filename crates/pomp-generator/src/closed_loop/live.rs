@@ -34,10 +34,10 @@ impl Generator {
         if !steering.is_finite() {
             return Err(GeneratorError::BadControl { reason: "the direction is not finite".to_owned() });
         }
-        control.limit_turns(self.config.layers.turn_limit);
+        control.limit_turns(self.inner.config.layers.turn_limit);
         let plan = control.plan(steering, self.root_position());
         // The plan is new each frame, and begins now.
-        self.state.cursor = ControlCursor::default();
+        self.inner.state.cursor = ControlCursor::default();
         let output = self.step(&plan, pushes)?;
         Ok(SteeredStep { output, plan })
     }
@@ -47,19 +47,19 @@ impl Generator {
     /// # Errors
     /// A sampler that does not fit the model's schedule.
     pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
-        self.kinematic.set_sampler(model, sampler)?;
-        self.config.sampler = *sampler;
+        self.networks.set_sampler(model, sampler)?;
+        self.inner.config.sampler = *sampler;
         Ok(())
     }
 
     /// Scales the root assist from the next frame on, 0 to 1; one that lies gets none.
     pub fn set_assist_scale(&mut self, scale: f32) {
-        self.state.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };
+        self.inner.state.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };
     }
 
     /// Share of the configured root assist in force in the last frame.
     pub fn assist_scale(&self) -> f32 {
-        self.character.body().assist_scale()
+        self.inner.character.body().assist_scale()
     }
 
     /// Throws a box, which begins to fly with the next frame; its number is given back.
@@ -67,12 +67,12 @@ impl Generator {
     /// # Errors
     /// A box that the simulator refuses, and any box where nothing is simulated.
     pub fn throw(&mut self, thrown: &ThrownBox) -> Result<u32, GeneratorError> {
-        self.character.throw(thrown, self.state.frame)
+        self.inner.character.throw(thrown, self.inner.state.frame)
     }
 
     /// The boxes in the world.
     pub fn boxes(&self) -> Vec<BoxState> {
-        self.character.body().boxes()
+        self.inner.character.body().boxes()
     }
 
     /// Exchanges the ground, from the next frame on: contacts, features and the heights that targets stand on. A snapshot
@@ -81,23 +81,24 @@ impl Generator {
     /// # Errors
     /// A terrain that the simulator refuses; nothing is changed then.
     pub fn set_terrain(&mut self, terrain: HeightMap) -> Result<(), GeneratorError> {
-        self.character.set_terrain(terrain)
+        self.inner.character.set_terrain(terrain)
     }
 
     /// α of the experts in the last frame; zeros before the first.
     pub fn expert_gates(&self) -> &[f32] {
-        self.kinematic.gates()
+        self.inner.kinematic.gates()
     }
 
     /// Centre of mass of the ragdoll, metres, world.
     pub fn center_of_mass(&self) -> Vec3 {
-        self.character.body().center_of_mass()
+        self.inner.character.body().center_of_mass()
     }
 
     /// Where the kinematic module expects the root at the future keys of its window: position (world x, z) and heading,
     /// radians. `None` before the first frame.
     pub fn predicted_path(&self) -> Option<[(Vec2, f32); FUTURE_KEYS]> {
-        let (prediction, frame) = (self.state.prediction.as_ref()?, self.character.target_frame());
+        let (prediction, frame) =
+            (self.inner.state.prediction.as_ref()?, self.inner.character.target_frame());
         Some(
             prediction.trajectory.map(|(at, turn)| (frame.ground_to_world(at), wrap_angle(frame.yaw + turn))),
         )

@@ -33,10 +33,10 @@ impl Generator {
     /// The state between two frames; [`Self::restore`] continues from it bit for bit.
     pub fn save(&self) -> GeneratorSnapshot {
         GeneratorSnapshot {
-            character: self.character.save(),
-            phase_past: self.phase_reader.save(),
-            layers: self.layers.clone(),
-            state: self.state.clone(),
+            character: self.inner.character.save(),
+            phase_past: self.inner.phase_window.save(),
+            layers: self.inner.layers.clone(),
+            state: self.inner.state.clone(),
         }
     }
 
@@ -45,10 +45,10 @@ impl Generator {
     /// # Errors
     /// A snapshot of another ragdoll; nothing is changed then.
     pub fn restore(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
-        self.character.restore(&snapshot.character)?;
-        self.phase_reader.restore(snapshot.phase_past.clone());
-        self.layers = snapshot.layers.clone();
-        self.state = snapshot.state.clone();
+        self.inner.character.restore(&snapshot.character)?;
+        self.inner.phase_window.restore(snapshot.phase_past.clone());
+        self.inner.layers = snapshot.layers.clone();
+        self.inner.state = snapshot.state.clone();
         Ok(())
     }
 }

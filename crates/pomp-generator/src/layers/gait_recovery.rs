@@ -16,7 +16,7 @@
 use super::phase_stabiliser::CycleTracker;
 use crate::character::Character;
 use crate::loop_state::{History, LoopState};
-use crate::phase_feedback::{Past, PhaseReader};
+use crate::phase_feedback::{Past, PhaseWindow};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{JointIndex, Pose, RootFrame, humanoid, smoothstep};
@@ -88,7 +88,7 @@ impl GaitRecovery {
         body: &CharacterState,
         tracker: &mut CycleTracker,
         state: &mut LoopState,
-        phase_reader: &mut PhaseReader,
+        phase_window: &mut PhaseWindow,
         character: &mut Character,
     ) {
         if is_down || !self.enabled {
@@ -104,7 +104,7 @@ impl GaitRecovery {
                 history: state.history.clone(),
                 future_codes: state.future_codes.clone(),
                 prediction: prediction.clone(),
-                phase_past: phase_reader.save(),
+                phase_past: phase_window.save(),
                 cycle_tracker: *tracker,
             });
         }
@@ -117,7 +117,7 @@ impl GaitRecovery {
         state.history = moment.history;
         state.future_codes = moment.future_codes;
         state.prediction = Some(moment.prediction);
-        phase_reader.restore(moment.phase_past);
+        phase_window.restore(moment.phase_past);
         *tracker = moment.cycle_tracker;
     }
 
