@@ -84,6 +84,14 @@ impl History {
         self.frames.push_back(recycled);
     }
 
+    /// Becomes `other`, in the memory that is there.
+    pub fn copy_from(&mut self, other: &Self) {
+        for (frame, other) in self.frames.iter_mut().zip(&other.frames) {
+            frame.key = other.key;
+            frame.phase_codes.copy_from_slice(&other.phase_codes);
+        }
+    }
+
     /// Changes the key of every frame.
     pub fn each_key(&mut self, mut change: impl FnMut(&mut WindowKey)) {
         self.frames.iter_mut().for_each(|frame| change(&mut frame.key));

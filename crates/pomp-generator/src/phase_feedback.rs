@@ -50,6 +50,16 @@ pub(crate) struct Past {
     simulated_frames: usize,
 }
 
+impl Past {
+    /// Becomes `other` of the same model, in the memory that is there.
+    pub fn copy_from(&mut self, other: &Self) {
+        for (row, other) in self.velocities.iter_mut().zip(&other.velocities) {
+            row.copy_from_slice(other);
+        }
+        self.simulated_frames = other.simulated_frames;
+    }
+}
+
 impl PhaseReader {
     /// A reader whose past is the start's velocities, held.
     ///
@@ -150,8 +160,8 @@ impl PhaseWindow {
     }
 
     /// What the next frame depends on.
-    pub fn save(&self) -> Past {
-        self.past.clone()
+    pub fn past(&self) -> &Past {
+        &self.past
     }
 
     /// Continues from what a reader of the same model remembered.

@@ -36,6 +36,8 @@ fn a_minute_keeps_no_memory() {
         measured.bytes_max,
         measured.bytes_current
     );
+    assert!(measured.count_total <= MOST_ALLOCATIONS * MINUTE as u64, "more allocations than there were");
+    assert!(measured.bytes_total <= MOST_BYTES * MINUTE as u64, "more bytes than there were");
     // Contacts come and go with the gait, and the tables that hold them with it: some kilobytes either way, whatever the time.
     assert!(measured.bytes_current < LARGEST_KEPT, "a minute keeps {measured:?}");
     // The control: 32 bytes of each frame are kept, 7 MB an hour.
@@ -43,5 +45,8 @@ fn a_minute_keeps_no_memory() {
     assert!(leaking.bytes_current > LARGEST_KEPT, "32 bytes a frame are not seen: {leaking:?}");
 }
 
+/// Of a frame, on average: the simulator's poses and contacts, and what a step gives. The networks ask for none.
+const MOST_ALLOCATIONS: u64 = 110;
+const MOST_BYTES: u64 = 33_000;
 /// 16 bytes a frame.
 const LARGEST_KEPT: i64 = 16 * MINUTE as i64;

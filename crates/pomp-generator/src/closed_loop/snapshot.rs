@@ -34,7 +34,7 @@ impl Generator {
     pub fn save(&self) -> GeneratorSnapshot {
         GeneratorSnapshot {
             character: self.inner.character.save(),
-            phase_past: self.inner.phase_window.save(),
+            phase_past: self.inner.phase_window.past().clone(),
             layers: self.inner.layers.clone(),
             state: self.inner.state.clone(),
         }

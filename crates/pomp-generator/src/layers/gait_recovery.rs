@@ -98,14 +98,24 @@ impl GaitRecovery {
         if self.memory.is_due(tracker)
             && let Some(prediction) = &state.prediction
         {
-            self.memory.remember(Moment {
+            let (history, past) = (&state.history, phase_window.past());
+            let rest = |history, phase_past| Moment {
                 state: character.state().clone(),
                 target_frame: *character.target_frame(),
-                history: state.history.clone(),
+                history,
                 future_codes: state.future_codes.clone(),
                 prediction: prediction.clone(),
-                phase_past: phase_window.save(),
+                phase_past,
                 cycle_tracker: *tracker,
+            };
+            self.memory.remember(|oldest| match oldest {
+                // The second that a moment holds is most of it: it is written over the oldest one's.
+                Some(mut oldest) => {
+                    oldest.history.copy_from(history);
+                    oldest.phase_past.copy_from(past);
+                    rest(oldest.history, oldest.phase_past)
+                }
+                None => rest(history.clone(), past.clone()),
             });
         }
         if !self.memory.is_lost(tracker, body) {
@@ -247,12 +257,10 @@ impl StrideMemory {
             && self.frames.is_multiple_of(SPACING_FRAMES)
     }
 
-    /// Remembers `moment`, in the place of the oldest.
-    pub fn remember(&mut self, moment: Moment) {
-        if self.moments.len() == MOST {
-            self.moments.pop_front();
-        }
-        self.moments.push_back(moment);
+    /// Remembers a moment that is made of the oldest, when that gives way to it.
+    pub fn remember(&mut self, moment: impl FnOnce(Option<Moment>) -> Moment) {
+        let oldest = (self.moments.len() == MOST).then(|| self.moments.pop_front()).flatten();
+        self.moments.push_back(moment(oldest));
     }
 
     /// Whether the gait of `body` is lost and there is a stride to be taken up.

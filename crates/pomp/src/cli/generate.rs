@@ -76,7 +76,7 @@ pub struct GenerateArguments {
     /// Draw ground, command and pushes of each rollout from its seed, as FILE says; without one as configs/batch.toml does.
     #[arg(long, value_name = "FILE", requires = "count", conflicts_with_all = ["terrain", "control", "push"], value_hint = ValueHint::FilePath)]
     pub random: Option<Option<PathBuf>>,
-    /// Rollouts at a time; without it one per core.
+    /// Threads, each of which makes up to eight rollouts together; without it one per core.
     #[arg(long, requires = "count", allow_negative_numbers = true, value_parser = numbers::count)]
     pub threads: Option<usize>,
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
