@@ -177,8 +177,9 @@ impl PhaseWindow {
         self.past.simulated_frames = 0;
     }
 
-    /// Appends a simulated frame.
+    /// Appends a simulated frame, of which no window is under way yet.
     pub fn push(&mut self, state: &CharacterState) {
+        self.place = None;
         let past = &mut self.past;
         let mut row = past.velocities.pop_front().expect("the past is never empty");
         row.copy_from_slice(&state.velocities_root);

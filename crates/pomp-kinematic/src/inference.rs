@@ -1,9 +1,10 @@
 use crate::config::{Blend, KinematicConfig, Prediction};
 use crate::error::{KinematicError, check_finite, check_size};
-use crate::inference_encoder::{EncoderBuffers, InferenceEncoder, grow};
+use crate::inference_buffers::{Buffers, Weights};
+use crate::inference_encoder::{InferenceEncoder, grow};
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
-use crate::packed::{PackedLinear, Scratch, row_stride};
+use crate::packed::{PackedLinear, row_stride};
 use crate::reverse::{ReverseProcess, StepNoise};
 use pomp_config::Fields;
 use pomp_lanes::Lanes;
@@ -31,53 +32,6 @@ pub struct KinematicInference {
     /// Samples that were added.
     samples: usize,
     buffers: Buffers,
-}
-
-/// What no frame changes.
-#[derive(Debug)]
-struct Weights {
-    config: KinematicConfig,
-    encoder: InferenceEncoder,
-    condition_input: PackedLinear,
-    noisy_input: PackedLinear,
-    state_input: Option<PackedLinear>,
-    hidden: Vec<PackedLinear>,
-    output: PackedLinear,
-    /// The share of n in the first layer, row n − 1.
-    time_shares: Vec<f32>,
-    /// √ᾱ_n and √(1−ᾱ_n), entry n − 1.
-    mixes: Vec<(f32, f32)>,
-    /// Values from one row of the decoder to the next.
-    stride: usize,
-    /// The same of conditions and of outputs.
-    condition_stride: usize,
-    output_stride: usize,
-}
-
-/// The samples of one run, and its scratch. Grows to the most samples that there were.
-#[derive(Clone, Debug)]
-struct Buffers {
-    /// `[sample][x]`.
-    x: Vec<f32>,
-    /// y_n, at last y: `[sample][output stride]`.
-    y: Vec<f32>,
-    /// What a run draws, in the order of the draws: `[sample][draw]`.
-    noise: Vec<f32>,
-    encoder: EncoderBuffers,
-    /// Rows of the decoder, one per sample and expert that runs: how many of each sample, and their shares of the blend.
-    rows_of: Vec<usize>,
-    blend_weights: Vec<f32>,
-    /// `[row][…]`.
-    conditions: Vec<f32>,
-    shares: Vec<f32>,
-    rows: Vec<f32>,
-    next_rows: Vec<f32>,
-    /// `[sample][…]`.
-    common: Vec<f32>,
-    state_shares: Vec<f32>,
-    blend: Vec<f32>,
-    last: Vec<f32>,
-    scratch: Scratch,
 }
 
 impl KinematicInference {
@@ -322,27 +276,13 @@ impl KinematicInference {
 
     /// Adds the x of a sample and makes room for what is computed from it.
     fn add_x(&mut self, x: &[f32]) -> Result<usize, KinematicError> {
-        let Weights { config, stride, condition_stride, output_stride, .. } = &*self.weights;
+        let config = &self.weights.config;
         check_size("x", config.input_size, x.len())?;
         check_finite("x", config.input_size, x)?;
         let sample = self.samples;
         self.samples += 1;
-        let (samples, rows) = (self.samples, self.samples * config.experts);
-        let buffers = &mut self.buffers;
-        self.weights.encoder.reserve(&mut buffers.encoder, samples);
-        grow(&mut buffers.x, samples * config.input_size);
-        buffers.x[sample * config.input_size..][..x.len()].copy_from_slice(x);
-        grow(&mut buffers.y, samples * output_stride);
-        grow(&mut buffers.last, samples * output_stride);
-        grow(&mut buffers.conditions, rows * condition_stride);
-        for of_rows in [&mut buffers.shares, &mut buffers.rows, &mut buffers.next_rows] {
-            grow(of_rows, rows * stride);
-        }
-        for of_samples in [&mut buffers.common, &mut buffers.state_shares, &mut buffers.blend] {
-            grow(of_samples, samples * stride);
-        }
-        buffers.rows_of.reserve(samples - buffers.rows_of.len().min(samples));
-        buffers.blend_weights.reserve(rows - buffers.blend_weights.len().min(rows));
+        self.buffers.reserve(&self.weights, self.samples);
+        self.buffers.x[sample * config.input_size..][..x.len()].copy_from_slice(x);
         Ok(sample)
     }
 
@@ -458,29 +398,6 @@ impl KinematicInference {
                     *last = y * signal + *last * noise;
                 }
             }
-        }
-    }
-}
-
-impl Buffers {
-    fn new() -> Self {
-        let empty = Vec::new;
-        Self {
-            x: empty(),
-            y: empty(),
-            noise: empty(),
-            encoder: EncoderBuffers::default(),
-            rows_of: Vec::new(),
-            blend_weights: empty(),
-            conditions: empty(),
-            shares: empty(),
-            rows: empty(),
-            next_rows: empty(),
-            common: empty(),
-            state_shares: empty(),
-            blend: empty(),
-            last: empty(),
-            scratch: Scratch::new(),
         }
     }
 }

@@ -55,6 +55,7 @@ mod encoder;
 mod error;
 mod gamma;
 mod inference;
+mod inference_buffers;
 mod inference_encoder;
 mod model;
 mod noise;
