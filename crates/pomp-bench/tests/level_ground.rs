@@ -9,8 +9,8 @@ use pomp_model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A bound of every run: half as much again as the worst run gives today, and twice or a little more where the figure is near 0. A loop
-/// without foot locking and one with every layer off are run beside it as controls: both exceed bounds.
+/// A bound of every run: about half as much again as the worst run gives today, and more where the figure is near 0. A loop without
+/// foot locking and one with every layer off are run beside it as controls: both fall.
 struct Bound {
     metric: &'static str,
     largest: f64,
@@ -20,7 +20,7 @@ const fn bound(metric: &'static str, largest: f64) -> Bound {
     Bound { metric, largest }
 }
 
-/// At most 0.34 cm/frame, 1.8 mm, 1.9 mm, 641 m/s³, 0.04 m, 0.14 BW today.
+/// At most 0.13 cm/frame, 0.5 mm, 2.9 mm, 564 m/s³, 0.05 m, 0.16 BW today.
 const ON_LEVEL_GROUND: [Bound; 6] = [
     bound("foot_sliding_cm_per_frame", 0.2),
     bound("penetration_p95_mm", 4.0),
@@ -86,8 +86,7 @@ fn the_loop_walks_on_level_ground_without_a_fall_and_far_from_the_bounds_of_a_br
     println!("root_speed_m_s: {speeds:.3?}, asked for 1.2");
     assert!(speeds.iter().all(|speed| (1.15..1.25).contains(speed)), "{speeds:?}");
 
-    // The bounds tell a broken loop from a whole one. Without foot locking 1.1 to 1.3 cm/frame, 0.2 m, 0.3 BW; the bare loop
-    // 0.9 to 1.1 cm/frame, 0.2 to 0.4 m, 0.3 BW.
+    // The bounds tell a broken loop from a whole one. Today all runs of both controls fall within 2.5 s, which leaves no figure.
     for control in ["without_foot_locking", "bare"] {
         let runs = of("flat", control);
         assert_eq!(runs.len(), walks.len());

@@ -8,8 +8,10 @@ explicit in stiffness, and those of the ragdoll need a step of about a milliseco
 """
 
 import math
+import os
 import statistics
 import sys
+import tempfile
 import time
 
 import mujoco
@@ -68,4 +70,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.argv[1:] = [os.path.abspath(path) for path in sys.argv[1:]]
+    # MuJoCo writes its warnings to MUJOCO_LOG.TXT of the working directory.
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        main()
+        os.chdir("/")

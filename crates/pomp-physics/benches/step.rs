@@ -1,5 +1,5 @@
 //! A frame of the dynamic module on level ground, collision detection included, with 1, 4 and 16 steps: a standing body, and one
-//! whose legs bend and stretch every second. `benches/mujoco_step.py` does the same with MuJoCo.
+//! whose legs sway at 0.5 Hz, both ways once every two seconds. `benches/mujoco_step.py` does the same with MuJoCo.
 //!
 //! `cargo bench -p pomp-physics`
 

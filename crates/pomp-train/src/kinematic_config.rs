@@ -269,7 +269,7 @@ pub struct SimulatedRollouts {
     pub share: f32,
     /// Longest rollout, frames.
     pub frames: usize,
-    /// How much of the simulated pose the module sees, 0 … 1, as `pose_feedback` of the closed loop that it is for.
+    /// How much of the simulated pose the module sees, 0 … 1, as `share` of the pose blending of the closed loop that it is for.
     pub pose_feedback: f32,
     /// Share of the pose's distance from its clip that the label leaves after a frame, 0 to below 1. Less leads back at once and
     /// is rough; more is smooth, and turns the joints less than people do.
