@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Raised when the meaning of results changes, so that old ones are made again.
-const RESULT_VERSION: u32 = 2;
+const RESULT_VERSION: u32 = 3;
 /// Size and pace of previews.
 const PREVIEW_SIZE: (u32, u32) = (216, 162);
 const PREVIEW_FPS: f32 = 12.5;

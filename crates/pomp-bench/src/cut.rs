@@ -1,6 +1,6 @@
 //! The first part of a recording.
 
-use pomp_motion::{FrameTable, GenerationTrack, Recording, SimulationTrack};
+use pomp_motion::{EffortTrack, FrameTable, GenerationTrack, Recording, SimulationTrack};
 use std::ops::Range;
 
 /// The frames of `range`, with times counted from its start; pushes outside are left out.
@@ -30,6 +30,10 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
             velocities: table(&simulation.velocities),
             assist_force: simulation.assist_force[range.clone()].to_vec(),
             assist_torque: simulation.assist_torque[range.clone()].to_vec(),
+        }),
+        efforts: recording.efforts.as_ref().map(|efforts| EffortTrack {
+            joint_torque: rows(&efforts.joint_torque, &range),
+            assist_limit: efforts.assist_limit,
         }),
         phase: recording.phase.as_ref().map(|phase| rows(phase, &range)),
         phase_model: recording.phase_model.clone(),

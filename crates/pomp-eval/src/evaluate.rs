@@ -1,12 +1,17 @@
+use crate::foot_forces::{FootForces, weight_n};
 use crate::track::Motion;
-use crate::{EvalError, Metrics, Track, command, falls, feet, forces, pushes, smoothness, work};
+use crate::{
+    EvalError, Metrics, Track, assist, command, falls, feet, forces, ground_forces, posture, pushes,
+    smoothness, strength, work,
+};
 use pomp_motion::Recording;
 use pomp_terrain::HeightMap;
 
 /// Measures one track of a recording on the ground that it moves on.
 ///
 /// Fields that do not apply are `None`: forces without a simulation, commands without a generation track, contact
-/// without labels. The forces are those of the simulated side whichever track is asked for.
+/// without labels. The forces are those of the simulated side whichever track is asked for, but for those of stances: of a clip
+/// they are the best estimate.
 ///
 /// # Errors
 /// [`EvalError::MissingTrack`] when the recording lacks the track; [`EvalError::ForeignSkeleton`] when it is not
@@ -19,7 +24,16 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     smoothness::measure(&motion, &mut metrics);
     work::measure(&motion, &mut metrics);
     command::measure(&motion, recording, &mut metrics)?;
-    forces::measure(recording, &mut metrics)?;
+    posture::measure(&motion, terrain, &mut metrics);
+    if let Some(weight_n) = weight_n(recording)? {
+        let feet = FootForces::of(recording, which, weight_n);
+        assist::measure(&motion, recording, weight_n, feet.as_ref(), &mut metrics)?;
+        forces::measure(recording, weight_n, &mut metrics);
+        if let Some(feet) = &feet {
+            ground_forces::measure(&motion, recording, terrain, feet, &mut metrics);
+        }
+        strength::measure(recording, &mut metrics);
+    }
     let falls = falls::measure(&motion, recording, terrain, &mut metrics);
     pushes::measure(&motion, recording, terrain, &falls, &mut metrics)?;
     Ok(metrics)

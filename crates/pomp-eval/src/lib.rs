@@ -21,6 +21,8 @@
 //! # }
 //! ```
 //!
+//! [`WalkingForces`] holds what force plates show under people who walk; [`StanceForces`] is one stance of anything.
+//!
 //! [`FeatureSums`] compares sets of feature vectors, such as phases, by the Fréchet distance of their Gaussians.
 //!
 //! # What it does not do
@@ -28,20 +30,27 @@
 //! It sees recordings, never the simulator or the networks, so they cannot flatter it. It sets no pass marks: what is
 //! good is what mocap scores.
 
+mod assist;
 mod command;
 mod error;
 mod evaluate;
 mod falls;
 mod feet;
+mod foot_forces;
 mod forces;
 mod gaussian;
+mod ground_forces;
 mod metrics;
+mod posture;
 mod pushes;
 mod smoothness;
+mod stance;
 mod statistics;
+mod strength;
 mod summary;
 mod table;
 mod track;
+mod walking_forces;
 mod work;
 
 pub use error::EvalError;
@@ -49,7 +58,9 @@ pub use evaluate::evaluate;
 pub use gaussian::FeatureSums;
 pub use metrics::{Better, MetricInfo, Metrics};
 pub use smoothness::HIGH_JERK_M_S3;
+pub use stance::{STANCE_POINTS, StanceForces, whole_stances};
 pub use statistics::{bootstrap_95, half_interval_95, wilson_95};
 pub use summary::{Estimate, Summary, SummaryRow};
 pub use table::Comparison;
 pub use track::Track;
+pub use walking_forces::WalkingForces;

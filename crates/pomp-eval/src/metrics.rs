@@ -133,7 +133,17 @@ metrics! {
         speed_error_m_s: "m/s", Lower;
     }
 
-    "Forces" {
+    "Posture" {
+        /// Height of the centre of mass over the ground, mean over frames. Segments are points in the middle of their bones, with the
+        /// masses of de Leva (1996).
+        com_height_m: "m", AsData;
+        /// Width of steps: distance of the heel in the middle of a step from the line between the heels in the steps of the other foot
+        /// before and after it, positive to its own side, mean over steps. A step is a contact of heel or toes of more than 0.2 s that
+        /// begins and ends in the recording; gaps of less than 0.05 s do not end it. Strides of less than 0.3 m do not count.
+        step_width_cm: "cm", AsData;
+    }
+
+    "External root assist" {
         /// Force of the external root assist: mean over frames of |F|.
         assist_force_mean_n: "N", Lower;
         /// Largest |F| of all frames.
@@ -142,17 +152,86 @@ metrics! {
         assist_force_mean_bw: "BW", Lower;
         /// Largest |F| / (m g) of all frames.
         assist_force_peak_bw: "BW", Lower;
+        /// Share of frames in which the horizontal part of F has 99 % of its bound or more. Absent where the recording does not tell the
+        /// bound (`assist_limit`), or it is 0. After a blow the bound is lower for a while, which is not counted.
+        assist_force_bound_percent: "%", Lower;
         /// Torque of the external root assist: mean over frames of its size.
         assist_torque_mean_nm: "N·m", Lower;
         /// Largest torque of the external root assist.
         assist_torque_peak_nm: "N·m", Lower;
+        /// Share of frames in which the torque has 99 % of its bound or more. Absent where the recording does not tell the bound, or it
+        /// is 0.
+        assist_torque_bound_percent: "%", Lower;
         /// Share of body weight that the assist carries: Σ F_y / (T m g).
         assist_vertical_share: "", Lower;
+        /// Impulse of the assist along the path per second, over m g: mean of |F · a| / (m g). a is the direction of the pelvis' way on
+        /// the ground from 0.25 s before the frame to 0.25 s after it; frames in which that is slower than 0.2 m/s do not count.
+        assist_along_bw: "BW", Lower;
+        /// Impulse of the assist across the path per second, over m g: mean of the size of the horizontal part of F across a, over the
+        /// same frames.
+        assist_across_bw: "BW", Lower;
+        /// Mean of F · a / (m g) over the same frames: positive where the assist pushes ahead on the whole.
+        assist_ahead_bw: "BW", AsData;
+        /// Share of propulsion that is the feet's: Σ max(0, f · a) over both feet, over the same sum with max(0, F · a) added. f is the
+        /// force of the ground on one foot; the frames are the same.
+        propulsion_feet_share: "", Higher;
+        /// Share of braking that is the feet's: the same with −f and −F.
+        braking_feet_share: "", Higher;
+    }
+
+    "Ground forces" {
         /// Impulse closure: vertical contact impulse over the impulse of gravity, Σ J_y · f / (T m g). It is 1 for a motion that
         /// begins and ends with the same vertical speed and is carried by the ground alone.
         contact_impulse_closure: "", AsData;
         /// Largest vertical contact force, averaged over a frame: max over frames of Σ J_y · f / (m g), summed over bodies.
         contact_force_peak_bw: "BW", AsData;
+        /// Tangential over normal force of a foot, to the ground under its ankle, median over feet and frames with a normal force of
+        /// more than 0.1 BW.
+        friction_used_median: "", AsData;
+        /// 95th percentile of that ratio. It cannot exceed the friction of the simulator.
+        friction_used_p95: "", AsData;
+    }
+
+    "Stances of walking" {
+        /// Number of whole stances that the metrics of this group are medians over. In a stance a foot bears more than 0.05 BW; it
+        /// begins and ends in the recording, lasts 0.35 to 1.0 s, is labelled walking throughout, and the pelvis moves by 0.2 m or more
+        /// in it. Gaps of less than 0.05 s do not end it. Rollouts show the simulator's own forces, clips the best estimate
+        /// (`contact_impulse`).
+        walking_stances: "", AsData;
+        /// Likeness to a person's vertical force: the force in a stance, at 64 points from its first frame to its last, has the
+        /// correlation r with the mean curve of force plates (`pomp_eval::WalkingForces`). Median over stances. The person's own
+        /// stances have 0.97.
+        stance_vertical_r: "", Higher;
+        /// The same r of the mean over stances, each over its own mean: what scatters from stance to stance does not count.
+        stance_mean_vertical_r: "", Higher;
+        /// Largest vertical force in a stance, median over stances. The plates show 1.16.
+        stance_vertical_peak_bw: "BW", AsData;
+        /// Steepest rise of the vertical force over 0.05 s that begins before the middle of a stance, median over stances. The
+        /// plates show 11.3.
+        stance_loading_rate_bw_s: "BW/s", AsData;
+        /// Mean size of the second differences of the 64 points, each stance over its own mean, over the same of the plates; median
+        /// over stances. 1 is as rough as a person's.
+        stance_roughness: "", AsData;
+        /// Likeness to a person's braking and propulsion: as `stance_vertical_r`, of the force along the pelvis' way over the ground in
+        /// the stance. The person's own stances have 0.98.
+        stance_forward_r: "", Higher;
+        /// Largest force against that way in a stance, median over stances. The plates show 0.15.
+        stance_braking_peak_bw: "BW", AsData;
+        /// Largest force along that way in a stance, median over stances. The plates show 0.20.
+        stance_propulsion_peak_bw: "BW", AsData;
+    }
+
+    "Joint torques" {
+        /// Torque of the drives of the hips per kilogram, 95th percentile over both and all frames. Walking people peak at about
+        /// 1 (Winter 1991). Absent where the recording does not tell torques (`joint_torque`), as below.
+        hip_torque_p95_nm_kg: "N·m/kg", AsData;
+        /// The same of the knees; walking people peak at about 0.6.
+        knee_torque_p95_nm_kg: "N·m/kg", AsData;
+        /// The same of the ankles; walking people peak at about 1.6.
+        ankle_torque_p95_nm_kg: "N·m/kg", AsData;
+        /// Share of frames in which a hip, knee, ankle, shoulder or elbow has 99 % or more of the isokinetic strength of athletes: 350,
+        /// 350, 250, 150 and 100 N·m at 75 kg, in proportion to the mass. The ragdoll's default torque limits are the same.
+        torque_at_strength_percent: "%", Lower;
     }
 
     "Falls" {

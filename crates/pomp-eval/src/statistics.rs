@@ -10,6 +10,16 @@ pub(crate) fn peak(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
+/// Correlation of Pearson of as many values each; `None` where one of the two is constant.
+pub(crate) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (mean_a, mean_b) = (mean(a)?, mean(b)?);
+    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| f(a - mean_a, b - mean_b)).sum()
+    };
+    let spread = (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt();
+    (spread > 0.0).then(|| sum(&|a, b| a * b) / spread)
+}
+
 /// Half the width of the 95 % interval of the mean, by Student's t; `None` for fewer than two values.
 pub fn half_interval_95(values: &[f64]) -> Option<f64> {
     let count = values.len();

@@ -34,6 +34,12 @@ pub(crate) fn measure(motion: &Motion, metrics: &mut Metrics) {
     metrics.positive_work_w_kg = Some(work * motion.rate_hz / (energies.len() - 1) as f64);
 }
 
+/// The centre of mass of a frame, world.
+pub(crate) fn centre_of_mass(motion: &Motion, frame: usize) -> DVec3 {
+    let shares = humanoid::MASS_PERCENT.map(|percent| f64::from(percent) * 0.01);
+    centres(motion, frame).into_iter().zip(shares).map(|(centre, share)| centre * share).sum()
+}
+
 /// The middles of the segments: of the bone to the first child; the joint where there is none, and of the pelvis.
 fn centres(motion: &Motion, frame: usize) -> Vec<DVec3> {
     let positions = &motion.positions[frame];

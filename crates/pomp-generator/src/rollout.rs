@@ -101,6 +101,7 @@ pub(crate) struct Recorder {
     impulses: FrameTable<Vec3>,
     forces: Vec<Vec3>,
     torques: Vec<Vec3>,
+    joint_torques: FrameTable<f32>,
     gaits: Vec<[f32; Gait::COUNT]>,
     control: Vec<[f32; 4]>,
     times: Vec<f32>,
@@ -120,6 +121,7 @@ impl Recorder {
             impulses: FrameTable::with_columns(bodies),
             forces: Vec::with_capacity(frames),
             torques: Vec::with_capacity(frames),
+            joint_torques: FrameTable::with_columns(bodies),
             gaits: Vec::new(),
             control: Vec::new(),
             times: Vec::new(),
@@ -147,6 +149,7 @@ impl Recorder {
         self.impulses.push(&step.simulated.contact_impulse);
         self.forces.push(step.simulated.assist_force);
         self.torques.push(step.simulated.assist_torque);
+        self.joint_torques.push(&step.simulated.joint_torque);
         self.gaits.push(step.gait);
         let c = step.control;
         self.control.push([c.position.x, c.position.y, c.yaw, c.speed_mps]);
@@ -176,6 +179,8 @@ impl Recorder {
             assist_torque: self.torques,
         });
         label_contacts(&mut recording, generator.dynamics());
+        recording.efforts = (generator.dynamics() == Dynamics::Simulated)
+            .then(|| crate::efforts::of_torques(generator, self.joint_torques));
         recording.generation = Some(GenerationTrack {
             target_positions: self.targets,
             pushes: self.pushes,

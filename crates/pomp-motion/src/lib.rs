@@ -70,7 +70,8 @@ pub use gait_labels::{GaitLabelConfig, gait_labels, gait_labels_of_positions};
 pub use glam;
 pub use pose::{GlobalPose, Pose};
 pub use recording::{
-    ESTIMATED_BY_SIMULATION, GenerationTrack, PushRecord, Recipe, Recording, SimulationTrack, TerrainGrid,
+    ESTIMATED_BY_SIMULATION, EffortTrack, GenerationTrack, PushRecord, Recipe, Recording, SimulationTrack,
+    TerrainGrid,
 };
 pub use recording_difference::{Difference, differences};
 pub use root_frame::RootFrame;

@@ -62,6 +62,15 @@ impl SimulationTrack {
     }
 }
 
+/// What drives and root assist gave: what [`SimulationTrack`] leaves out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffortTrack {
+    /// Torque of the drive at each body's joint, mean over the frame, N·m, magnitude `[T, B]`; 0 for the root.
+    pub joint_torque: FrameTable<f32>,
+    /// Largest horizontal force (N) and largest torque (N·m) that the root assist may give; 0 where there is none.
+    pub assist_limit: [f32; 2],
+}
+
 /// [`SimulationTrack::impulse_estimator`] of impulses as the simulator reports them.
 pub const ESTIMATED_BY_SIMULATION: &str = "simulation";
 
@@ -130,6 +139,8 @@ pub struct Recording {
     pub terrain: Option<TerrainGrid>,
     /// Physics replay, or the simulated side of a rollout.
     pub simulation: Option<SimulationTrack>,
+    /// What the simulator's drives gave; in rollouts.
+    pub efforts: Option<EffortTrack>,
     /// Phase codes pe, `[T, 2C]`, once phases are trained.
     pub phase: Option<FrameTable<f32>>,
     /// Hash of the model that read the phases of a clip. A rollout, whose phases are those of its loop, has none.
@@ -190,6 +201,7 @@ impl Recording {
             foot_contact: vec![[false; 4]; poses.len()],
             terrain: None,
             simulation: None,
+            efforts: None,
             phase: None,
             phase_model: None,
             generation: None,
@@ -275,6 +287,12 @@ impl Recording {
         if let Some(simulation) = &self.simulation {
             simulation.validate(&check, joints)?;
         }
+        if let Some(efforts) = &self.efforts {
+            let Some(simulation) = &self.simulation else {
+                return bad("it tells the efforts of drives but has no simulation");
+            };
+            efforts.validate(&check, simulation.body_names.len())?;
+        }
         if let Some(phase) = &self.phase {
             check.frames("phase", phase.frames())?;
         } else if self.phase_model.is_some() {
@@ -300,6 +318,22 @@ impl SimulationTrack {
         check.frames("sim_quaternions", self.quaternions.frames())?;
         check.frames("assist_force", self.assist_force.len())?;
         check.frames("assist_torque", self.assist_torque.len())
+    }
+}
+
+impl EffortTrack {
+    fn validate(&self, check: &ArrayCheck<'_>, bodies: usize) -> Result<(), MotionError> {
+        check.frames("joint_torque", self.joint_torque.frames())?;
+        check.size("columns of joint_torque", self.joint_torque.columns(), bodies)?;
+        check.all("joint_torque", &self.joint_torque, |torque| torque.is_finite() && *torque >= 0.0)?;
+        if let Some(at) = self.assist_limit.iter().position(|limit| !limit.is_finite() || *limit < 0.0) {
+            return Err(MotionError::NotFinite {
+                what: format!("assist_limit of \"{}\"", check.name),
+                frame: 0,
+                column: at,
+            });
+        }
+        Ok(())
     }
 }
 

@@ -27,9 +27,10 @@ impl std::fmt::Display for Difference {
 /// Where two recordings differ, compared bit for bit: the first place of each array that does, earliest row first.
 ///
 /// Everything that a frame of a motion or a rollout holds is compared, and ground and pushes. Names, provenance, recipe
-/// and wall times are not.
+/// and wall times are not, nor are efforts that one of the two does not tell.
 pub fn differences(first: &Recording, second: &Recording) -> Vec<Difference> {
-    let (a, b) = (arrays(first), arrays(second));
+    let both = first.efforts.is_some() && second.efforts.is_some();
+    let (a, b) = (arrays(first, both), arrays(second, both));
     let mut found: Vec<Difference> = NAMES
         .into_iter()
         .zip(a.iter().zip(&b))
@@ -49,7 +50,7 @@ pub fn differences(first: &Recording, second: &Recording) -> Vec<Difference> {
 }
 
 /// The arrays that are compared, in the order of [`arrays`].
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 22] = [
     "positions",
     "quaternions",
     "root",
@@ -63,6 +64,7 @@ const NAMES: [&str; 21] = [
     "sim_velocities",
     "assist_force",
     "assist_torque",
+    "joint_torque",
     "phase",
     "target_positions",
     "control",
@@ -100,8 +102,9 @@ impl Flat {
     }
 }
 
-fn arrays(recording: &Recording) -> [Flat; NAMES.len()] {
+fn arrays(recording: &Recording, with_efforts: bool) -> [Flat; NAMES.len()] {
     let simulation = recording.simulation.as_ref();
+    let efforts = recording.efforts.as_ref().filter(|_| with_efforts);
     let generation = recording.generation.as_ref();
     let contacts = recording.foot_contact.iter();
     let triples = |vectors: &[Vec3]| Flat::rows(vectors.iter().map(Vec3::to_array));
@@ -119,6 +122,7 @@ fn arrays(recording: &Recording) -> [Flat; NAMES.len()] {
         simulation.map(|s| Flat::vectors(&s.velocities)).unwrap_or_default(),
         simulation.map(|s| triples(&s.assist_force)).unwrap_or_default(),
         simulation.map(|s| triples(&s.assist_torque)).unwrap_or_default(),
+        efforts.map(|efforts| Flat::numbers(&efforts.joint_torque)).unwrap_or_default(),
         recording.phase.as_ref().map(Flat::numbers).unwrap_or_default(),
         generation.map(|g| Flat::vectors(&g.target_positions)).unwrap_or_default(),
         generation.map(|g| Flat::rows(g.control.iter().copied())).unwrap_or_default(),
@@ -140,7 +144,7 @@ fn arrays(recording: &Recording) -> [Flat; NAMES.len()] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clip, Pose, Skeleton};
+    use crate::{Clip, EffortTrack, Pose, Skeleton};
     use std::sync::Arc;
 
     fn standing(frames: usize) -> Recording {
@@ -166,6 +170,20 @@ mod tests {
         let places: Vec<_> = found.iter().map(|d| (d.array, d.row, d.column)).collect();
         assert_eq!(places, [("gait", 2, 0), ("root", 3, 1)]);
         assert!(found[1].to_string().starts_with("root[3], number 1: "), "{}", found[1]);
+    }
+
+    #[test]
+    fn efforts_are_compared_where_both_tell_them() {
+        let told = |torque: f32| {
+            let mut recording = standing(5);
+            let mut joint_torque = FrameTable::filled(5, 2, 1.0);
+            joint_torque[3][1] = torque;
+            recording.efforts = Some(EffortTrack { joint_torque, assist_limit: [1.0, 1.0] });
+            recording
+        };
+        assert_eq!(differences(&told(1.0), &standing(5)), [], "an earlier version told none");
+        let found = differences(&told(1.0), &told(2.0));
+        assert_eq!((found.len(), found[0].array, found[0].row), (1, "joint_torque", 3));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum Presence {
     Simulation,
     /// As [`Self::Simulation`]; files of version 0.1 have none, and their `contact_impulse` is the simulator's own.
     Estimate,
+    /// Rollouts; those of earlier versions have none.
+    Efforts,
     /// Files with phases.
     Phase,
     /// Rollouts.
@@ -44,7 +46,7 @@ impl Presence {
             Self::Terrain => "with a ground",
             Self::Simulation | Self::Estimate => "with a replay",
             Self::Phase => "with phases",
-            Self::Generation => "rollouts",
+            Self::Generation | Self::Efforts => "rollouts",
             Self::MovingGround => "rollouts on moving ground",
             Self::Recipe => "repeatable rollouts",
         }
@@ -52,9 +54,9 @@ impl Presence {
 }
 
 /// Every array that a recording's file may hold, in the order in which they are written.
-pub const ARRAYS: [ArrayDescription; 36] = {
+pub const ARRAYS: [ArrayDescription; 38] = {
     use Presence::{
-        Always, Estimate, Generation, MovingGround, Optional, Phase, Recipe, Simulation, Terrain,
+        Always, Efforts, Estimate, Generation, MovingGround, Optional, Phase, Recipe, Simulation, Terrain,
     };
     [
         array("name", "text", Always, "name of the recording"),
@@ -127,6 +129,18 @@ pub const ARRAYS: [ArrayDescription; 36] = {
             "`[T,3]`",
             Simulation,
             "torque of the external root assist, mean over the frame, N·m",
+        ),
+        array(
+            "joint_torque",
+            "`[T,B]`",
+            Efforts,
+            "torque of the drive at the joint of each body, mean over the frame, N·m, magnitude",
+        ),
+        array(
+            "assist_limit",
+            "`[2]`",
+            Efforts,
+            "largest horizontal force (N) and largest torque (N·m) that the external root assist may give",
         ),
         array(
             "phase",

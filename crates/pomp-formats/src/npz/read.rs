@@ -3,8 +3,8 @@ use super::{PLAN_COLUMNS, PUSH_COLUMNS, Presence};
 use crate::FormatError;
 use glam::{Quat, Vec3};
 use pomp_motion::{
-    ESTIMATED_BY_SIMULATION, FrameTable, Gait, GenerationTrack, GlobalPose, Joint, JointIndex, PushRecord,
-    Recipe, Recording, SimulationTrack, Skeleton, TerrainGrid,
+    ESTIMATED_BY_SIMULATION, EffortTrack, FrameTable, Gait, GenerationTrack, GlobalPose, Joint, JointIndex,
+    PushRecord, Recipe, Recording, SimulationTrack, Skeleton, TerrainGrid,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -67,6 +67,7 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
         foot_contact: arrays.boolean_rows("foot_contact", frames)?,
         terrain: arrays.has_any(Presence::Terrain).then(|| terrain(arrays)).transpose()?,
         simulation,
+        efforts: arrays.has_any(Presence::Efforts).then(|| efforts(arrays, frames, bodies)).transpose()?,
         phase: arrays.has("phase").then(|| phase(arrays, frames)).transpose()?,
         phase_model: arrays.has("phase_model").then(|| arrays.text("phase_model")).transpose()?,
         generation: (arrays.has_any(Presence::Generation) || arrays.has("ground_offset"))
@@ -223,6 +224,18 @@ fn phase(arrays: &Arrays, frames: usize) -> Result<FrameTable<f32>, FormatError>
     };
     let values = arrays.floats("phase", &[frames, columns])?;
     table(arrays, "phase", columns, values.to_vec())
+}
+
+fn efforts(arrays: &Arrays, frames: usize, bodies: Option<usize>) -> Result<EffortTrack, FormatError> {
+    let bodies = bodies.ok_or_else(|| {
+        arrays.error("joint_torque", "the file has no body_names to which the torques belong")
+    })?;
+    let torques = arrays.floats("joint_torque", &[frames, bodies])?;
+    let limits = arrays.floats("assist_limit", &[2])?;
+    Ok(EffortTrack {
+        joint_torque: table(arrays, "joint_torque", bodies, torques.to_vec())?,
+        assist_limit: [limits[0], limits[1]],
+    })
 }
 
 fn generation(

@@ -90,6 +90,12 @@ impl Archive {
             self.floats("assist_force", &[frames, 3], coordinates(&simulation.assist_force))?;
             self.floats("assist_torque", &[frames, 3], coordinates(&simulation.assist_torque))?;
         }
+        if let Some(efforts) = &recording.efforts {
+            let bodies = efforts.joint_torque.columns();
+            let torques = efforts.joint_torque.values().iter().copied();
+            self.floats("joint_torque", &[frames, bodies], torques)?;
+            self.floats("assist_limit", &[2], efforts.assist_limit)?;
+        }
         if let Some(phase) = &recording.phase {
             let shape = [phase.frames(), phase.columns()];
             self.floats("phase", &shape, phase.values().iter().copied())?;

@@ -2,8 +2,8 @@
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{
-    Clip, FrameTable, GenerationTrack, Pose, PushRecord, Recipe, Recording, SimulationTrack, Skeleton,
-    TerrainGrid,
+    Clip, EffortTrack, FrameTable, GenerationTrack, Pose, PushRecord, Recipe, Recording, SimulationTrack,
+    Skeleton, TerrainGrid,
 };
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
@@ -52,6 +52,10 @@ pub fn full_recording() -> Recording {
             velocities: plain.velocities.clone(),
             assist_force: vec![Vec3::X; frames],
             assist_torque: vec![Vec3::Z; frames],
+        }),
+        efforts: Some(EffortTrack {
+            joint_torque: FrameTable::from_values(2, (0..frames * 2).map(|i| i as f32).collect()).unwrap(),
+            assist_limit: [331.0, 441.0],
         }),
         phase: Some(FrameTable::filled(frames, 4, 0.25)),
         phase_model: Some("0123456789abcdef".to_owned()),

@@ -114,6 +114,13 @@ impl Generator {
         self.inner.character.body().body_masses()
     }
 
+    /// Largest horizontal force (N) and largest torque (N·m) of the root assist.
+    pub fn assist_limit(&self) -> [f32; 2] {
+        let config = self.inner.character.body().config();
+        let weight_n = config.body_weight_n();
+        [config.assist.horizontal_limit_bw, config.assist.angular_limit_bw_m].map(|limit| limit * weight_n)
+    }
+
     /// The skeleton that moves.
     pub fn skeleton(&self) -> &Skeleton {
         self.inner.character.skeleton()

@@ -1,6 +1,6 @@
 use crate::StudioError;
 use glam::Vec3;
-use pomp_generator::{FRAME_RATE_HZ, Generator, StepOutput, label_contacts};
+use pomp_generator::{FRAME_RATE_HZ, Generator, StepOutput, efforts, label_contacts};
 use pomp_motion::{FrameTable, GenerationTrack, GlobalPose, PushRecord, Recording};
 use pomp_physics::SimulationRecorder;
 use std::collections::VecDeque;
@@ -87,6 +87,7 @@ impl RecordingBuffer {
         recording.velocities.clone_from(&simulation.velocities);
         recording.simulation = Some(simulation);
         label_contacts(&mut recording, generator.dynamics());
+        recording.efforts = efforts(generator, self.outputs().map(|output| &output.simulated));
         recording.generation = Some(GenerationTrack {
             target_positions: targets,
             pushes: self.pushes.iter().filter_map(|(frame, push)| self.in_time(*frame, *push)).collect(),

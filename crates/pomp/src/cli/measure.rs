@@ -26,6 +26,9 @@ pub struct EvaluateArguments {
     /// A rig map of your own, tried before the built-in ones.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rig: Vec<PathBuf>,
+    /// Measure the simulated side of every recording: of a preprocessed clip its physics replay, not the clip.
+    #[arg(long)]
+    pub simulated: bool,
     /// Print JSON: `columns`, each with its motions, their metrics, and the means.
     #[arg(long)]
     pub json: bool,

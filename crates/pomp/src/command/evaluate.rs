@@ -36,7 +36,8 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
                 (None, None) => HeightMap::flat(200.0, 1.0)?,
             };
             // What a rollout shows is its simulated side; a recording of mocap shows the clip.
-            let track = if recording.generation.is_some() { Track::Simulated } else { Track::Character };
+            let simulated = arguments.simulated || recording.generation.is_some();
+            let track = if simulated { Track::Simulated } else { Track::Character };
             let metrics = evaluate(&recording, &ground, track).with_context(|| path.display().to_string())?;
             let without_clock =
                 recording.generation.is_some_and(|generation| generation.frame_time_us.is_none());
