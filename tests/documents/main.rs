@@ -2,7 +2,8 @@
 //! index of the experiments, here and in the book, the crates in ARCHITECTURE.md, and the references of commands, configurations and
 //! arrays.
 //! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew, and with `POMP_LAYERS_REPORT=FILE`, the
-//! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too.
+//! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too, and with POMP_ASSIST_REPORT
+//! naming that of `configs/bench/assist.toml` the table of the root assist in docs/results.md.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
@@ -413,8 +414,8 @@ const LAYERS: &str = "<!-- results: written by the test `documents` from docs/la
 const END_OF_LAYERS: &str = "<!-- end of results -->";
 const LAYERS_REPORT: &str = "POMP_LAYERS_REPORT";
 
-/// What docs/layers.md shows of a report of the bench of the layers.
-fn shown_of_report(report: &Value) -> Value {
+/// What a page shows of a report of a bench: runs without a fall and these metrics of each method in each scenario.
+fn shown_of_report(report: &Value, metrics: &[&str]) -> Value {
     let metric = |cell: &Value, key: &str| -> Value {
         let rows = cell["metrics"]["rows"].as_array().cloned().unwrap_or_default();
         let row = rows.into_iter().find(|row| row["name"] == key);
@@ -425,14 +426,16 @@ fn shown_of_report(report: &Value) -> Value {
         .expect("a report has cells")
         .iter()
         .map(|cell| {
-            json!({
+            let mut shown = json!({
                 "method": cell["method"],
                 "scenario": cell["scenario"],
                 "runs": cell["runs"],
                 "without_fall": cell["without_fall"]["hits"],
-                "jerk_mean_m_s3": metric(cell, "jerk_mean_m_s3"),
-                "foot_sliding_cm_per_frame": metric(cell, "foot_sliding_cm_per_frame"),
-            })
+            });
+            for key in metrics {
+                shown[*key] = metric(cell, key);
+            }
+            shown
         })
         .collect();
     json!({
@@ -492,7 +495,8 @@ fn layers_table(results: &Value) -> String {
 fn the_table_of_the_layers_is_that_of_the_bench() {
     if let Some(report) = std::env::var_os(LAYERS_REPORT) {
         let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
-        let shown = serde_json::to_string_pretty(&shown_of_report(&report)).unwrap();
+        let metrics = ["jerk_mean_m_s3", "foot_sliding_cm_per_frame"];
+        let shown = serde_json::to_string_pretty(&shown_of_report(&report, &metrics)).unwrap();
         assert_current("docs/layers.json", &(shown + "\n"));
     }
     let results: Value = serde_json::from_str(&read("docs/layers.json")).unwrap();
@@ -503,6 +507,57 @@ fn the_table_of_the_layers_is_that_of_the_bench() {
         "docs/layers.md",
         &format!("{head}{LAYERS}{}{END_OF_LAYERS}{tail}", layers_table(&results)),
     );
+}
+
+const ASSIST: &str = "<!-- assist: written by the test `documents` from docs/assist.json -->\n";
+const END_OF_ASSIST: &str = "<!-- end of assist -->";
+const ASSIST_REPORT: &str = "POMP_ASSIST_REPORT";
+
+/// The table of the bounds of the root assist: runs without a fall, and when the others fell first.
+fn assist_table(results: &Value) -> String {
+    let cells = results["cells"].as_array().expect("results have cells");
+    let bounds = |cell: &Value| -> (u32, u32) {
+        let name = cell["method"].as_str().expect("a name");
+        let bounds = name.strip_prefix("assist_force").and_then(|rest| rest.split_once("_torque"));
+        let (force, torque) = bounds.expect("a method of the grid");
+        (force.parse().expect("percent"), torque.parse().expect("percent"))
+    };
+    let shown: BTreeMap<(u32, u32), String> = cells
+        .iter()
+        .map(|cell| {
+            let upright = cell["without_fall"].as_u64().expect("a count");
+            let fall = cell["first_fall_s"].as_f64().map_or(String::new(), |time| format!(", {time:.1} s"));
+            (bounds(cell), format!("{upright}{fall}"))
+        })
+        .collect();
+    let torques: BTreeSet<u32> = shown.keys().map(|(_, torque)| *torque).collect();
+    let forces: BTreeSet<u32> = shown.keys().map(|(force, _)| *force).collect();
+    let mut table = "| force | ".to_owned();
+    for torque in &torques {
+        write!(table, "torque {torque} % | ").unwrap();
+    }
+    writeln!(table, "\n|---|{}", "---|".repeat(torques.len())).unwrap();
+    for force in forces {
+        let row = torques.iter().map(|torque| shown.get(&(force, *torque)).map_or("–", String::as_str));
+        writeln!(table, "| {force} % | {} |", row.collect::<Vec<_>>().join(" | ")).unwrap();
+    }
+    table
+}
+
+#[test]
+fn the_table_of_the_root_assist_is_that_of_the_bench() {
+    if let Some(report) = std::env::var_os(ASSIST_REPORT) {
+        let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+        let metrics = ["first_fall_s", "stance_vertical_r", "braking_feet_share"];
+        let shown = serde_json::to_string_pretty(&shown_of_report(&report, &metrics)).unwrap();
+        assert_current("docs/assist.json", &(shown + "\n"));
+    }
+    let results: Value = serde_json::from_str(&read("docs/assist.json")).unwrap();
+    let page = read("docs/results.md");
+    let (head, rest) = page.split_once(ASSIST).expect("docs/results.md has the mark before the table");
+    let (_, tail) = rest.split_once(END_OF_ASSIST).expect("docs/results.md has the mark after the table");
+    let wanted = format!("{head}{ASSIST}{}{END_OF_ASSIST}{tail}", assist_table(&results));
+    assert_current("docs/results.md", &wanted);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is run: methods, scenarios, seeds.
 
 use crate::BenchError;
+use crate::grid::Grid;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_generator::control::Waypoint;
 use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
@@ -26,6 +27,9 @@ pub struct BenchConfig {
     pub preview_s: f32,
     /// The methods, in the order of the report; the first is the one that the others are compared with.
     pub method: Vec<Method>,
+    /// Grids of further methods; none by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<Grid>,
     /// The scenarios, in the order of the report.
     pub scenario: Vec<Scenario>,
 }
@@ -229,12 +233,26 @@ impl Scenario {
 }
 
 impl BenchConfig {
-    /// Checks names, ranges, plans and terrains.
+    /// The same bench with the methods of its grids among the others, after them.
+    ///
+    /// # Errors
+    /// A grid that scales what is no number of the settings.
+    pub fn expanded(mut self) -> Result<Self, BenchError> {
+        for (index, grid) in std::mem::take(&mut self.grid).into_iter().enumerate() {
+            grid.check(&Fields::root().section(format!("grid[{index}]")))?;
+            self.method.extend(grid.methods());
+        }
+        Ok(self)
+    }
+
+    /// Checks names, ranges, plans and terrains of a bench that was [expanded](Self::expanded) if it has grids.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), BenchError> {
         self.check(&Fields::root())?;
+        let left = self.grid.len();
+        Fields::root().holds(left == 0, "grid", left, "none left: expand it first")?;
         for scenario in &self.scenario {
             scenario.terrain.validate()?;
             scenario.plan()?;
@@ -246,7 +264,12 @@ impl BenchConfig {
 impl Validate for BenchConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("preview_s", self.preview_s, 0.0..=60.0)?;
-        check_names("method", self.method.iter().map(|method| method.name.as_str()), fields)?;
+        for (index, grid) in self.grid.iter().enumerate() {
+            grid.check(&fields.section(format!("grid[{index}]")))?;
+        }
+        let of_grids: Vec<Method> = self.grid.iter().flat_map(Grid::methods).collect();
+        let methods: Vec<&Method> = self.method.iter().chain(&of_grids).collect();
+        check_names("method", methods.iter().map(|method| method.name.as_str()), fields)?;
         check_names("scenario", self.scenario.iter().map(|scenario| scenario.name.as_str()), fields)?;
         for (index, method) in self.method.iter().enumerate() {
             if let MethodKind::ClosedLoop(settings) = &method.kind {
@@ -257,7 +280,7 @@ impl Validate for BenchConfig {
             let fields = fields.section(format!("scenario[{index}]"));
             scenario.check(&fields)?;
             for wanted in &scenario.methods {
-                let method = self.method.iter().find(|method| method.name == *wanted);
+                let method = methods.iter().find(|method| method.name == *wanted);
                 let (told, known) = (format!("\"{wanted}\""), method.is_some());
                 fields.holds(known, "methods", &told, "names of [[method]]")?;
                 fields.holds(

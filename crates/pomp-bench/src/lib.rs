@@ -16,6 +16,7 @@ mod bench;
 mod config;
 mod cut;
 mod error;
+mod grid;
 mod measure;
 mod mocap;
 pub mod motion_matching;
@@ -29,6 +30,7 @@ pub use config::{
     BenchConfig, MatchedFeatures, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
 };
 pub use error::BenchError;
+pub use grid::{Grid, GridAxis};
 pub use measure::RunResult;
 pub use mocap::Mocap;
 pub use phase_space::{PhaseSpace, Reference};

@@ -18,8 +18,9 @@ pub fn origin(path: Option<&Path>) -> Origin<'_> {
 }
 
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
-    let mut config: BenchConfig =
+    let config: BenchConfig =
         resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
+    let mut config = config.expanded()?;
     select(&mut config, arguments)?;
     config.validate()?;
     let threads =
