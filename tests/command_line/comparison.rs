@@ -39,6 +39,21 @@ fn a_folder_is_a_column_of_means_and_columns_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn a_preprocessed_clip_is_measured_as_it_is_or_as_its_replay() {
+    let track = |more: &[&str]| {
+        let ran = crate::program::pomp(
+            ["evaluate", recording("11_walk").to_str().unwrap(), "--json"].iter().chain(more),
+        );
+        let json = ran.succeeds().json();
+        let motion = &json["columns"][0]["motions"][0];
+        (motion["track"].clone(), motion["metrics"]["propulsion_feet_share"].is_null())
+    };
+    assert_eq!(track(&[]), ("character".into(), true));
+    assert_eq!(track(&["--simulated"]), ("simulated".into(), false));
+    pomp!("evaluate", clip("00_stand"), "--simulated").refuses(&["simulated"]);
+}
+
+#[test]
 fn a_folder_of_clips_is_measured_and_one_of_nothing_is_refused() {
     let folder = TempDir::new().unwrap();
     let inner = folder.path().join("clips/inner");

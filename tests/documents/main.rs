@@ -347,7 +347,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::with_defaults::<TrainConfig>("train", &[]),
         Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
-        Kind::whole::<BenchConfig>("bench", &["bench/quick.toml"]),
+        Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<DynamicConfig>("physics", &[]),
     ];
@@ -532,11 +532,8 @@ fn assist_table(results: &Value) -> String {
         .collect();
     let torques: BTreeSet<u32> = shown.keys().map(|(_, torque)| *torque).collect();
     let forces: BTreeSet<u32> = shown.keys().map(|(force, _)| *force).collect();
-    let mut table = "| force | ".to_owned();
-    for torque in &torques {
-        write!(table, "torque {torque} % | ").unwrap();
-    }
-    writeln!(table, "\n|---|{}", "---|".repeat(torques.len())).unwrap();
+    let heads: Vec<String> = torques.iter().map(|torque| format!("torque {torque} %")).collect();
+    let mut table = format!("| force | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(torques.len()));
     for force in forces {
         let row = torques.iter().map(|torque| shown.get(&(force, *torque)).map_or("–", String::as_str));
         writeln!(table, "| {force} % | {} |", row.collect::<Vec<_>>().join(" | ")).unwrap();

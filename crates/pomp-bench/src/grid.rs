@@ -17,7 +17,6 @@ pub struct Grid {
     /// One line for the reader of the report.
     pub about: String,
     /// The closed loop that is scaled; what is left out has its default.
-    #[serde(default)]
     pub closed_loop: GeneratorConfig,
     /// The axes; the last changes first from method to method.
     pub axis: Vec<GridAxis>,
@@ -41,27 +40,30 @@ impl Grid {
     /// # Panics
     /// When the grid has not been checked and a key is not one of the settings' numbers.
     pub fn methods(&self) -> Vec<Method> {
+        self.combined().expect("the grid was checked")
+    }
+
+    /// The methods; `None` where a key is not one of the settings' numbers, or a setting is no number that a file can hold.
+    fn combined(&self) -> Option<Vec<Method>> {
         let mut made = vec![(self.name.clone(), self.about.clone(), self.settings())];
         for axis in &self.axis {
-            made = made
-                .into_iter()
-                .flat_map(|(name, about, settings)| {
-                    axis.percent.iter().map(move |percent| {
-                        let mut settings = settings.clone();
-                        for key in &axis.keys {
-                            let number = number_at(&mut settings, key).expect("the grid was checked");
-                            let scaled = number.as_f64().map(|value| value * f64::from(*percent) / 100.0);
-                            *number = Value::from(scaled);
-                        }
-                        let name = format!("{name}_{}{percent:03}", axis.name);
-                        (name, format!("{about}; {} {percent} %", axis.name), settings)
-                    })
-                })
-                .collect();
+            let mut more = Vec::with_capacity(made.len() * axis.percent.len());
+            for (name, about, settings) in made {
+                for percent in &axis.percent {
+                    let mut settings = settings.clone();
+                    for key in &axis.keys {
+                        let number = number_at(&mut settings, key)?;
+                        *number = Value::from(number.as_f64()? * f64::from(*percent) / 100.0);
+                    }
+                    let name = format!("{name}_{}{percent:03}", axis.name);
+                    more.push((name, format!("{about}; {} {percent} %", axis.name), settings));
+                }
+            }
+            made = more;
         }
         let methods = made.into_iter().map(|(name, about, settings)| {
-            let settings = serde_json::from_value(settings).expect("numbers were replaced by numbers");
-            Method { name, about, kind: MethodKind::ClosedLoop(settings) }
+            let kind = MethodKind::ClosedLoop(serde_json::from_value(settings).ok()?);
+            Some(Method { name, about, kind })
         });
         methods.collect()
     }
@@ -90,8 +92,12 @@ impl Validate for Grid {
                 let known = number_at(&mut settings, key).is_some();
                 fields.holds(known, "keys", format!("\"{key}\""), "numbers of the closed loop's settings")?;
             }
+            for percent in &axis.percent {
+                fields.within("percent", *percent, 0..=1000)?;
+            }
         }
-        Ok(())
+        let told = "settings that are no numbers";
+        fields.holds(self.combined().is_some(), "closed_loop", told, "numbers that a file can hold")
     }
 }
 
@@ -101,7 +107,7 @@ mod tests {
 
     fn grid(keys: &str) -> Grid {
         let text = format!(
-            "name = \"assist\"\nabout = \"bounds\"\n\
+            "name = \"assist\"\nabout = \"bounds\"\nclosed_loop = {{}}\n\
              [[axis]]\nname = \"force\"\nkeys = {keys}\npercent = [0, 50, 100]\n\
              [[axis]]\nname = \"torque\"\nkeys = [\"dynamic.assist.angular_limit_bw_m\"]\npercent = [0, 100]\n"
         );

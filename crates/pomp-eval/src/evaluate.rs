@@ -27,7 +27,9 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     posture::measure(&motion, terrain, &mut metrics);
     if let Some(weight_n) = weight_n(recording)? {
         let feet = FootForces::of(recording, which, weight_n);
-        assist::measure(&motion, recording, weight_n, feet.as_ref(), &mut metrics)?;
+        // What assist and feet share is one body's: the estimate of a clip knows no assist.
+        let own = feet.as_ref().filter(|_| which == Track::Simulated);
+        assist::measure(&motion, recording, weight_n, own, &mut metrics)?;
         forces::measure(recording, weight_n, &mut metrics);
         if let Some(feet) = &feet {
             ground_forces::measure(&motion, recording, terrain, feet, &mut metrics);

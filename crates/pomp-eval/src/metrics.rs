@@ -173,7 +173,7 @@ metrics! {
         /// Mean of F · a / (m g) over the same frames: positive where the assist pushes ahead on the whole.
         assist_ahead_bw: "BW", AsData;
         /// Share of propulsion that is the feet's: Σ max(0, f · a) over both feet, over the same sum with max(0, F · a) added. f is the
-        /// force of the ground on one foot; the frames are the same.
+        /// force of the ground on one foot; the frames are the same. Of the simulated side alone.
         propulsion_feet_share: "", Higher;
         /// Share of braking that is the feet's: the same with −f and −F.
         braking_feet_share: "", Higher;

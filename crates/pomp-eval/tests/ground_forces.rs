@@ -211,6 +211,8 @@ fn propulsion_and_braking_are_shared_by_feet_and_assist() {
     let metrics = simulated(&recording);
     near(metrics.propulsion_feet_share, 0.8, 1e-4);
     near(metrics.braking_feet_share, 1.0, 0.0);
+    let clip = on(&recording, &flat(), Track::Character);
+    assert_eq!(clip.propulsion_feet_share, None, "the estimate of a clip knows no assist");
 }
 
 #[test]

@@ -36,7 +36,7 @@ const fn metric(title: &'static str, unit: &'static str, better: &'static str, n
 }
 
 /// Columns of undisturbed scenarios, and of what remains of a run before a fall.
-pub(super) const QUALITY: [Column; 22] = [
+pub(super) const QUALITY: [Column; 27] = [
     column("without a fall", "runs", "↑", Source::WithoutFall),
     metric("upright", "%", "↑", "upright_percent"),
     metric("falls", "1/min", "↓", "falls_per_minute"),
@@ -55,6 +55,11 @@ pub(super) const QUALITY: [Column; 22] = [
     column("diversity", "", "", Source::Diversity),
     metric("assist, mean", "BW", "↓", "assist_force_mean_bw"),
     metric("assist, peak", "BW", "↓", "assist_force_peak_bw"),
+    metric("assist torque, mean", "N·m", "↓", "assist_torque_mean_nm"),
+    metric("braking by the feet", "share", "↑", "braking_feet_share"),
+    metric("vertical force as on plates", "r", "↑", "stance_vertical_r"),
+    metric("force ahead as on plates", "r", "↑", "stance_forward_r"),
+    metric("roughness of the force", "times the plates'", "", "stance_roughness"),
     metric("contact peak", "BW", "", "contact_force_peak_bw"),
     metric("duty, left", "", "", "duty_factor_left"),
     metric("duty, right", "", "", "duty_factor_right"),
