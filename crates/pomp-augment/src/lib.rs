@@ -9,7 +9,6 @@
 
 mod bumps;
 mod falls;
-mod legs;
 mod pace;
 mod smoothing;
 mod source;

@@ -46,6 +46,7 @@ mod frame_rate;
 mod frame_table;
 mod gait;
 mod gait_labels;
+pub mod legs;
 mod pose;
 pub mod random;
 mod recording;

@@ -13,10 +13,10 @@ pub use config::BumpConfig;
 pub(crate) use config::check_bodies;
 
 use crate::Source;
-use crate::legs::{LEGS, bend_leg};
 use crate::smoothing::gaussian;
 use glam::{Quat, Vec3};
 use pomp_estimate::{Course, PhysicsSettings, ReplayReport, replay_on};
+use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::random::Draws;
 use pomp_motion::{
     Clip, Gait, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, SimulationTrack, TerrainGrid,

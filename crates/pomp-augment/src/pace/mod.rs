@@ -11,9 +11,9 @@ mod tests;
 
 pub use config::PaceConfig;
 
-use crate::legs::{LEGS, bend_leg};
 use crate::smoothing::gaussian;
 use glam::{Quat, Vec2, Vec3};
+use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::random::Draws;
 use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, smoothstep};
 

@@ -1,8 +1,8 @@
 //! Paths of the feet of a warped clip from foothold to foothold.
 
-use crate::legs::Leg;
 use glam::{Quat, Vec2, Vec3};
 use pomp_estimate::terrain_fit::Stance;
+use pomp_motion::legs::Leg;
 use pomp_motion::{GlobalPose, smoothstep};
 use pomp_terrain::HeightMap;
 

@@ -17,9 +17,9 @@ mod tests;
 
 pub use config::{ReliefKind, WarpConfig};
 
-use crate::legs::{LEGS, bend_leg};
 use feet::{FootPath, Sole};
 use pomp_estimate::terrain_fit::{FitInput, Stance, TerrainFitConfig, sole_heights, stances};
+use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::random::Draws;
 use pomp_motion::statistics::percentile;
 use pomp_motion::{Clip, Gait, Pose, Recording};

@@ -1,8 +1,8 @@
 //! Height of the pelvis of a warped clip.
 
 use super::feet::FootPath;
-use crate::legs::LEGS;
 use crate::smoothing::gaussian;
+use pomp_motion::legs::LEGS;
 use pomp_motion::{GlobalPose, Skeleton};
 
 /// Standard deviation of the smoothing of the pelvis, seconds: a quarter of a step.

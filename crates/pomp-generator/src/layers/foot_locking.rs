@@ -14,12 +14,12 @@
 //! ground 30 and 0, hills 30 and 0, stairs 30 and 0, gaps 30 and 0, 75 N·s 30 and 0, 150 N·s 16 and 0, stops and starts 30 and
 //! 0, jogs 27 and 1. Foot sliding on level ground: 0.11 and 0.54 cm/frame.
 
-use super::sole::{LEGS, Sole};
+use super::sole::Sole;
 use glam::{Quat, Vec2, Vec3};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::OutputFrame;
-use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
-use pomp_motion::{Gait, GlobalPose, JointIndex, Pose, RootFrame, Skeleton, humanoid};
+use pomp_motion::legs::{LEGS, bend_leg};
+use pomp_motion::{Gait, Pose, RootFrame, Skeleton, humanoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -201,7 +201,8 @@ impl FootLocking {
         let asked = asked.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded;
         self.shift_m += (asked - self.shift_m) * (dt_s / (SHIFT_S + dt_s));
 
-        for (leg, [hip, knee, ankle, toe]) in LEGS.into_iter().enumerate() {
+        for (leg, joints) in LEGS.into_iter().enumerate() {
+            let [_, _, ankle, toe] = joints;
             let height = lowest[leg] + self.shift_m;
             let foot = &mut self.feet[leg];
             // Only the foot that passes the other is lifted: lifting both would lift the body, frame after frame.
@@ -210,34 +211,10 @@ impl FootLocking {
             let ball = world.positions[toe.0] + ankles[leg] - world.positions[ankle.0];
             let hold = foot.hold(Vec2::new(ball.x, ball.z));
             let to = ankles[leg] + Vec3::new(hold.x, lift + set_down, hold.y);
-            bend_leg(skeleton, target, &world, [hip, knee, ankle], to, Quat::IDENTITY);
+            bend_leg(skeleton, target, &world, joints, to, Quat::IDENTITY);
         }
         target.root_position.y += self.shift_m;
     }
-}
-
-/// Turns hip and knee of `target` so that the ankle comes to `to`; the foot's rotation in the world is that of `world`,
-/// turned by `turn`. `world` is the pose before its root was moved.
-pub(crate) fn bend_leg(
-    skeleton: &Skeleton,
-    target: &mut Pose,
-    world: &GlobalPose,
-    leg: [JointIndex; 3],
-    to: Vec3,
-    turn: Quat,
-) {
-    let [hip, knee, ankle] = leg.map(|joint| joint.0);
-    let joints = skeleton.joints();
-    let shape =
-        LimbShape { upper_bone: joints[knee].offset, lower_bone: joints[ankle].offset, bend_local: Vec3::Z };
-    let limb = Limb { upper_rotation: world.rotations[hip], lower_rotation: world.rotations[knee] };
-    let moved = target.root_position - world.positions[0];
-    let bent = reach(world.positions[hip] + moved, to, world.positions[knee] + moved, limb, &shape);
-    let pelvis = world.rotations[humanoid::HIPS.0];
-    target.local_rotations[hip] = (pelvis.inverse() * bent.upper_rotation).normalize();
-    target.local_rotations[knee] = (bent.upper_rotation.inverse() * bent.lower_rotation).normalize();
-    target.local_rotations[ankle] =
-        (bent.lower_rotation.inverse() * (turn * world.rotations[ankle])).normalize();
 }
 
 #[cfg(test)]

@@ -1,15 +1,8 @@
 //! The sole of a foot: what of it may touch the ground, and where.
 
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::{GlobalPose, JointIndex, humanoid};
-
-/// Hip, knee, ankle, toe.
-pub(crate) type Leg = [JointIndex; 4];
-
-pub(crate) const LEGS: [Leg; 2] = [
-    [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
-    [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
-];
+use pomp_motion::legs::Leg;
+use pomp_motion::{GlobalPose, humanoid};
 
 /// Length of the toes before the toe joint, fraction of body height: foot length 0.152 H (Drillis and Contini 1966)
 /// less heel and ball.

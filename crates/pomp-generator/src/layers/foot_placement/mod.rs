@@ -14,14 +14,14 @@ mod foot;
 mod foothold;
 mod pelvis;
 
-use super::foot_locking::bend_leg;
 use super::shown_surface::ShownSurface;
-use super::sole::{self, LEGS, Sole};
+use super::sole::{self, Sole};
 use super::speed_adaptation::steepness;
 use foot::{Foot, Step};
 use foothold::Search;
 use glam::{Quat, Vec2, Vec3};
 use pelvis::Pelvis;
+use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::{GlobalPose, JointIndex, Pose, RootFrame, Skeleton};
 use pomp_terrain::HeightMap;
 use schemars::JsonSchema;
@@ -221,8 +221,7 @@ impl FootPlacement {
         let mut pose = level.clone();
         pose.root_position.y += self.pelvis.height_m();
         for (leg, (to, turn)) in LEGS.into_iter().zip(goals) {
-            let [hip, knee, ankle, _] = leg;
-            bend_leg(skeleton, &mut pose, world, [hip, knee, ankle], to, turn);
+            bend_leg(skeleton, &mut pose, world, leg, to, turn);
         }
         pose
     }

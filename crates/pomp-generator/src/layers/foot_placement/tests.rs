@@ -1,5 +1,4 @@
 use super::*;
-use pomp_motion::JointIndex;
 use pomp_terrain::{Shape, StartArea, TerrainSpec, generate};
 
 const DT_S: f32 = 1.0 / 60.0;
@@ -27,10 +26,9 @@ fn module(skeleton: &Skeleton, ground: &Ground<'_>, frame: usize, speed_mps: f32
         let z = stride * (whole + swing - 0.5 * leg as f32 + 0.32);
         let x = world.positions[joints[2].0].x;
         let y = ground.shown(x, z) + 0.039 * HEIGHT_M + 0.06 * (std::f32::consts::PI * swing).sin();
-        let [hip, knee, ankle, _]: [JointIndex; 4] = joints;
         let lean = (ground.shown(x, z + 0.14) - ground.shown(x, z - 0.04)).atan2(0.18);
         let turn = Quat::from_rotation_x(-lean);
-        bend_leg(skeleton, &mut pose, &world, [hip, knee, ankle], Vec3::new(x, y, z), turn);
+        bend_leg(skeleton, &mut pose, &world, joints, Vec3::new(x, y, z), turn);
     }
     pose
 }

@@ -1,27 +1,21 @@
 //! The legs of the project skeleton, and their inverse kinematics.
 
+use crate::two_bone_ik::{Limb, LimbShape, reach};
+use crate::{GlobalPose, JointIndex, Pose, Skeleton, humanoid};
 use glam::{Quat, Vec3};
-use pomp_motion::two_bone_ik::{Limb, LimbShape, reach};
-use pomp_motion::{GlobalPose, JointIndex, Pose, Skeleton, humanoid};
 
 /// Joints of a leg: hip, knee, ankle, toe.
-pub(crate) type Leg = [JointIndex; 4];
+pub type Leg = [JointIndex; 4];
 
 /// Hip, knee, ankle, toe of both legs.
-pub(crate) const LEGS: [Leg; 2] = [
+pub const LEGS: [Leg; 2] = [
     [humanoid::LEFT_UP_LEG, humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::LEFT_TOE],
     [humanoid::RIGHT_UP_LEG, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE],
 ];
+
 /// Turns hip and knee of `pose` so that the ankle comes to `to`; the foot's world rotation is that of `world`, turned
 /// by `turn`. `world` is the pose before its root was moved.
-pub(crate) fn bend_leg(
-    skeleton: &Skeleton,
-    pose: &mut Pose,
-    world: &GlobalPose,
-    leg: Leg,
-    to: Vec3,
-    turn: Quat,
-) {
+pub fn bend_leg(skeleton: &Skeleton, pose: &mut Pose, world: &GlobalPose, leg: Leg, to: Vec3, turn: Quat) {
     let [hip, knee, ankle, _] = leg.map(|joint| joint.0);
     let joints = skeleton.joints();
     let shape =
