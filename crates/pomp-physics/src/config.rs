@@ -37,6 +37,156 @@ pub struct DynamicConfig {
     pub assist: AssistConfig,
     /// When a state counts as diverged.
     pub guard: GuardConfig,
+    /// Balance by the legs, in place of the root assist. Left out, it is off.
+    #[serde(default)]
+    pub balance: BalanceConfig,
+}
+
+/// Balance by the legs: what the body needs to stay up is pressed on the ground by its feet, and nothing else holds it. It takes the place
+/// of the root assist, whose settings then count for nothing. Made for four steps a frame; `configs/own_feet.toml` has the whole
+/// setting.
+///
+/// The body is led by a proportional and derivative law: at `..._rad_s` with the damping ratio `..._damping`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BalanceConfig {
+    /// Off, the root assist holds the body. Default false.
+    pub enabled: bool,
+    /// Law of the centre of mass along the ground, rad/s; default 4.
+    pub horizontal_rad_s: f32,
+    /// Default 1.3.
+    pub horizontal_damping: f32,
+    /// Largest acceleration that it asks for, m/s²; default 8.
+    pub horizontal_most_m_s2: f32,
+    /// Law of the height of the centre of mass, rad/s; default 18.
+    pub vertical_rad_s: f32,
+    /// Default 1.
+    pub vertical_damping: f32,
+    /// Largest acceleration that it asks for, m/s²; default 7.
+    pub vertical_most_m_s2: f32,
+    /// Law of the pelvis's rotation, rad/s; default 20.
+    pub pelvis_rad_s: f32,
+    /// Default 1.
+    pub pelvis_damping: f32,
+    /// Largest angular acceleration that it asks for, rad/s²; default 150.
+    pub pelvis_most_rad_s2: f32,
+    /// Share of the centre of mass's place that is told from the feet that stand; the rest is told from the target's place in the world.
+    /// Default 0.75.
+    pub by_feet: f32,
+    /// Time constant with which the target's velocities are smoothed, seconds; default 0.04.
+    pub smoothing_s: f32,
+    /// Stiffness of the drives of a leg that stands, as a share of what it is in the air. Stiff legs press against what the feet are to
+    /// give, and bounce. Default 0.03.
+    pub stance_stiffness: f32,
+    /// The same of their damping. Default 0.1.
+    pub stance_damping: f32,
+    /// Height of the target's sole over the ground from which on it does not stand, metres; default 0.027.
+    pub stance_height_m: f32,
+    /// Speed of the target's sole from which on it does not stand, m/s; default 1.
+    pub stance_speed_m_s: f32,
+    /// Clearance of a swinging sole over the ground, metres: one that touches it trips the body. Default 0.06.
+    pub clearance_m: f32,
+    /// How far a swinging foot goes along the heading for each m/s that the body is too fast, seconds; default 0.1.
+    pub step_along_s: f32,
+    /// The same across; default 0.33.
+    pub step_across_s: f32,
+    /// Fastest that a foot is so moved, m/s; default 3.
+    pub step_speed_m_s: f32,
+    /// Time constant with which the target of a foot that stands comes back, seconds; default 0.4.
+    pub step_return_s: f32,
+    /// What an error of the horizontal force counts beside one of the vertical force, where not both can be had; default 0.33.
+    pub horizontal_weight: f32,
+    /// What an error of the moment about the vertical counts beside one about the other axes; default 0.5.
+    pub yaw_weight: f32,
+    /// How readily the toes bear, beside heel and ball, 0.05 to 1; default 0.3.
+    pub toe_share: f32,
+    /// Share of the friction that is relied on; default 0.9.
+    pub friction_share: f32,
+    /// Largest force from outside in place of what the feet cannot give, body weights; default 0, none.
+    pub residual_force_bw: f32,
+    /// The same of torque, body weights × metres; default 0, none.
+    pub residual_torque_bw_m: f32,
+}
+
+impl Default for BalanceConfig {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            horizontal_rad_s: 4.0,
+            horizontal_damping: 1.3,
+            horizontal_most_m_s2: 8.0,
+            vertical_rad_s: 18.0,
+            vertical_damping: 1.0,
+            vertical_most_m_s2: 7.0,
+            pelvis_rad_s: 20.0,
+            pelvis_damping: 1.0,
+            pelvis_most_rad_s2: 150.0,
+            by_feet: 0.75,
+            smoothing_s: 0.04,
+            stance_stiffness: 0.03,
+            stance_damping: 0.1,
+            stance_height_m: 0.027,
+            stance_speed_m_s: 1.0,
+            clearance_m: 0.06,
+            step_along_s: 0.1,
+            step_across_s: 0.33,
+            step_speed_m_s: 3.0,
+            step_return_s: 0.4,
+            horizontal_weight: 0.33,
+            yaw_weight: 0.5,
+            toe_share: 0.3,
+            friction_share: 0.9,
+            residual_force_bw: 0.0,
+            residual_torque_bw_m: 0.0,
+        }
+    }
+}
+
+impl Validate for BalanceConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        for (field, value) in [
+            ("horizontal_rad_s", self.horizontal_rad_s),
+            ("vertical_rad_s", self.vertical_rad_s),
+            ("pelvis_rad_s", self.pelvis_rad_s),
+        ] {
+            fields.within(field, value, 0.0..=100.0)?;
+        }
+        for (field, value) in [
+            ("horizontal_damping", self.horizontal_damping),
+            ("vertical_damping", self.vertical_damping),
+            ("pelvis_damping", self.pelvis_damping),
+            ("horizontal_weight", self.horizontal_weight),
+            ("yaw_weight", self.yaw_weight),
+            ("step_along_s", self.step_along_s),
+            ("step_across_s", self.step_across_s),
+            ("smoothing_s", self.smoothing_s),
+        ] {
+            fields.within(field, value, 0.0..=10.0)?;
+        }
+        for (field, value) in [
+            ("horizontal_most_m_s2", self.horizontal_most_m_s2),
+            ("vertical_most_m_s2", self.vertical_most_m_s2),
+            ("pelvis_most_rad_s2", self.pelvis_most_rad_s2),
+            ("residual_force_bw", self.residual_force_bw),
+            ("residual_torque_bw_m", self.residual_torque_bw_m),
+        ] {
+            fields.within(field, value, 0.0..=MOST)?;
+        }
+        for (field, value) in [
+            ("by_feet", self.by_feet),
+            ("stance_stiffness", self.stance_stiffness),
+            ("stance_damping", self.stance_damping),
+            ("friction_share", self.friction_share),
+        ] {
+            fields.within(field, value, 0.0..=1.0)?;
+        }
+        fields.within("stance_height_m", self.stance_height_m, 1e-3..=0.5)?;
+        fields.within("stance_speed_m_s", self.stance_speed_m_s, 1e-2..=100.0)?;
+        fields.within("clearance_m", self.clearance_m, 0.0..=0.2)?;
+        fields.within("step_speed_m_s", self.step_speed_m_s, 0.0..=100.0)?;
+        fields.within("step_return_s", self.step_return_s, 0.02..=100.0)?;
+        fields.within("toe_share", self.toe_share, 0.05..=1.0)
+    }
 }
 
 /// Compliance of contacts: the spring and damper of a mass on the ground. For a pair of links and for a link on the ground the mass is
@@ -227,6 +377,7 @@ impl Default for DynamicConfig {
                 max_depth_in_ground_m: 0.05,
                 max_time_in_ground_s: 0.2,
             },
+            balance: BalanceConfig::default(),
         }
     }
 }
@@ -245,7 +396,8 @@ impl Validate for DynamicConfig {
         limits.within("stiffness_nm_per_rad", self.limits.stiffness_nm_per_rad, 0.0..=MOST)?;
         limits.within("damping_s", self.limits.damping_s, 0.0..=10.0)?;
         self.assist.check(&fields.section("assist"))?;
-        self.guard.check(&fields.section("guard"))
+        self.guard.check(&fields.section("guard"))?;
+        self.balance.check(&fields.section("balance"))
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::balance::MovedFoot;
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,11 @@ pub(crate) struct Controls {
     pub(crate) assist_given_n: Vec3,
     /// How much of a blow there is to get over, 0 to 1.
     pub(crate) struck: f32,
+    /// Smoothed velocity of the target's centre of mass, m/s, and angular velocity of its pelvis, rad/s, of a body that balances;
+    /// none before the first frame.
+    pub(crate) led: Option<(Vec3, Vec3)>,
+    /// Feet of the target of a body that balances.
+    pub(crate) feet: [MovedFoot; 2],
     pub(crate) divergences: u32,
     /// For how long a joint has been too deep in the ground.
     pub(crate) frames_in_ground: u32,
@@ -23,6 +29,8 @@ impl Controls {
             strength_scale: 1.0,
             assist_given_n: Vec3::ZERO,
             struck: 0.0,
+            led: None,
+            feet: [MovedFoot::default(); 2],
             divergences: 0,
             frames_in_ground: 0,
         }

@@ -144,6 +144,8 @@ pub(crate) struct DriveOutcome {
 
 /// A torque may exceed its limit by this share before the step is taken again.
 const TOLERANCE: f32 = 1.01;
+/// Masses of the body per step with which a held root resists.
+const HOLD: f32 = 100.0;
 /// Softening aims below the limit, since a softer drive lets the velocity error grow.
 const AIM: f32 = 0.99;
 
@@ -151,9 +153,9 @@ const AIM: f32 = 0.99;
 const MOST_EXPECTED: f32 = 0.8;
 
 /// What the drives know of a step: torque in the parent's frame and gains of every joint.
-pub(crate) struct ExpectedDrives<'a> {
+pub(crate) struct ExpectedDrives {
     pub(crate) torques: Vec<Vec3>,
-    pub(crate) gains: &'a [GainScale],
+    pub(crate) gains: Vec<GainScale>,
 }
 
 /// Gains, limits and scales of a run.
@@ -230,7 +232,7 @@ impl Drives {
         target: &Pose,
         velocity: &PoseVelocity,
         scales: (f32, f32),
-        expected: Option<&ExpectedDrives<'_>>,
+        expected: Option<&ExpectedDrives>,
     ) -> DrivePlan {
         let (strength, assist) = scales;
         let mut joints = vec![Spring::default(); self.drives.len()];
@@ -270,7 +272,7 @@ impl Drives {
         target: &Pose,
         velocity: &PoseVelocity,
         strength: f32,
-        expected: Option<&ExpectedDrives<'_>>,
+        expected: Option<&ExpectedDrives>,
     ) -> Spring {
         let current = state.local_rotations[i];
         let drive = self.drives[i];
@@ -349,6 +351,40 @@ impl DrivePlan {
             let effort = (spring.stiffness * spring.error + spring.expected).length();
             self.scale.joints[i] = Softening::to_limit(self.joint_limits[i], effort);
         }
+    }
+
+    /// The same with the root held at these velocities at the end of the step, m/s and rad/s, whatever it takes.
+    pub(crate) fn holding_root(&self, mass_kg: f32, h: f32, linear: Vec3, angular: Vec3) -> Self {
+        let hold = |velocity| Spring {
+            damping: Vec3::splat(HOLD * mass_kg / h),
+            target_velocity: velocity,
+            ..Spring::default()
+        };
+        let mut held = self.clone();
+        held.replace_root(hold(linear), hold(angular));
+        held
+    }
+
+    /// Lets a force and a torque from outside act on the root in place of its springs, N and N·m, and adds `torques` to the joints,
+    /// N·m, each in the frame of its parent.
+    pub(crate) fn balance_by(&mut self, force: Vec3, torque: Vec3, torques: &[Vec3]) {
+        let constant = |effort| Spring { expected: effort, ..Spring::default() };
+        self.replace_root(constant(force), constant(torque));
+        for (joint, torque) in self.joints.iter_mut().zip(torques).skip(1) {
+            joint.expected += *torque;
+        }
+    }
+
+    /// Other springs of the root, without bounds.
+    fn replace_root(&mut self, force: Spring, torque: Spring) {
+        self.assist_force = force;
+        self.assist_torque = torque;
+        self.horizontal_limit = f32::INFINITY;
+        self.vertical_limit = f32::INFINITY;
+        self.torque_limit = f32::INFINITY;
+        self.scale.horizontal = Softening::NONE;
+        self.scale.vertical = Softening::NONE;
+        self.scale.torque = Softening::NONE;
     }
 
     /// The springs of a ragdoll in the state `motion` for a step of length `h`, as softened, into `drives`.

@@ -29,6 +29,7 @@
 //!
 //! What it does not do: it reads no clips, knows no networks, and is not differentiated.
 
+mod balance;
 mod body;
 mod boxes;
 mod config;
@@ -54,7 +55,9 @@ mod world;
 
 pub use body::{BodyShape, body_height, body_masses, body_shapes};
 pub use boxes::{BoxState, ThrownBox};
-pub use config::{AssistConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig};
+pub use config::{
+    AssistConfig, BalanceConfig, ContactConfig, Drive, DriveConfig, DynamicConfig, GuardConfig, LimitConfig,
+};
 pub use error::PhysicsError;
 pub use expectation::{Expectation, GainScale, Support};
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};

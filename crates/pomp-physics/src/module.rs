@@ -374,6 +374,7 @@ fn differing_setting(a: &DynamicConfig, b: &DynamicConfig) -> Option<&'static st
         limits: _,
         assist: _,
         guard: _,
+        balance: _,
     } = a;
     let settings = [
         ("frame_rate_hz", *frame_rate_hz == b.frame_rate_hz),

@@ -1,10 +1,11 @@
 //! A frame of all ragdolls of one world, of which there may be one.
 
+use crate::balance::Led;
 use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::motion::Motion;
 use crate::world::{ContactImpulses, World};
-use crate::{DynamicModule, Expectation, PhysicsError, PoseVelocity, Push};
+use crate::{DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push};
 use pomp_motion::Pose;
 use pomp_motion::glam::Vec3;
 use std::sync::Arc;
@@ -30,12 +31,14 @@ pub struct MemberStep<'a> {
 }
 
 /// [`MemberStep`] as the drives take it.
-struct Aim<'a> {
-    from: Pose,
-    to: Pose,
-    velocity: PoseVelocity,
+pub(crate) struct Aim<'a> {
+    pub(crate) from: Pose,
+    pub(crate) to: Pose,
+    pub(crate) velocity: PoseVelocity,
     pushes: &'a [Push],
     expected: Option<&'a Expectation>,
+    /// How the target moves, for a body that balances by its legs.
+    pub(crate) led: Option<Led>,
 }
 
 /// Sums over the steps of a frame, of one ragdoll.
@@ -137,16 +140,14 @@ impl DynamicModule {
             return not_together("they are of several worlds, or not in the order in which they were made");
         }
         let mut aims = Vec::with_capacity(steps.len());
-        for (module, step) in modules.iter().zip(steps) {
+        for (module, step) in modules.iter_mut().zip(steps) {
             module.check_pose("target at the start of the frame", step.from)?;
             module.check_pose("target at the end of the frame", step.to)?;
             module.check_pushes(step.pushes)?;
             if let Some(expected) = step.expected {
                 expected.check(module.names.len())?;
             }
-            let (from, to) = (module.drives.allowed_pose(step.from), module.drives.allowed_pose(step.to));
-            let velocity = PoseVelocity::between(&from, &to, module.frame_s());
-            aims.push(Aim { from, to, velocity, pushes: step.pushes, expected: step.expected });
+            aims.push(module.aim(&world, step));
         }
         for (module, step) in modules.iter_mut().zip(steps) {
             module.strike(step.pushes.iter().map(|push| push.impulse_ns).sum());
@@ -169,6 +170,7 @@ impl DynamicModule {
         }
         for (module, totals) in modules.iter_mut().zip(&totals) {
             module.settle_assist(totals.assist_impulse / frame_s);
+            module.note_loads(&totals.contacts.from_ground);
             let blows = totals.contacts.from_boxes.iter().chain(&totals.contacts.from_characters);
             module.strike(blows.copied().sum());
         }
@@ -193,6 +195,30 @@ impl DynamicModule {
     }
 }
 
+impl DynamicModule {
+    /// What a step asks of the drives.
+    fn aim<'a>(&mut self, world: &World, step: &MemberStep<'a>) -> Aim<'a> {
+        let (mut from, mut to) = (self.drives.allowed_pose(step.from), self.drives.allowed_pose(step.to));
+        let balances = self.balances();
+        if balances {
+            let led = self.led_velocity((to.root_position - from.root_position) / self.frame_s());
+            self.move_feet(world, led, &mut from, &mut to);
+        }
+        let velocity = PoseVelocity::between(&from, &to, self.frame_s());
+        let mut aim = Aim { from, to, velocity, pushes: step.pushes, expected: step.expected, led: None };
+        if balances {
+            self.lead(world, &mut aim);
+        }
+        aim
+    }
+
+    /// Whether the legs hold the body up in place of the assist: not while the assist is scaled to nothing, which is what a body on
+    /// the ground gets.
+    fn balances(&self) -> bool {
+        self.config.balance.enabled && self.controls.assist_scale > 0.0
+    }
+}
+
 /// One step, which begins after the share `elapsed` of the frame.
 fn substep(
     world: &mut World,
@@ -202,13 +228,27 @@ fn substep(
     totals: &mut [Totals],
 ) -> Result<(), Diverged> {
     let starts: Vec<Motion> = (0..aims.len()).map(|member| world.motion(member)).collect();
+    world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
+    let stances: Vec<[f32; 2]> = modules
+        .iter()
+        .zip(aims)
+        .enumerate()
+        .map(|(member, (module, aim))| match &aim.led {
+            Some(led) => world.stance(module, member, (&led.from, &led.to)),
+            None => [0.0; 2],
+        })
+        .collect();
     let mut plans: Vec<DrivePlan> = modules
         .iter()
         .zip(aims)
         .enumerate()
-        .map(|(member, (module, aim))| plan(world, module, member, aim, &starts[member], elapsed))
+        .map(|(member, (module, aim))| {
+            plan(world, module, member, aim, (&starts[member], stances[member]), elapsed)
+        })
         .collect();
-    world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
+    if aims.iter().any(|aim| aim.led.is_some()) {
+        balance(world, modules, aims, (&starts, &stances), elapsed, &mut plans)?;
+    }
     let outcomes = solve(world, &starts, &mut plans)?;
     world.finish_step();
     let contacts = world.contact_impulses();
@@ -225,7 +265,7 @@ fn plan(
     module: &DynamicModule,
     member: usize,
     aim: &Aim<'_>,
-    start: &Motion,
+    (start, stance): (&Motion, [f32; 2]),
     elapsed: f32,
 ) -> DrivePlan {
     let state = DriveState {
@@ -235,12 +275,64 @@ fn plan(
         local_rotations: &start.local_rotations,
     };
     let scales = (module.controls.strength_scale, module.controls.assist_scale);
-    let expected = aim.expected.map(|expected| ExpectedDrives {
-        torques: world.expected_torques(member, start, expected),
-        gains: &expected.gains,
-    });
+    let joints = module.names.len();
+    let expected = aim
+        .expected
+        .map(|expected| (world.expected_torques(member, start, expected), expected.gains.clone()));
+    let expected = match (expected, &aim.led) {
+        (None, None) => None,
+        (expected, led) => {
+            let (torques, mut gains) =
+                expected.unwrap_or_else(|| (vec![Vec3::ZERO; joints], vec![GainScale::NONE; joints]));
+            if led.is_some() {
+                module.soften_stance(stance, &mut gains);
+            }
+            Some(ExpectedDrives { torques, gains })
+        }
+    };
     let target = if elapsed == 0.0 { aim.from.clone() } else { aim.from.lerp(&aim.to, elapsed) };
     module.drives.plan(&state, &target, &aim.velocity, scales, expected.as_ref())
+}
+
+/// Takes the springs of the root out of the plans of those that balance, and lets the legs press on the ground in their stead.
+fn balance(
+    world: &mut World,
+    modules: &[&mut DynamicModule],
+    aims: &[Aim<'_>],
+    (starts, stances): (&[Motion], &[[f32; 2]]),
+    elapsed: f32,
+    plans: &mut [DrivePlan],
+) -> Result<(), Diverged> {
+    let h = world.step_s();
+    let mut held = plans.to_vec();
+    let mut wanted = Vec::with_capacity(plans.len());
+    for (member, (module, aim)) in modules.iter().zip(aims).enumerate() {
+        let start = &starts[member];
+        wanted.push(aim.led.as_ref().map(|led| {
+            let wanted = world.wanted_motion(module, (member, start), led, stances[member], elapsed);
+            let (linear, angular) =
+                (start.linear[0] + wanted.linear * h, start.angular[0] + wanted.angular * h);
+            held[member] = plans[member].holding_root(module.config.mass_kg, h, linear, angular);
+            wanted
+        }));
+    }
+    world.solve_step(&held, starts);
+    for (member, wanted) in wanted.into_iter().enumerate() {
+        let Some(wanted) = wanted else { continue };
+        let outcome = outcome(world, member, &held[member])?;
+        let state = (member, &starts[member]);
+        world.balance(modules[member], state, (&outcome, wanted.linear), stances[member], &mut plans[member]);
+    }
+    Ok(())
+}
+
+/// What the drives of ragdoll `member` did in the step as solved.
+fn outcome(world: &World, member: usize, plan: &DrivePlan) -> Result<DriveOutcome, Diverged> {
+    let (root_linear, relative) = world.solved_velocity(member);
+    if !(root_linear.is_finite() && relative.iter().all(|rate| rate.is_finite())) {
+        return Err((member, DivergenceReason::NotFinite));
+    }
+    Ok(plan.outcome(world.step_s(), root_linear, &relative))
 }
 
 /// Solves the step, and solves it again with softer drives while one of them exceeds its limit.
@@ -249,17 +341,12 @@ fn solve(
     starts: &[Motion],
     plans: &mut [DrivePlan],
 ) -> Result<Vec<DriveOutcome>, Diverged> {
-    let h = world.step_s();
     let mut attempt = 1;
     loop {
         world.solve_step(plans, starts);
         let mut outcomes = Vec::with_capacity(plans.len());
         for (member, plan) in plans.iter().enumerate() {
-            let (root_linear, relative) = world.solved_velocity(member);
-            if !(root_linear.is_finite() && relative.iter().all(|rate| rate.is_finite())) {
-                return Err((member, DivergenceReason::NotFinite));
-            }
-            outcomes.push(plan.outcome(h, root_linear, &relative));
+            outcomes.push(outcome(world, member, plan)?);
         }
         if attempt == ATTEMPTS || outcomes.iter().all(|outcome| !outcome.exceeded) {
             return Ok(outcomes);

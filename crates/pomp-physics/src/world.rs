@@ -103,6 +103,11 @@ impl World {
         })
     }
 
+    /// The contacts of the step under way; once it has been solved, with their impulses as guesses.
+    pub(crate) fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
     /// Length of a step, seconds.
     pub(crate) fn step_s(&self) -> f32 {
         self.step_s

@@ -1,5 +1,6 @@
 //! Laws that the dynamic module obeys, with a control beside each treatment.
 
+mod balance;
 mod boxes;
 mod control;
 mod expectation;

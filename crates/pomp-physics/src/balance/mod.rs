@@ -1,0 +1,205 @@
+//! Balance by the legs: the wrench that the body needs is made by the joints of the legs that stand, and the ground gives it.
+//!
+//! A step is solved twice. First with the pelvis held on its way, whatever that takes: what it takes, together with what the
+//! ground gives then, is the wrench that the whole motion needs. It is spread over the points where the feet touch the ground, as
+//! far as friction and soles allow ([`wrench`]). Then without any hold on the pelvis: the joints between the feet and the pelvis get
+//! the torques with which the feet press so on the ground. These are inner torques of the body, within the limits of the drives and
+//! reported with them; nothing acts on the body but the ground. Legs that stand are soft, so that their springs do not press against
+//! it; feet that swing are moved to where they catch the body ([`stance`]).
+
+mod stance;
+mod wrench;
+
+pub(crate) use stance::MovedFoot;
+
+use crate::drive::{DriveOutcome, DrivePlan};
+use crate::motion::Motion;
+use crate::step::Aim;
+use crate::world::World;
+use crate::{DynamicModule, GainScale};
+use pomp_articulated::{Body, Contact, ExternalForce, add_external};
+use pomp_motion::GlobalPose;
+use pomp_motion::glam::{DVec3, Vec3};
+use pomp_motion::legs::LEGS;
+use pomp_motion::rotation::log;
+use stance::FEET;
+use wrench::{Bearing, Wrench, spread};
+
+/// Farther above the ground than this a point of a foot bears nothing yet, metres.
+const BEARS_WITHIN_M: f64 = 0.002;
+/// Least share of a point that touches the ground while the target's foot is off it.
+const LEAST_SHARE: f32 = 0.05;
+/// Feet of which less than this stands tell nothing of the place of the body; from the second on they count in full.
+const TELLING_STANCE: (f32, f32) = (0.05, 0.2);
+
+/// How the target moves in a frame, for a body that balances.
+pub(crate) struct Led {
+    /// The target at the start of the frame and at its end.
+    pub(crate) from: GlobalPose,
+    pub(crate) to: GlobalPose,
+    /// Velocity of its centre of mass, m/s, and angular velocity of its pelvis, rad/s, smoothed.
+    pub(crate) velocity: Vec3,
+    pub(crate) spin: Vec3,
+}
+
+/// How the pelvis of a body that balances is to be moved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Acceleration of the centre of mass, m/s².
+    pub(crate) linear: Vec3,
+    /// Angular acceleration, rad/s².
+    pub(crate) angular: Vec3,
+}
+
+impl DynamicModule {
+    /// Softens the drives of legs that stand, which the feet's forces then govern.
+    pub(crate) fn soften_stance(&self, stance: [f32; 2], gains: &mut [GainScale]) {
+        let config = &self.config.balance;
+        for (joints, stance) in LEGS.into_iter().zip(stance) {
+            for joint in joints {
+                gains[joint.0].stiffness *= 1.0 + stance * (config.stance_stiffness - 1.0);
+                gains[joint.0].damping *= 1.0 + stance * (config.stance_damping - 1.0);
+            }
+        }
+    }
+
+    /// How the target of `aim` moves, after its feet were moved; remembers the smoothed velocities.
+    pub(crate) fn lead(&mut self, world: &World, aim: &mut Aim<'_>) {
+        let config = self.config.balance;
+        let ragdoll = &world.ragdolls[self.member];
+        let center = |pose: &GlobalPose| ragdoll.center_of_mass(pose);
+        let (from, to) =
+            (self.skeleton().forward_kinematics(&aim.from), self.skeleton().forward_kinematics(&aim.to));
+        let now = ((center(&to) - center(&from)) / self.frame_s(), aim.velocity.angular[0]);
+        let share = self.frame_s() / (self.frame_s() + config.smoothing_s);
+        let (velocity, spin) = self.controls.led.unwrap_or(now);
+        let (velocity, spin) = (velocity.lerp(now.0, share), spin.lerp(now.1, share));
+        self.controls.led = Some((velocity, spin));
+        aim.led = Some(Led { from, to, velocity, spin });
+    }
+
+    /// Velocity of the centre of mass of a target whose root goes as `velocity` says, smoothed as far as there is a past.
+    pub(crate) fn led_velocity(&self, velocity: Vec3) -> Vec3 {
+        self.controls.led.map_or(velocity, |(velocity, _)| velocity)
+    }
+}
+
+impl World {
+    /// How ragdoll `member` in the state `start`, whose feet stand as `stance` says, is led to the target `led`, of which the share
+    /// `elapsed` of the frame is over.
+    pub(crate) fn wanted_motion(
+        &self,
+        module: &DynamicModule,
+        (member, start): (usize, &Motion),
+        led: &Led,
+        stance: [f32; 2],
+        elapsed: f32,
+    ) -> Wanted {
+        let config = &module.config.balance;
+        let ragdoll = &self.ragdolls[member];
+        let standing = stance[0] + stance[1];
+        let (nothing, all) = TELLING_STANCE;
+        // Place of the centre of mass in the world, and over the feet that stand.
+        let place = |pose: &GlobalPose| {
+            let foot = |leg: usize| FEET[leg].map(|body| pose.positions[body] * (0.5 * stance[leg]));
+            let feet: Vec3 = (0..2).flat_map(foot).sum();
+            let center = ragdoll.center_of_mass(pose);
+            (center, center - feet / standing.max(nothing))
+        };
+        let (from, to, now) = (place(&led.from), place(&led.to), place(&start.pose));
+        let by_feet = if standing > nothing { config.by_feet * (standing / all).min(1.0) } else { 0.0 };
+        let in_world = from.0.lerp(to.0, elapsed) - now.0;
+        let over_feet = from.1.lerp(to.1, elapsed) - now.1;
+        let error = Vec3 { y: in_world.y, ..in_world.lerp(over_feet, by_feet) };
+        let slip = led.velocity - ragdoll.momentum(start) / ragdoll.total_mass();
+        let rate = Vec3::new(config.horizontal_rad_s, config.vertical_rad_s, config.horizontal_rad_s);
+        let damping =
+            Vec3::new(config.horizontal_damping, config.vertical_damping, config.horizontal_damping);
+        let linear = rate * rate * error + 2.0 * damping * rate * slip;
+        let along = Vec3::new(linear.x, 0.0, linear.z).clamp_length_max(config.horizontal_most_m_s2);
+        let up = linear.y.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
+        let target = led.from.rotations[0].slerp(led.to.rotations[0], elapsed);
+        let turn = log(target * start.local_rotations[0].inverse());
+        let rate = config.pelvis_rad_s;
+        let angular = rate * rate * turn + 2.0 * config.pelvis_damping * rate * (led.spin - start.angular[0]);
+        Wanted {
+            linear: Vec3 { y: up, ..along },
+            angular: angular.clamp_length_max(config.pelvis_most_rad_s2),
+        }
+    }
+
+    /// Sets torques in `plan` with which the feet of ragdoll `member` press on the ground so that the body moves as it did with the
+    /// pelvis held: `held` is what that took. The centre of mass is to be accelerated by `acceleration`, m/s².
+    ///
+    /// What the feet cannot give is left to a residual from outside, as far as the configuration allows one.
+    pub(crate) fn balance(
+        &self,
+        module: &DynamicModule,
+        (member, start): (usize, &Motion),
+        (held, acceleration): (&DriveOutcome, Vec3),
+        stance: [f32; 2],
+        plan: &mut DrivePlan,
+    ) {
+        let config = &module.config.balance;
+        let (h, mass_kg) = (f64::from(self.step_s()), module.config.mass_kg);
+        let body = &self.bodies[member];
+        let kinematics = body.kinematics();
+        let center = kinematics.center_of_mass(body.model());
+        let place = |contact: &Contact| contact.point - kinematics.root_position - center;
+        let of_ground = self.contacts().iter().filter(|c| c.on.body == member && c.from.is_none());
+
+        let pelvis = Wrench::at(-center, held.assist_force.as_dvec3());
+        let mut moment = pelvis.moment + held.assist_torque.as_dvec3();
+        let mut elsewhere = Wrench::default();
+        let (mut bearings, mut feet) = (vec![], vec![]);
+        for contact in of_ground {
+            let given = Wrench::at(place(contact), contact.guess / h);
+            moment += given.moment;
+            match FEET.iter().position(|foot| foot.contains(&contact.on.link)) {
+                Some(leg) if contact.distance < BEARS_WITHIN_M => {
+                    let share = if contact.on.link == FEET[leg][1] { config.toe_share } else { 1.0 };
+                    bearings.push(Bearing {
+                        point: place(contact),
+                        normal: contact.normal,
+                        friction: contact.friction * f64::from(config.friction_share),
+                        share: f64::from((share * stance[leg]).max(LEAST_SHARE)),
+                    });
+                    feet.push(contact);
+                }
+                _ => elsewhere = elsewhere + given,
+            }
+        }
+        let force = self.force_for(mass_kg, acceleration).as_dvec3();
+        let wanted = Wrench { force, moment } - elsewhere;
+        let forces = spread(&bearings, wanted, config, f64::from(mass_kg));
+        let more = feet.iter().zip(&forces).map(|(contact, force)| (*contact, *force - contact.guess / h));
+        let ragdoll = &self.ragdolls[member];
+        let torques = pressing_torques(body, more);
+        let torques: Vec<Vec3> = (0..ragdoll.len())
+            .map(|joint| start.pose.rotations[ragdoll.parent(joint)].inverse() * torques[1 + joint].as_vec3())
+            .collect();
+
+        let given = bearings.iter().zip(&forces).map(|(bearing, force)| Wrench::at(bearing.point, *force));
+        let lacking = given.fold(wanted, |lacking, given| lacking - given);
+        let weight = module.config.body_weight_n() * module.controls.assist_scale;
+        let force = lacking.force.as_vec3().clamp_length_max(config.residual_force_bw * weight);
+        let torque = (lacking.moment.as_vec3() + center.as_vec3().cross(force))
+            .clamp_length_max(config.residual_torque_bw_m * weight);
+        plan.balance_by(force, torque, &torques);
+    }
+}
+
+/// Torques of the joints, one for each block of the model, with which contacts of `body` are pressed on the ground by the forces
+/// `pressed`, N, that the ground then gives back. Those of the root's blocks are 0: nothing is pressed from outside.
+fn pressing_torques<'a>(body: &Body, pressed: impl Iterator<Item = (&'a Contact, DVec3)>) -> Vec<DVec3> {
+    let (model, kinematics) = (body.model(), body.kinematics());
+    let mut torques = vec![DVec3::ZERO; model.blocks()];
+    for (contact, force) in pressed {
+        let point = contact.point - kinematics.root_position;
+        let pressing = ExternalForce { link: contact.on.link, point, force: -force };
+        add_external(model, kinematics, &pressing, &mut torques);
+    }
+    torques[0] = DVec3::ZERO;
+    torques[1] = DVec3::ZERO;
+    torques
+}

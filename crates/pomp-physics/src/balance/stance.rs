@@ -1,0 +1,127 @@
+//! Which feet stand, and where those that swing are set.
+
+use crate::DynamicModule;
+use crate::ground::Ground;
+use crate::world::World;
+use pomp_articulated::Contact;
+use pomp_motion::glam::{Quat, Vec3};
+use pomp_motion::legs::{LEGS, bend_leg};
+use pomp_motion::{GlobalPose, Pose, humanoid};
+use serde::{Deserialize, Serialize};
+
+/// Foot and toes of both legs.
+pub(super) const FEET: [[usize; 2]; 2] =
+    [[humanoid::LEFT_FOOT.0, humanoid::LEFT_TOE.0], [humanoid::RIGHT_FOOT.0, humanoid::RIGHT_TOE.0]];
+/// Distance from the ground at which a foot does not touch it, metres.
+const APART_M: f32 = 0.005;
+/// A foot that bears less than this share of the weight swings.
+const SWING_LOAD: f32 = 0.1;
+/// Most that a swinging foot is lifted, metres.
+const MOST_LIFT_M: f32 = 0.1;
+/// Moves of a foot that are too small to set it anew, metres.
+const SAME_M: f32 = 1e-4;
+
+/// A foot whose target is moved so that the body is caught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MovedFoot {
+    /// How far, world, metres.
+    way: Vec3,
+    /// Vertical force of the ground in the last frame, body weights.
+    load: f32,
+}
+
+/// Heel, ball and tip of the toes of a sole, world.
+fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
+    let [foot, toe] = FEET[leg];
+    let below = |joint: usize, down: f32, ahead: f32| {
+        pose.positions[joint] + pose.rotations[joint] * Vec3::new(0.0, -down, ahead) * height_m
+    };
+    [
+        below(foot, humanoid::ANKLE_HEIGHT, -0.028),
+        below(toe, humanoid::TOE_HEIGHT, 0.0),
+        below(toe, humanoid::TOE_HEIGHT, 0.024),
+    ]
+}
+
+/// Height of a point over the ground, metres.
+fn height(ground: &Ground, point: Vec3) -> f32 {
+    -ground.depth(point).map_or(0.0, |(depth, _)| depth)
+}
+
+impl World {
+    /// How far each foot of ragdoll `member` stands, 0 to 1: it touches the ground, and a part of its sole rests on it in the target,
+    /// which goes `from` a pose `to` another in a frame.
+    pub(crate) fn stance(
+        &self,
+        module: &DynamicModule,
+        member: usize,
+        (from, to): (&GlobalPose, &GlobalPose),
+    ) -> [f32; 2] {
+        let config = &module.config.balance;
+        let height_m = module.body_height_m();
+        let falling = |value: f32, end: f32| ((end - value) / (0.5 * end)).clamp(0.0, 1.0);
+        std::array::from_fn(|leg| {
+            let on_foot =
+                |contact: &&Contact| contact.on.body == member && FEET[leg].contains(&contact.on.link);
+            let distances = self.contacts().iter().filter(on_foot).map(|contact| contact.distance as f32);
+            let touching = (1.0 - distances.fold(f32::INFINITY, f32::min) / APART_M).clamp(0.0, 1.0);
+            let rests =
+                sole(from, height_m, leg).into_iter().zip(sole(to, height_m, leg)).map(|(from, to)| {
+                    falling(height(&self.ground, to), config.stance_height_m)
+                        * falling(from.distance(to) / module.frame_s(), config.stance_speed_m_s)
+                });
+            touching * rests.fold(0.0, f32::max)
+        })
+    }
+}
+
+impl DynamicModule {
+    /// Moves the feet of the target that swing, which goes `from` a pose `to` another in this frame: over the ground, and to where
+    /// they catch a body that is faster or slower than the target, whose centre of mass moves at `led`. To be called once a frame.
+    pub(crate) fn move_feet(&mut self, world: &World, led: Vec3, from: &mut Pose, to: &mut Pose) {
+        let config = self.config.balance;
+        let ragdoll = &world.ragdolls[self.member];
+        let motion = world.motion(self.member);
+        let (at_start, at_end) =
+            (self.skeleton().forward_kinematics(from), self.skeleton().forward_kinematics(to));
+        let ahead = to.local_rotations[0] * Vec3::Z;
+        let ahead = Vec3::new(ahead.x, 0.0, ahead.z).normalize_or(Vec3::Z);
+        let side = Vec3::Y.cross(ahead);
+        let error = ragdoll.momentum(&motion) / ragdoll.total_mass() - led;
+        let catching = ahead * (error.dot(ahead) * config.step_along_s)
+            + side * (error.dot(side) * config.step_across_s);
+        let missed = motion.pose.positions[0] - to.root_position;
+        let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
+        for (leg, joints) in LEGS.into_iter().enumerate() {
+            let MovedFoot { way: before, load } = self.controls.feet[leg];
+            let way = if load < SWING_LOAD {
+                let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
+                let speeds = soles.iter().zip(&next).map(|(from, to)| from.distance(*to) / frame_s);
+                let slowest = speeds.fold(f32::INFINITY, f32::min);
+                let swing = (slowest / config.stance_speed_m_s - 1.0).clamp(0.0, 1.0);
+                let lowest = next.map(|point| height(&world.ground, point + missed));
+                let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
+                let wanted = Vec3 { y: swing * lacking.clamp(0.0, MOST_LIFT_M), ..catching };
+                before + (wanted - before).clamp_length_max(config.step_speed_m_s * frame_s)
+            } else {
+                before * (1.0 - frame_s / config.step_return_s).max(0.0)
+            };
+            self.controls.feet[leg].way = way;
+            let ankle = joints[2].0;
+            for (pose, world, way) in [(&mut *from, &at_start, before), (&mut *to, &at_end, way)] {
+                if way.length_squared() > SAME_M * SAME_M {
+                    let place = world.positions[ankle] + way;
+                    bend_leg(self.skeleton(), pose, world, joints, place, Quat::IDENTITY);
+                }
+            }
+        }
+    }
+
+    /// Remembers how much weight the feet bore in a frame.
+    pub(crate) fn note_loads(&mut self, from_ground: &[Vec3]) {
+        let weight = self.config.body_weight_n() * self.frame_s();
+        for (moved, foot) in self.controls.feet.iter_mut().zip(FEET) {
+            moved.load = foot.iter().map(|body| from_ground[*body].y).sum::<f32>() / weight;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Bodies that nothing outside holds up.
+
+use crate::support::*;
+use pomp_motion::glam::Vec3;
+use pomp_motion::{Pose, humanoid};
+use pomp_physics::{BalanceConfig, DynamicConfig, DynamicModule, Frame, PoseVelocity, Push};
+
+/// The default with balance by the legs, at four steps a frame.
+fn balancing() -> DynamicConfig {
+    let balance = BalanceConfig { enabled: true, ..BalanceConfig::default() };
+    DynamicConfig { steps_per_frame: 4, balance, ..DynamicConfig::default() }
+}
+
+/// The default with neither balance nor assist.
+fn unheld() -> DynamicConfig {
+    let mut config = DynamicConfig { steps_per_frame: 4, ..DynamicConfig::default() };
+    config.assist.horizontal_limit_bw = 0.0;
+    config.assist.angular_limit_bw_m = 0.0;
+    config
+}
+
+fn pelvis(frame: &Frame) -> f32 {
+    frame.pose.positions[humanoid::HIPS.0].y
+}
+
+/// Shifts of the weight over planted feet.
+fn shift(t: f32) -> Pose {
+    let mut pose = crouch(0.06 + 0.03 * (std::f32::consts::TAU * 0.5 * t).sin());
+    pose.root_position.z += 0.03;
+    pose
+}
+
+/// A push of 20 N·s on the back, after two seconds.
+fn pushed(frame: usize) -> Vec<Push> {
+    let impulse_ns = Vec3::Z * 20.0;
+    if frame == 120 { vec![Push { body: humanoid::SPINE2.0, impulse_ns, point: None }] } else { vec![] }
+}
+
+#[test]
+fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_without_balance() {
+    let mut module = module_with(&balancing(), &flat());
+    let frames = follow(&mut module, 600, shift, pushed);
+    let lowest = frames.iter().map(pelvis).fold(f32::INFINITY, f32::min);
+    let weight = balancing().body_weight_n();
+    let ratio = vertical_impulse(&frames[120..]) / (weight * frames[120..].len() as f32 * DT);
+    println!("lowest pelvis {lowest:.2} m, contacts {ratio:.3} m g T");
+    assert!(frames.iter().all(|f| f.assist_force == Vec3::ZERO && f.assist_torque == Vec3::ZERO));
+    assert!(frames.iter().all(|f| f.recovered.is_none()));
+    assert!(lowest > 0.7 && (ratio - 1.0).abs() < 0.02);
+    let limits = balancing().drives;
+    let knees = frames.iter().map(|f| f.joint_torque[2].max(f.joint_torque[6])).fold(0.0, f32::max);
+    assert!(knees < limits.knee.torque_limit_nm * 1.02, "{knees} N·m");
+
+    let mut module = module_with(&unheld(), &flat());
+    let control = follow(&mut module, 600, shift, pushed);
+    let lowest = control.iter().map(pelvis).fold(f32::INFINITY, f32::min);
+    println!("without balance: lowest pelvis {lowest:.2} m");
+    assert!(lowest < 0.5);
+}
+
+#[test]
+fn momentum_changes_by_gravity_contacts_and_pushes_alone() {
+    let config = balancing();
+    let mut module = module_with(&config, &ground(2.0, -1.0, 8.0, |x, z| 0.01 * (5.0 * x + 4.0 * z).sin()));
+    let (a, b) = (walk(0.0), walk(DT));
+    module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
+    let (mut worst, mut largest) = (0.0f32, 0.0f32);
+    for i in 0..180 {
+        let t = i as f32 * DT;
+        let pushes = match i {
+            60 => {
+                vec![Push { body: humanoid::SPINE2.0, impulse_ns: Vec3::new(20.0, 0.0, -10.0), point: None }]
+            }
+            _ => vec![],
+        };
+        let before = module.momentum();
+        let frame = module.step(&walk(t), &walk(t + DT), &pushes).unwrap();
+        let change = module.momentum() - before;
+        let given = frame.contact_impulse.iter().copied().sum::<Vec3>()
+            + Vec3::NEG_Y * (config.body_weight_n() * DT)
+            + pushes.iter().map(|push| push.impulse_ns).sum::<Vec3>();
+        worst = worst.max((change - given).length());
+        largest = largest.max(change.length());
+    }
+    println!("worst residual {worst:.5} N s; largest change in a frame {largest:.1} N s");
+    assert!(worst < 1e-3 * largest, "{worst}");
+}
+
+#[test]
+fn on_ice_a_body_can_neither_brake_nor_turn() {
+    let slide = |friction: f32| -> (DynamicModule, Vec3, Vec3) {
+        let mut module = module_with(&DynamicConfig { friction, ..balancing() }, &flat());
+        let velocity = PoseVelocity { root_linear: Vec3::Z * 0.4, ..PoseVelocity::zero(22) };
+        module.reset(&stand(), &velocity).unwrap();
+        let before = module.momentum();
+        for _ in 0..30 {
+            module.step(&stand(), &stand(), &[]).unwrap();
+        }
+        let after = module.momentum();
+        (module, before, after)
+    };
+    let (_, before, after) = slide(0.0);
+    println!("ice: {before} to {after} N s");
+    assert!(Vec3::new(after.x - before.x, 0.0, after.z - before.z).length() < 1e-3 * before.length());
+    let (_, before, after) = slide(0.6);
+    println!("floor: {before} to {after} N s");
+    assert!(after.z < 0.8 * before.z, "feet that hold brake");
+
+    // A target that turns the pelvis asks for a moment about the vertical, which ice does not give: the feet turn the other way.
+    let turned = |friction: f32| {
+        let mut module = module_with(&DynamicConfig { friction, ..balancing() }, &flat());
+        let turn = |t: f32| {
+            let mut pose = stand();
+            pose.local_rotations[0] = pomp_motion::glam::Quat::from_rotation_y(0.8 * t.min(0.5));
+            pose
+        };
+        let frames = follow(&mut module, 30, turn, no_pushes);
+        let across = |pose: &pomp_motion::GlobalPose| {
+            let across = pose.positions[humanoid::LEFT_FOOT.0] - pose.positions[humanoid::RIGHT_FOOT.0];
+            across.z.atan2(across.x)
+        };
+        across(&frames[29].pose) - across(&frames[0].pose)
+    };
+    let (ice, floor) = (turned(0.0), turned(0.6));
+    println!("turn of the feet: {ice:.3} rad on ice, {floor:.3} rad on the floor");
+    assert!(ice.abs() > 3.0 * floor.abs());
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes_and_goes_on_from_a_snapshot() {
+    let terrain = flat();
+    let mut module = module_with(&balancing(), &terrain);
+    let whole = follow(&mut module, 60, shift, no_pushes);
+    let mut again = module_with(&balancing(), &terrain);
+    follow(&mut again, 30, shift, no_pushes);
+    let saved = again.save();
+    let mut third = module_with(&balancing(), &terrain);
+    third.restore(&saved).unwrap();
+    for (i, frame) in whole.iter().enumerate().skip(30) {
+        let t = i as f32 * DT;
+        assert_eq!(third.step(&shift(t), &shift(t + DT), &[]).unwrap(), *frame);
+    }
+}
