@@ -18,7 +18,7 @@ use crate::layers::standing_posture::straighten;
 use crate::layers::terrain_adaptation::{AdaptedPose, TerrainAdaptation};
 use crate::loop_state::ground_position;
 use crate::{Dynamics, GeneratorConfig, GeneratorError};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{FRAME_RATE_HZ, GlobalPose, Pose, RootFrame, Skeleton};
@@ -55,6 +55,8 @@ struct Motion {
     blending: PoseBlending,
     /// The ragdoll has not been put where it starts yet.
     at_start: bool,
+    /// How far the target was moved with the body after the last frame, world x and z, metres.
+    displaced: Vec2,
     /// No root motion leads the target: the character lies or gets up, and targets are set in the world.
     released: bool,
 }
@@ -105,6 +107,7 @@ impl Character {
                 adaptation,
                 blending: PoseBlending::new(config.layers.pose_blending),
                 at_start: true,
+                displaced: Vec2::ZERO,
                 released: false,
             },
             layers: config.layers.clone(),
@@ -217,6 +220,10 @@ impl Character {
     /// Takes a simulated frame over into the state that the kinematic module is shown, and lets the target give way to the body.
     /// Returns the state of the body as it would be on the shown ground, of which pose blending may show only a part.
     pub fn take_over(&mut self, simulated: &Frame) -> CharacterState {
+        self.motion.displaced = Vec2::ZERO;
+        if self.goes_on_from_target() {
+            return self.go_on_from_target(simulated.pose.positions[0]);
+        }
         let Motion { state, target_frame, from, target, adaptation, blending, released, .. } =
             &mut self.motion;
         let hips = simulated.pose.positions[0];
@@ -234,16 +241,55 @@ impl Character {
         let body = adaptation.module_from_world(&self.skeleton, body, simulated, target, target_frame);
         *state = blending.after_simulation(&self.skeleton, &body, &target.module.0, target_frame, state);
 
-        let before = *target_frame;
-        *target_frame = self.layers.root_following.follow(&before, &body.frame, adaptation.surface());
-        // The target pose moves with its root, so that the next frame's drive starts where the root is now.
-        let turn = from_yaw(wrap_angle(target_frame.yaw - before.yaw));
+        let next = self.layers.root_following.follow(target_frame, &body.frame, adaptation.surface());
+        self.move_target(next);
+        body
+    }
+
+    /// Takes the target over into the state that the kinematic module is shown, as if the body had followed it, and moves the target
+    /// towards the body, whose pelvis is at `pelvis`. Returns the state.
+    fn go_on_from_target(&mut self, pelvis: Vec3) -> CharacterState {
+        let reached = self.pose_of_target();
+        let Motion { state, target_frame, target, adaptation, .. } = &mut self.motion;
+        let root = reached.pose.positions[0];
+        let ground = adaptation.surface().height(root.x, root.z);
+        let mut body =
+            CharacterState::from_world(&self.skeleton, &reached.pose, &reached.velocities, 0.0, ground);
+        body.yaw_rate = CharacterState::yaw_rate_between(&state.frame, &body.frame, FRAME_S);
+        let mut body = adaptation.module_from_world(&self.skeleton, body, &reached, target, target_frame);
+        let next = self.layers.reference_tracking.follow(target_frame, pelvis, adaptation.surface());
+        let way = next.origin - target_frame.origin;
+        adaptation.displace(Vec2::new(way.x, way.z));
+        self.motion.displaced = Vec2::new(way.x, way.z);
+        body.frame = next;
+        self.motion.state.clone_from(&body);
+        self.move_target(next);
+        body
+    }
+
+    /// Whether the kinematic module is shown its own target instead of the simulated body.
+    pub(crate) fn goes_on_from_target(&self) -> bool {
+        self.layers.reference_tracking.enabled
+            && self.dynamics == Dynamics::Simulated
+            && !self.motion.released
+    }
+
+    /// Moves the target with its root to `next`, so that the next frame's drive starts where the root is then.
+    fn move_target(&mut self, next: RootFrame) {
+        let Motion { target_frame, from, target, .. } = &mut self.motion;
+        let way = next.origin - target_frame.origin;
+        let turn = from_yaw(wrap_angle(next.yaw - target_frame.yaw));
         target.each(|pose| {
-            pose.root_position += target_frame.origin - before.origin;
+            pose.root_position += way;
             pose.local_rotations[0] = (turn * pose.local_rotations[0]).normalize();
         });
         from.clone_from(&target.world.0);
-        body
+        *target_frame = next;
+    }
+
+    /// How far the target was moved with the body after the last frame, world x and z, metres.
+    pub(crate) fn displaced(&self) -> Vec2 {
+        self.motion.displaced
     }
 
     /// The target as if a body had followed it, untouched by anything.

@@ -20,6 +20,7 @@ use crate::networks::Networks;
 use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
 use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
+use glam::{Vec2, Vec3};
 use pomp_model::Model;
 use pomp_motion::features::{CharacterState, InputFrame, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
@@ -189,7 +190,13 @@ impl ClosedLoop {
     pub fn observe(&mut self, simulated: &Frame, networks: &mut Networks) -> Result<(), GeneratorError> {
         let body = self.character.take_over(simulated);
         self.phase_window.push(&self.layers.stature.state_to_module(&body));
-        self.state.contact_impulse.copy_from_slice(&simulated.contact_impulse);
+        if self.character.goes_on_from_target() {
+            // A target that is taken for the body feels no ground.
+            self.state.contact_impulse.fill(Vec3::ZERO);
+        } else {
+            self.state.contact_impulse.copy_from_slice(&simulated.contact_impulse);
+        }
+        self.displace(self.character.displaced());
         self.under_way.body = Some(body);
         if self.config.phase_feedback != PhaseFeedback::Constant
             && let Some(output) = &self.state.prediction
@@ -220,7 +227,7 @@ impl ClosedLoop {
         self.append(&body, control.gait, networks)?;
         let speed_scale = self.layers.speed_scale(plan, &self.state, &self.character);
         let position = ground_position(&self.character.state().frame);
-        self.state.cursor.advance(plan, position, speed_scale);
+        self.state.cursor.advance(plan, position - self.state.aside, speed_scale);
         self.state.frame += 1;
         self.layers.fall_recovery.after_simulation(&simulated, pushed, &mut self.character);
         Ok(StepOutput {
@@ -231,6 +238,14 @@ impl ClosedLoop {
             control,
             fallen: self.layers.fall_recovery.has_fallen(),
         })
+    }
+
+    /// The target has been moved by `way` along the ground with the body: its past and its path go along.
+    fn displace(&mut self, way: Vec2) {
+        self.state.aside = self.config.layers.reference_tracking.displaced(self.state.aside, way);
+        if way != Vec2::ZERO {
+            self.state.history.each_key(|key| key.position += way);
+        }
     }
 
     /// Appends the frame to the history. The `wanted` gait says which cycle its phases are on.

@@ -1,6 +1,6 @@
 //! What a frame of the loop changes, and the window of x that is filled from it.
 
-use crate::control::{ControlCursor, ControlPlan};
+use crate::control::{ControlCursor, ControlPlan, ControlSample};
 use crate::layers::Command;
 use crate::start::Start;
 use glam::{Vec2, Vec3};
@@ -30,6 +30,9 @@ pub(crate) struct LoopState {
     pub prediction: Option<OutputFrame>,
     /// Noise of the sampler, which remembers from frame to frame. Written and read by the kinematic module.
     pub noise: CoherentNoise,
+    /// How far the path has been displaced with the body, world x and z, metres. Written after the dynamic module; read where the
+    /// window is filled and where the cursor moves on.
+    pub aside: Vec2,
     /// Share of the external root assist that the user leaves, 0 to 1. Written by the user; read by the dynamic module.
     pub assist_share: f32,
 }
@@ -40,6 +43,7 @@ impl LoopState {
         self.history = History::new(start.history);
         self.future_codes = start.future_phase_codes;
         self.prediction = None;
+        self.aside = Vec2::ZERO;
     }
 
     /// Phase codes of all keys (`width` each): past from the history, present and future from the last frame.
@@ -126,7 +130,11 @@ pub(crate) fn window_keys(
     let LoopState { history, prediction, .. } = state;
     let (plan, plan_frame): (&ControlPlan, f32) = (&command.plan, command.frame);
     let now = history.at(0).key;
-    let plan_now = plan.at(plan_frame);
+    let at = |frame: f32| {
+        let sample = plan.at(frame);
+        ControlSample { position: sample.position + state.aside, ..sample }
+    };
+    let plan_now = at(plan_frame);
     std::array::from_fn(|k| {
         if k < PAST_KEYS {
             return history.at(KEY_OFFSETS[k]).key;
@@ -135,7 +143,7 @@ pub(crate) fn window_keys(
             return now;
         }
         let share = (k - PAST_KEYS) as f32 / (FUTURE_KEYS - 1) as f32;
-        let wanted = plan.at(plan_frame + command.speed_scale * KEY_OFFSETS[k] as f32);
+        let wanted = at(plan_frame + command.speed_scale * KEY_OFFSETS[k] as f32);
         let led = now.position
             + (wanted.position - plan_now.position)
             + (plan_now.position - now.position).clamp_length_max(1.0) * share;

@@ -90,6 +90,7 @@ impl Generator {
             prediction: None,
             noise: networks.noise(*seed, FRAME_S, config.noise_memory_s),
             assist_share: 1.0,
+            aside: Vec2::ZERO,
         };
         let inner = ClosedLoop {
             layers: Layers::new(config, &kinematic, stature, &character),

@@ -13,10 +13,10 @@
 //! | command (`step_steered` alone) | `turn_limit` |
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
 //! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
-//! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `phase_stabiliser`, `gait_recovery`, `fall_recovery` |
+//! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `reference_tracking`, `phase_stabiliser`, `gait_recovery`, `fall_recovery` |
 //! | `reset`: the module leads again after getting up | `path_rejoining`, `foot_locking`, `foot_placement` |
 //!
-//! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`) belong to [`crate::Character`], so that
+//! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`, `reference_tracking`) belong to [`crate::Character`], so that
 //! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by `Layers`.
 
 pub(crate) mod fall_recovery;
@@ -27,6 +27,7 @@ pub(crate) mod jog_start;
 pub(crate) mod path_rejoining;
 pub(crate) mod phase_stabiliser;
 pub(crate) mod pose_blending;
+pub(crate) mod reference_tracking;
 pub(crate) mod root_following;
 pub(crate) mod shown_surface;
 pub(crate) mod sole;
@@ -44,6 +45,7 @@ pub use jog_start::JogStartConfig;
 pub use path_rejoining::PathRejoiningConfig;
 pub use phase_stabiliser::PhaseStabiliserConfig;
 pub use pose_blending::PoseBlendingConfig;
+pub use reference_tracking::ReferenceTrackingConfig;
 pub use root_following::RootFollowingConfig;
 pub use shown_surface::ShownSurfaceConfig;
 pub use speed_adaptation::SpeedAdaptationConfig;
@@ -88,6 +90,8 @@ pub struct LayersConfig {
     pub pose_blending: PoseBlendingConfig,
     /// The root of the target follows the simulated root slowly instead of at once.
     pub root_following: RootFollowingConfig,
+    /// The kinematic module goes on from its own target, and the body tracks it; pose blending and root following then do not act.
+    pub reference_tracking: ReferenceTrackingConfig,
     /// Phase codes that have left the cycle of their gait are led back to it.
     pub phase_stabiliser: PhaseStabiliserConfig,
     /// A lost gait restarts from its last good stride.
@@ -106,7 +110,7 @@ pub struct LayersConfig {
 
 impl LayersConfig {
     /// Names of all layers, as in the configuration.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 15] = [
         "foot_locking",
         "foot_placement",
         "shown_surface",
@@ -114,6 +118,7 @@ impl LayersConfig {
         "standing_posture",
         "pose_blending",
         "root_following",
+        "reference_tracking",
         "phase_stabiliser",
         "gait_recovery",
         "fall_recovery",
@@ -142,6 +147,7 @@ impl LayersConfig {
             "standing_posture" => &mut self.standing_posture.enabled,
             "pose_blending" => &mut self.pose_blending.enabled,
             "root_following" => &mut self.root_following.enabled,
+            "reference_tracking" => &mut self.reference_tracking.enabled,
             "phase_stabiliser" => &mut self.phase_stabiliser.enabled,
             "gait_recovery" => &mut self.gait_recovery.enabled,
             "fall_recovery" => &mut self.fall_recovery.enabled,
@@ -160,6 +166,7 @@ impl Validate for LayersConfig {
         self.standing_posture.check(&fields.section("standing_posture"))?;
         self.pose_blending.check(&fields.section("pose_blending"))?;
         self.root_following.check(&fields.section("root_following"))?;
+        self.reference_tracking.check(&fields.section("reference_tracking"))?;
         self.phase_stabiliser.check(&fields.section("phase_stabiliser"))?;
         self.fall_recovery.check(&fields.section("fall_recovery"))?;
         self.turn_limit.check(&fields.section("turn_limit"))?;

@@ -108,6 +108,13 @@ impl TerrainAdaptation {
         Vec3::new(way.x, 0.0, way.y)
     }
 
+    /// All that the target stands on has moved by `way` along the ground, world metres.
+    pub fn displace(&mut self, way: Vec2) {
+        if let Some(locking) = &mut self.locking {
+            locking.shift(way);
+        }
+    }
+
     /// Forward: the predicted pose, its root in `root` and moving at `travel` (world x and z, m/s), locked to the shown ground,
     /// and the same on the terrain. `last` is the module pose of the frame before, `body` the simulated body, where there is one.
     #[allow(clippy::too_many_arguments, reason = "the prediction, its place, and what was before")]

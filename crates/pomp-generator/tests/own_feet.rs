@@ -1,0 +1,50 @@
+//! `configs/own_feet.toml`: a walker that nothing outside holds up.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_config::{Origin, resolve};
+use pomp_embedded::Device;
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset};
+use pomp_terrain::HeightMap;
+use std::path::PathBuf;
+
+fn own_feet() -> GeneratorConfig {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../configs/own_feet.toml"].iter().collect();
+    resolve(Origin::File(&path), &[]).unwrap().checked().unwrap()
+}
+
+/// Time until a walk of `config` falls, seconds, at most `seconds`.
+fn holds(config: &GeneratorConfig, seed: u64, seconds: f32) -> f32 {
+    let model = pomp_embedded::load(&Device::flex()).unwrap();
+    let plan = ControlPlan::preset(Preset::Walk, 20.0, FRAME_RATE_HZ);
+    let terrain = HeightMap::flat(60.0, 1.0).unwrap();
+    let start = config.start_gait(&plan, &model);
+    let mut generator = Generator::new(&model, terrain, config, start, seed).unwrap();
+    for frame in 0..(seconds * FRAME_RATE_HZ) as usize {
+        let step = generator.step(&plan, &[]).unwrap();
+        let simulated = &step.simulated;
+        assert_eq!((simulated.assist_force, simulated.assist_torque), Default::default());
+        if step.fallen || simulated.recovered.is_some() {
+            return frame as f32 / FRAME_RATE_HZ;
+        }
+    }
+    seconds
+}
+
+#[test]
+fn walks_go_on_with_no_force_from_outside_and_fall_at_once_without_balance() {
+    let config = own_feet();
+    let mut unheld = config.clone();
+    unheld.dynamic.balance.enabled = false;
+    unheld.dynamic.assist.horizontal_limit_bw = 0.0;
+    unheld.dynamic.assist.angular_limit_bw_m = 0.0;
+    let (mut balanced, mut control) = (vec![], vec![]);
+    for seed in 10_001..10_007 {
+        balanced.push(holds(&config, seed, 6.0));
+        control.push(holds(&unheld, seed, 6.0));
+    }
+    println!("seconds: balanced {balanced:?}, without balance {control:?}");
+    // Nine of ten hold so long (docs/experiments/0074-own-feet.md).
+    assert!(balanced.iter().filter(|s| **s == 6.0).count() >= 4);
+    assert!(control.iter().all(|s| *s < 2.5));
+}
