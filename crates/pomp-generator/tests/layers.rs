@@ -4,7 +4,8 @@
 
 use pomp_embedded::Device;
 use pomp_generator::{
-    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, LayersConfig, LiveControl, Preset, Steering,
+    ControlPlan, Dynamics, FRAME_RATE_HZ, Generator, GeneratorConfig, LayersConfig, LiveControl, Preset,
+    Steering,
 };
 use pomp_model::Model;
 use pomp_motion::Gait;
@@ -79,6 +80,17 @@ fn every_switch_changes_a_rollout_in_which_its_layer_acts_and_no_other() {
         let left_out = rollout(&without(name), terrain, command, seconds, pushed);
         assert_eq!(with != left_out, acts, "{name} on {terrain}, {command:?}, pushed {pushed}");
     }
+}
+
+#[test]
+fn reference_tracking_goes_on_from_the_target_and_changes_nothing_where_nothing_is_simulated() {
+    let with = |enabled: bool, dynamics: Dynamics| {
+        let mut config = GeneratorConfig { dynamics, ..GeneratorConfig::default() };
+        config.layers.reference_tracking.enabled = enabled;
+        rollout(&config, "flat", Preset::Walk, 2.0, false)
+    };
+    assert!(with(true, Dynamics::Simulated) != with(false, Dynamics::Simulated));
+    assert!(with(true, Dynamics::KinematicOnly) == with(false, Dynamics::KinematicOnly));
 }
 
 #[test]

@@ -11,7 +11,7 @@
 //!
 //! Cost: below 0.2 % of a frame.
 //!
-//! Evidence: docs/experiments/0074-own-feet.md.
+//! Evidence: docs/experiments/0075-own-feet.md.
 
 use crate::layers::shown_surface::ShownSurface;
 use crate::loop_state::ground_position;
