@@ -478,6 +478,16 @@ impl DynamicConfig {
         Self { friction: 0.3, ..Self::default() }
     }
 
+    /// Largest horizontal force (N) and largest torque (N·m) from outside on the root: of the assist, or of what balance leaves to it.
+    pub fn external_limits(&self) -> [f32; 2] {
+        let limits = if self.balance.enabled {
+            [self.balance.residual_force_bw, self.balance.residual_torque_bw_m]
+        } else {
+            [self.assist.horizontal_limit_bw, self.assist.angular_limit_bw_m]
+        };
+        limits.map(|limit| limit * self.body_weight_n())
+    }
+
     /// Body weight, newtons.
     pub fn body_weight_n(&self) -> f32 {
         self.mass_kg * self.gravity_m_s2

@@ -115,11 +115,9 @@ impl Generator {
         self.inner.character.body().body_masses()
     }
 
-    /// Largest horizontal force (N) and largest torque (N·m) of the root assist.
+    /// Largest horizontal force (N) and largest torque (N·m) from outside on the root.
     pub fn assist_limit(&self) -> [f32; 2] {
-        let config = self.inner.character.body().config();
-        let weight_n = config.body_weight_n();
-        [config.assist.horizontal_limit_bw, config.assist.angular_limit_bw_m].map(|limit| limit * weight_n)
+        self.inner.character.body().config().external_limits()
     }
 
     /// The skeleton that moves.
