@@ -34,6 +34,7 @@ pub(crate) fn cut(recording: &Recording, range: Range<usize>) -> Recording {
         efforts: recording.efforts.as_ref().map(|efforts| EffortTrack {
             joint_torque: rows(&efforts.joint_torque, &range),
             assist_limit: efforts.assist_limit,
+            contact_point: efforts.contact_point.as_ref().map(table),
         }),
         phase: recording.phase.as_ref().map(|phase| rows(phase, &range)),
         phase_model: recording.phase_model.clone(),

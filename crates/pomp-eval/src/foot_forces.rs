@@ -8,6 +8,8 @@ use pomp_motion::{GRAVITY_M_S2, JointIndex, Recording, Skeleton, humanoid};
 pub(crate) struct FootForces {
     /// Left and right, body weights, world, per frame.
     pub(crate) sides: [Vec<DVec3>; 2],
+    /// Bodies of heel and toes of each side.
+    pub(crate) bodies: [[usize; 2]; 2],
 }
 
 /// Weight of all bodies, newtons; `None` without a simulation.
@@ -52,6 +54,6 @@ impl FootForces {
             };
             impulses.rows().map(force).collect()
         });
-        Some(Self { sides })
+        Some(Self { sides, bodies })
     }
 }

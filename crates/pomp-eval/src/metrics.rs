@@ -190,6 +190,13 @@ metrics! {
         friction_used_median: "", AsData;
         /// 95th percentile of that ratio. It cannot exceed the friction of the simulator.
         friction_used_p95: "", AsData;
+        /// Share of the frames of a foot with more than 0.1 BW in which its centre of pressure lies within the sole: from 0.040 body
+        /// heights behind the ankle to 0.112 before it along the foot, and 0.0275 to both sides. Absent where the recording does not
+        /// tell where the ground pushed (`contact_point`).
+        pressure_inside_percent: "%", Higher;
+        /// Way of the centre of pressure along the foot from the first tenth of a walking stance to the last tenth, over the length of
+        /// the foot (0.152 body heights), median over stances.
+        pressure_way_percent: "%", AsData;
     }
 
     "Stances of walking" {

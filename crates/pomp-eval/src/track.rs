@@ -36,6 +36,8 @@ pub(crate) struct Motion<'a> {
     pub(crate) positions: &'a FrameTable<Vec3>,
     pub(crate) rotations: Option<&'a FrameTable<Quat>>,
     pub(crate) skeleton: &'a Skeleton,
+    /// Height of the person, metres.
+    pub(crate) body_height_m: f64,
     /// Contact of left heel, left toe, right heel, right toe per frame.
     pub(crate) contact: Vec<[bool; 4]>,
     /// Lowest points of heel and toe, in the same order, per frame, world.
@@ -91,6 +93,7 @@ impl<'a> Motion<'a> {
             positions,
             rotations,
             skeleton: &recording.skeleton,
+            body_height_m: body_height,
             contact: contacts(recording, which),
             soles,
             sole_ground,

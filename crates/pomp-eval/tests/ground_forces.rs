@@ -97,6 +97,7 @@ fn at_rest(recording: &Recording) -> EffortTrack {
     EffortTrack {
         joint_torque: FrameTable::filled(recording.frames(), BODIES.len(), 0.0),
         assist_limit: [0.45 * WEIGHT_N, 0.6 * WEIGHT_N],
+        contact_point: None,
     }
 }
 
@@ -242,6 +243,40 @@ fn friction_used_is_the_ratio_to_the_normal_of_the_ground() {
     // A vertical force on a slope of one in four uses a quarter.
     let slope = HeightMap::from_fn(121, 121, [-30.0, -30.0], 0.5, |x, _| 0.25 * x).unwrap();
     near(on(&walk(|_| [1.0, 0.0]), &slope, Track::Simulated).friction_used_median, 0.25, 1e-4);
+}
+
+#[test]
+fn the_centre_of_pressure_is_that_of_heel_and_toes_by_their_loads() {
+    let mut recording = walk(|_| [1.0, 0.0]);
+    assert_eq!(simulated(&recording).pressure_inside_percent, None, "where the ground pushed is not told");
+    let points = |recording: &Recording, toe_ahead_m: &dyn Fn(usize, usize) -> f32| {
+        let mut all = FrameTable::with_columns(BODIES.len());
+        for frame in 0..recording.frames() {
+            let mut row = vec![Vec3::ZERO; BODIES.len()];
+            for (side, ankle) in [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT].into_iter().enumerate() {
+                let ankle = recording.positions[frame][ankle.0];
+                let foot = body(["LeftFoot", "RightFoot"][side]);
+                row[foot] = ankle;
+                row[foot + 1] = ankle + Vec3::Z * toe_ahead_m(frame, side);
+            }
+            all.push(&row);
+        }
+        EffortTrack { contact_point: Some(all), ..at_rest(recording) }
+    };
+    // Three quarters of the load lie ahead by this: the centre is inside while it is less than 0.112 body heights.
+    let edge = 0.112 * HEIGHT_M / 0.75;
+    recording.efforts = Some(points(&recording, &|_, _| edge - 0.01));
+    near(simulated(&recording).pressure_inside_percent, 100.0, 0.0);
+    near(simulated(&recording).pressure_way_percent, 0.0, 1e-3);
+    recording.efforts = Some(points(&recording, &|_, _| edge + 0.01));
+    near(simulated(&recording).pressure_inside_percent, 0.0, 0.0);
+    // 3 mm a frame, from the fifth frame of a stance to the fifth last.
+    recording.efforts = Some(points(&recording, &|frame, side| {
+        let since_strike = (frame + 2 * STEP - 5 - side * STEP) % (2 * STEP);
+        since_strike as f32 * 0.003
+    }));
+    let way_m = 0.75 * 0.003 * (STANCE - 1 - 8) as f64;
+    near(simulated(&recording).pressure_way_percent, 100.0 * way_m / (0.152 * f64::from(HEIGHT_M)), 1e-3);
 }
 
 #[test]

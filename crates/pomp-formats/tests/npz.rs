@@ -318,7 +318,7 @@ with np.load(sys.argv[1], allow_pickle=False) as data:
         framerate=(), bone_offsets=(J,3), root=(T,4), velocities=(T,J,3), gait=(T,8), foot_contact=(T,4),
         terrain_height=(2,3), terrain_origin=(2,), terrain_cell=(), body_names=(B,), body_mass=(B,),
         contact_impulse=(T,B,3), impulse_estimator=(), sim_contact_impulse=(T,B,3), sim_positions=(T,J,3), sim_quaternions=(T,J,4), sim_velocities=(T,J,3),
-        assist_force=(T,3), assist_torque=(T,3), joint_torque=(T,B), assist_limit=(2,), phase=(T,4), phase_model=(), target_positions=(T,J,3), push=(1,8),
+        assist_force=(T,3), assist_torque=(T,3), joint_torque=(T,B), assist_limit=(2,), contact_point=(T,B,3), phase=(T,4), phase_model=(), target_positions=(T,J,3), push=(1,8),
         control=(T,4), frame_time_us=(T,), ground_offset=(T,3), recipe=(), plan=(T+3,5), source=(), license=(), config_hash=())
     assert shapes == expected, (set(shapes.items()) ^ set(expected.items()))
     assert str(data["name"]) == "wälk" and float(data["framerate"]) == 60.0

@@ -304,6 +304,7 @@ impl Character {
             root_linear_velocity: motion.root_linear,
             root_angular_velocity: motion.angular[0],
             contact_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            contact_point: pose.positions.clone(),
             box_impulse: vec![Vec3::ZERO; pose.positions.len()],
             character_impulse: vec![Vec3::ZERO; pose.positions.len()],
             assist_force: Vec3::ZERO,

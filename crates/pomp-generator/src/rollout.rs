@@ -102,6 +102,7 @@ pub(crate) struct Recorder {
     forces: Vec<Vec3>,
     torques: Vec<Vec3>,
     joint_torques: FrameTable<f32>,
+    contact_points: FrameTable<Vec3>,
     gaits: Vec<[f32; Gait::COUNT]>,
     control: Vec<[f32; 4]>,
     times: Vec<f32>,
@@ -122,6 +123,7 @@ impl Recorder {
             forces: Vec::with_capacity(frames),
             torques: Vec::with_capacity(frames),
             joint_torques: FrameTable::with_columns(bodies),
+            contact_points: FrameTable::with_columns(bodies),
             gaits: Vec::new(),
             control: Vec::new(),
             times: Vec::new(),
@@ -150,6 +152,7 @@ impl Recorder {
         self.forces.push(step.simulated.assist_force);
         self.torques.push(step.simulated.assist_torque);
         self.joint_torques.push(&step.simulated.joint_torque);
+        self.contact_points.push(&step.simulated.contact_point);
         self.gaits.push(step.gait);
         let c = step.control;
         self.control.push([c.position.x, c.position.y, c.yaw, c.speed_mps]);
@@ -180,7 +183,7 @@ impl Recorder {
         });
         label_contacts(&mut recording, generator.dynamics());
         recording.efforts = (generator.dynamics() == Dynamics::Simulated)
-            .then(|| crate::efforts::of_torques(generator, self.joint_torques));
+            .then(|| crate::efforts::recorded(generator, self.joint_torques, self.contact_points));
         recording.generation = Some(GenerationTrack {
             target_positions: self.targets,
             pushes: self.pushes,

@@ -62,13 +62,16 @@ impl SimulationTrack {
     }
 }
 
-/// What drives and root assist gave: what [`SimulationTrack`] leaves out.
+/// What drives and root assist gave, and where the ground pushed: what [`SimulationTrack`] leaves out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffortTrack {
     /// Torque of the drive at each body's joint, mean over the frame, N·m, magnitude `[T, B]`; 0 for the root.
     pub joint_torque: FrameTable<f32>,
     /// Largest horizontal force (N) and largest torque (N·m) that the root assist may give; 0 where there is none.
     pub assist_limit: [f32; 2],
+    /// Where the ground's impulse of the frame acted on each body, world, metres `[T, B]`: the mean of its contact points,
+    /// weighted by their vertical impulses; the joint where nothing touched. `None` where the simulator did not say.
+    pub contact_point: Option<FrameTable<Vec3>>,
 }
 
 /// [`SimulationTrack::impulse_estimator`] of impulses as the simulator reports them.
@@ -333,7 +336,10 @@ impl EffortTrack {
                 column: at,
             });
         }
-        Ok(())
+        match &self.contact_point {
+            Some(points) => check.vectors("contact_point", points, bodies),
+            None => Ok(()),
+        }
     }
 }
 

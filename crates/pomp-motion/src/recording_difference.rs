@@ -29,7 +29,10 @@ impl std::fmt::Display for Difference {
 /// Everything that a frame of a motion or a rollout holds is compared, and ground and pushes. Names, provenance, recipe
 /// and wall times are not, nor are efforts that one of the two does not tell.
 pub fn differences(first: &Recording, second: &Recording) -> Vec<Difference> {
-    let both = first.efforts.is_some() && second.efforts.is_some();
+    let told = [first, second].map(|recording| recording.efforts.is_some());
+    let pointed = [first, second]
+        .map(|recording| recording.efforts.as_ref().is_some_and(|efforts| efforts.contact_point.is_some()));
+    let both = [told, pointed].map(|told| told == [true, true]);
     let (a, b) = (arrays(first, both), arrays(second, both));
     let mut found: Vec<Difference> = NAMES
         .into_iter()
@@ -50,7 +53,7 @@ pub fn differences(first: &Recording, second: &Recording) -> Vec<Difference> {
 }
 
 /// The arrays that are compared, in the order of [`arrays`].
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "positions",
     "quaternions",
     "root",
@@ -65,6 +68,7 @@ const NAMES: [&str; 22] = [
     "assist_force",
     "assist_torque",
     "joint_torque",
+    "contact_point",
     "phase",
     "target_positions",
     "control",
@@ -102,9 +106,10 @@ impl Flat {
     }
 }
 
-fn arrays(recording: &Recording, with_efforts: bool) -> [Flat; NAMES.len()] {
+fn arrays(recording: &Recording, [efforts, points]: [bool; 2]) -> [Flat; NAMES.len()] {
     let simulation = recording.simulation.as_ref();
-    let efforts = recording.efforts.as_ref().filter(|_| with_efforts);
+    let efforts = recording.efforts.as_ref().filter(|_| efforts);
+    let points = efforts.filter(|_| points).and_then(|efforts| efforts.contact_point.as_ref());
     let generation = recording.generation.as_ref();
     let contacts = recording.foot_contact.iter();
     let triples = |vectors: &[Vec3]| Flat::rows(vectors.iter().map(Vec3::to_array));
@@ -123,6 +128,7 @@ fn arrays(recording: &Recording, with_efforts: bool) -> [Flat; NAMES.len()] {
         simulation.map(|s| triples(&s.assist_force)).unwrap_or_default(),
         simulation.map(|s| triples(&s.assist_torque)).unwrap_or_default(),
         efforts.map(|efforts| Flat::numbers(&efforts.joint_torque)).unwrap_or_default(),
+        points.map(Flat::vectors).unwrap_or_default(),
         recording.phase.as_ref().map(Flat::numbers).unwrap_or_default(),
         generation.map(|g| Flat::vectors(&g.target_positions)).unwrap_or_default(),
         generation.map(|g| Flat::rows(g.control.iter().copied())).unwrap_or_default(),
@@ -178,7 +184,8 @@ mod tests {
             let mut recording = standing(5);
             let mut joint_torque = FrameTable::filled(5, 2, 1.0);
             joint_torque[3][1] = torque;
-            recording.efforts = Some(EffortTrack { joint_torque, assist_limit: [1.0, 1.0] });
+            recording.efforts =
+                Some(EffortTrack { joint_torque, assist_limit: [1.0, 1.0], contact_point: None });
             recording
         };
         assert_eq!(differences(&told(1.0), &standing(5)), [], "an earlier version told none");

@@ -85,6 +85,9 @@ pub struct Frame {
     pub root_angular_velocity: Vec3,
     /// Impulse of the ground on each body during the frame, N·s, world.
     pub contact_impulse: Vec<Vec3>,
+    /// Where the ground pushed each body, world, metres: the mean of its contact points by their vertical impulses; its joint where
+    /// none pushed it up.
+    pub contact_point: Vec<Vec3>,
     /// Impulse of thrown boxes on each body during the frame, N·s, world. It is no part of `contact_impulse`, which says
     /// what bears the body: networks and metrics know of ground alone.
     pub box_impulse: Vec<Vec3>,

@@ -63,15 +63,18 @@ impl Totals {
 
     /// Adds a step of `h` seconds, in which so many joints were softened.
     fn add(&mut self, h: f32, outcome: &DriveOutcome, contacts: &ContactImpulses, saturated: usize) {
-        let ContactImpulses { from_ground, from_boxes, from_characters } = &mut self.contacts;
+        let ContactImpulses { from_ground, ground_points, ground_weights, from_boxes, from_characters } =
+            &mut self.contacts;
         let sums = [
             (from_ground, &contacts.from_ground),
+            (ground_points, &contacts.ground_points),
             (from_boxes, &contacts.from_boxes),
             (from_characters, &contacts.from_characters),
         ];
         for (sums, impulses) in sums {
             sums.iter_mut().zip(impulses).for_each(|(sum, impulse)| *sum += *impulse);
         }
+        ground_weights.iter_mut().zip(&contacts.ground_weights).for_each(|(sum, weight)| *sum += *weight);
         self.assist_impulse += outcome.assist_force * h;
         self.assist_angular_impulse += outcome.assist_torque * h;
         for (total, torque) in self.joint_impulse.iter_mut().zip(&outcome.joint_torque) {
@@ -180,6 +183,7 @@ impl DynamicModule {
                 velocities: motion.linear.clone(),
                 root_linear_velocity: motion.linear[0],
                 root_angular_velocity: motion.angular[0],
+                contact_point: totals.contacts.points(&motion.pose.positions),
                 pose: motion.pose,
                 contact_impulse: totals.contacts.from_ground,
                 box_impulse: totals.contacts.from_boxes,
@@ -416,6 +420,7 @@ fn recover(
         let of_before = |velocity: Vec3| if moves { velocity } else { Vec3::ZERO };
         let none = vec![Vec3::ZERO; joints];
         Frame {
+            contact_point: before.pose.positions.clone(),
             pose: before.pose.clone(),
             velocities: before.linear.iter().map(|velocity| of_before(*velocity)).collect(),
             root_linear_velocity: of_before(before.linear[0]),

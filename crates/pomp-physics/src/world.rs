@@ -56,6 +56,10 @@ pub(crate) struct World {
 #[derive(Clone, Debug)]
 pub(crate) struct ContactImpulses {
     pub(crate) from_ground: Vec<Vec3>,
+    /// Points of the contacts with the ground, each times its vertical impulse, N·s·m.
+    pub(crate) ground_points: Vec<Vec3>,
+    /// Those impulses, N·s: of contacts that push up.
+    pub(crate) ground_weights: Vec<f32>,
     pub(crate) from_boxes: Vec<Vec3>,
     pub(crate) from_characters: Vec<Vec3>,
 }
@@ -63,7 +67,23 @@ pub(crate) struct ContactImpulses {
 impl ContactImpulses {
     pub(crate) fn none(bodies: usize) -> Self {
         let none = vec![Vec3::ZERO; bodies];
-        Self { from_ground: none.clone(), from_boxes: none.clone(), from_characters: none }
+        Self {
+            from_ground: none.clone(),
+            ground_points: none.clone(),
+            ground_weights: vec![0.0; bodies],
+            from_boxes: none.clone(),
+            from_characters: none,
+        }
+    }
+}
+
+impl ContactImpulses {
+    /// Where the ground pushed each body: the mean of its contact points by their vertical impulses, or its joint.
+    pub(crate) fn points(&self, joints: &[Vec3]) -> Vec<Vec3> {
+        let sums = self.ground_points.iter().zip(&self.ground_weights);
+        sums.zip(joints)
+            .map(|((sum, weight), joint)| if *weight > 0.0 { *sum / *weight } else { *joint })
+            .collect()
     }
 }
 
@@ -251,7 +271,7 @@ impl World {
         let members = self.ragdolls.len();
         let mut found: Vec<_> =
             self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
-        for HeldContact { on, from, impulse, .. } in &self.held {
+        for HeldContact { on, from, point, impulse } in &self.held {
             let sides = [(Some(*on), *from, *impulse), (*from, Some(*on), -*impulse)];
             for (own, other, impulse) in sides {
                 let Some(own) = own.filter(|own| own.body < members) else { continue };
@@ -262,6 +282,11 @@ impl World {
                     Some(_) => &mut on.from_boxes,
                 };
                 sums[own.link] += impulse.as_vec3();
+                if other.is_none() {
+                    let weight = impulse.y.max(0.0);
+                    on.ground_points[own.link] += (*point * weight).as_vec3();
+                    on.ground_weights[own.link] += weight as f32;
+                }
             }
         }
         found

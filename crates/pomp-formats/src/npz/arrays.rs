@@ -28,6 +28,8 @@ pub enum Presence {
     Estimate,
     /// Rollouts; those of earlier versions have none.
     Efforts,
+    /// As [`Self::Efforts`], where the simulator told where the ground pushed.
+    ContactPoints,
     /// Files with phases.
     Phase,
     /// Rollouts.
@@ -46,7 +48,7 @@ impl Presence {
             Self::Terrain => "with a ground",
             Self::Simulation | Self::Estimate => "with a replay",
             Self::Phase => "with phases",
-            Self::Generation | Self::Efforts => "rollouts",
+            Self::Generation | Self::Efforts | Self::ContactPoints => "rollouts",
             Self::MovingGround => "rollouts on moving ground",
             Self::Recipe => "repeatable rollouts",
         }
@@ -54,9 +56,10 @@ impl Presence {
 }
 
 /// Every array that a recording's file may hold, in the order in which they are written.
-pub const ARRAYS: [ArrayDescription; 38] = {
+pub const ARRAYS: [ArrayDescription; 39] = {
     use Presence::{
-        Always, Efforts, Estimate, Generation, MovingGround, Optional, Phase, Recipe, Simulation, Terrain,
+        Always, ContactPoints, Efforts, Estimate, Generation, MovingGround, Optional, Phase, Recipe,
+        Simulation, Terrain,
     };
     [
         array("name", "text", Always, "name of the recording"),
@@ -141,6 +144,13 @@ pub const ARRAYS: [ArrayDescription; 38] = {
             "`[2]`",
             Efforts,
             "largest horizontal force (N) and largest torque (N·m) that the external root assist may give",
+        ),
+        array(
+            "contact_point",
+            "`[T,B,3]`",
+            ContactPoints,
+            "where the ground's impulse of the frame acted on a body, m: the mean of its contact points, weighted by their \
+             vertical impulses; the joint where nothing touched",
         ),
         array(
             "phase",

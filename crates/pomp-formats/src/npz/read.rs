@@ -67,7 +67,9 @@ pub(super) fn recording(arrays: &Arrays) -> Result<Recording, FormatError> {
         foot_contact: arrays.boolean_rows("foot_contact", frames)?,
         terrain: arrays.has_any(Presence::Terrain).then(|| terrain(arrays)).transpose()?,
         simulation,
-        efforts: arrays.has_any(Presence::Efforts).then(|| efforts(arrays, frames, bodies)).transpose()?,
+        efforts: (arrays.has_any(Presence::Efforts) || arrays.has_any(Presence::ContactPoints))
+            .then(|| efforts(arrays, frames, bodies))
+            .transpose()?,
         phase: arrays.has("phase").then(|| phase(arrays, frames)).transpose()?,
         phase_model: arrays.has("phase_model").then(|| arrays.text("phase_model")).transpose()?,
         generation: (arrays.has_any(Presence::Generation) || arrays.has("ground_offset"))
@@ -235,6 +237,10 @@ fn efforts(arrays: &Arrays, frames: usize, bodies: Option<usize>) -> Result<Effo
     Ok(EffortTrack {
         joint_torque: table(arrays, "joint_torque", bodies, torques.to_vec())?,
         assist_limit: [limits[0], limits[1]],
+        contact_point: arrays
+            .has("contact_point")
+            .then(|| vectors(arrays, "contact_point", frames, bodies))
+            .transpose()?,
     })
 }
 

@@ -95,6 +95,9 @@ impl Archive {
             let torques = efforts.joint_torque.values().iter().copied();
             self.floats("joint_torque", &[frames, bodies], torques)?;
             self.floats("assist_limit", &[2], efforts.assist_limit)?;
+            if let Some(points) = &efforts.contact_point {
+                self.vectors("contact_point", points, bodies)?;
+            }
         }
         if let Some(phase) = &recording.phase {
             let shape = [phase.frames(), phase.columns()];

@@ -56,6 +56,7 @@ pub fn full_recording() -> Recording {
         efforts: Some(EffortTrack {
             joint_torque: FrameTable::from_values(2, (0..frames * 2).map(|i| i as f32).collect()).unwrap(),
             assist_limit: [331.0, 441.0],
+            contact_point: Some(FrameTable::filled(frames, 2, Vec3::new(0.1, 0.0, -0.2))),
         }),
         phase: Some(FrameTable::filled(frames, 4, 0.25)),
         phase_model: Some("0123456789abcdef".to_owned()),

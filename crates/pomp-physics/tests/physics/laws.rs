@@ -31,6 +31,27 @@ fn a_standing_body_rests_its_whole_weight_on_the_ground_and_a_lifted_one_none() 
 }
 
 #[test]
+fn the_points_where_the_ground_pushes_balance_the_moments_of_a_standing_body() {
+    let config = DynamicConfig::default();
+    let mut module = module_with(&config, &flat());
+    let frames = follow(&mut module, 240, |_| stand(), no_pushes);
+    let (frame, center) = (&frames[239], module.center_of_mass());
+    let about = |points: &[Vec3]| -> Vec3 {
+        let forces =
+            points.iter().zip(&frame.contact_impulse).map(|(at, impulse)| (at - center).cross(impulse / DT));
+        let root = frame.pose.positions[0];
+        forces.sum::<Vec3>() + frame.assist_torque + (root - center).cross(frame.assist_force)
+    };
+    let (found, control) = (about(&frame.contact_point), about(&frame.pose.positions));
+    println!("moment about the centre of mass {found:.3} N m; with forces at the joints {control:.3} N m");
+    // Horizontal axes: friction that turns a foot about the vertical has no point.
+    assert!(found.x.hypot(found.z) < 0.05, "{found}");
+    assert!(control.x.hypot(control.z) > 0.15, "{control}");
+    let untouched = humanoid::HEAD.0;
+    assert_eq!(frame.contact_point[untouched], frame.pose.positions[untouched]);
+}
+
+#[test]
 fn contact_assist_push_and_gravity_impulses_sum_to_the_change_of_momentum() {
     let config = DynamicConfig::default();
     let mut module = module_with(&config, &ground(2.0, -1.0, 4.0, |x, z| 0.03 * (5.0 * x + 4.0 * z).sin()));
