@@ -142,16 +142,16 @@ impl DynamicModule {
         if !modules.iter().enumerate().all(in_order) {
             return not_together("they are of several worlds, or not in the order in which they were made");
         }
-        let mut aims = Vec::with_capacity(steps.len());
-        for (module, step) in modules.iter_mut().zip(steps) {
+        for (module, step) in modules.iter().zip(steps) {
             module.check_pose("target at the start of the frame", step.from)?;
             module.check_pose("target at the end of the frame", step.to)?;
             module.check_pushes(step.pushes)?;
             if let Some(expected) = step.expected {
                 expected.check(module.names.len())?;
             }
-            aims.push(module.aim(&world, step));
         }
+        let aims: Vec<Aim<'_>> =
+            modules.iter_mut().zip(steps).map(|(module, step)| module.aim(&world, step)).collect();
         for (module, step) in modules.iter_mut().zip(steps) {
             module.strike(step.pushes.iter().map(|push| push.impulse_ns).sum());
         }
