@@ -166,8 +166,11 @@ impl DynamicModule {
             }
         }
         // All count, the one that has been there for too long among them.
-        let lost: Vec<bool> = modules.iter_mut().map(|module| module.is_lost_in_ground(&world)).collect();
-        if let Some(member) = lost.iter().position(|lost| *lost) {
+        let lost = modules.iter_mut().enumerate().fold(None, |first: Option<usize>, (member, module)| {
+            let lost = module.is_lost_in_ground(&world);
+            first.or(lost.then_some(member))
+        });
+        if let Some(member) = lost {
             let diverged = (member, DivergenceReason::InGround);
             return Ok(recover(&mut world, modules, &mut before, diverged));
         }
@@ -180,8 +183,8 @@ impl DynamicModule {
         let frames = totals.into_iter().enumerate().map(|(member, totals)| {
             let motion = world.motion(member);
             Frame {
-                velocities: motion.linear.clone(),
                 root_linear_velocity: motion.linear[0],
+                velocities: motion.linear,
                 root_angular_velocity: motion.angular[0],
                 contact_point: totals.contacts.points(&motion.pose.positions),
                 pose: motion.pose,
@@ -233,24 +236,18 @@ fn substep(
 ) -> Result<(), Diverged> {
     let starts: Vec<Motion> = (0..aims.len()).map(|member| world.motion(member)).collect();
     world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
-    let stances: Vec<[f32; 2]> = modules
-        .iter()
-        .zip(aims)
-        .enumerate()
-        .map(|(member, (module, aim))| match &aim.led {
-            Some(led) => world.stance(module, member, (&led.from, &led.to)),
-            None => [0.0; 2],
-        })
-        .collect();
+    let balances = aims.iter().any(|aim| aim.led.is_some());
+    let stances: Vec<[f32; 2]> = if balances { stances(world, modules, aims) } else { Vec::new() };
     let mut plans: Vec<DrivePlan> = modules
         .iter()
         .zip(aims)
         .enumerate()
         .map(|(member, (module, aim))| {
-            plan(world, module, member, aim, (&starts[member], stances[member]), elapsed)
+            let stance = stances.get(member).copied().unwrap_or_default();
+            plan(world, module, member, aim, (&starts[member], stance), elapsed)
         })
         .collect();
-    if aims.iter().any(|aim| aim.led.is_some()) {
+    if balances {
         balance(world, modules, aims, (&starts, &stances), elapsed, &mut plans)?;
     }
     let outcomes = solve(world, &starts, &mut plans)?;
@@ -261,6 +258,15 @@ fn substep(
         totals[member].add(world.step_s(), outcome, contacts, plans[member].saturated_joints());
     }
     Ok(())
+}
+
+/// How far the feet of all ragdolls stand; those of one that does not balance count for nothing.
+fn stances(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> Vec<[f32; 2]> {
+    let of = |(member, (module, aim)): (usize, (&&mut DynamicModule, &Aim<'_>))| match &aim.led {
+        Some(led) => world.stance(module, member, (&led.from, &led.to)),
+        None => [0.0; 2],
+    };
+    modules.iter().zip(aims).enumerate().map(of).collect()
 }
 
 /// The springs of ragdoll `member`, which is in the state `start`, for the next step.
