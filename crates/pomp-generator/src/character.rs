@@ -211,7 +211,8 @@ impl Character {
         if *at_start {
             // The ragdoll starts in the start's pose, moving as the first target asks.
             let motion = PoseVelocity::between(from, &target.world.0, FRAME_S);
-            self.dynamic.reset(from, &motion)?;
+            let (pose, motion) = self.dynamic.balanced_start(from, &motion);
+            self.dynamic.reset(&pose, &motion)?;
             *at_start = false;
         }
         Ok(())

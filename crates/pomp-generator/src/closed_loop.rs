@@ -196,7 +196,8 @@ impl ClosedLoop {
         } else {
             self.state.contact_impulse.copy_from_slice(&simulated.contact_impulse);
         }
-        self.displace(self.character.displaced());
+        let speed_mps = self.under_way.control.map_or(0.0, |control| control.speed_mps);
+        self.displace(self.character.displaced(), speed_mps);
         self.under_way.body = Some(body);
         if self.config.phase_feedback != PhaseFeedback::Constant
             && let Some(output) = &self.state.prediction
@@ -241,8 +242,8 @@ impl ClosedLoop {
     }
 
     /// The target has been moved by `way` along the ground with the body: its past and its path go along.
-    fn displace(&mut self, way: Vec2) {
-        self.state.aside = self.config.layers.reference_tracking.displaced(self.state.aside, way);
+    fn displace(&mut self, way: Vec2, speed_mps: f32) {
+        self.state.aside = self.config.layers.reference_tracking.displaced(self.state.aside, way, speed_mps);
         if way != Vec2::ZERO {
             self.state.history.each_key(|key| key.position += way);
         }

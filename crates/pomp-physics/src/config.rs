@@ -73,6 +73,10 @@ pub struct BalanceConfig {
     /// Share of the centre of mass's place that is told from the feet that stand; the rest is told from the target's place in the world.
     /// Default 0.75.
     pub by_feet: f32,
+    /// Speed of the target below which the body is drawn over its feet, the more the slower, m/s; default 1.2.
+    pub standing_below_m_s: f32,
+    /// Law of the centre of mass along the ground of a body that stands, rad/s; default 5.
+    pub standing_rad_s: f32,
     /// Time constant with which the target's velocities are smoothed, seconds; default 0.04.
     pub smoothing_s: f32,
     /// Stiffness of the drives of a leg that stands, as a share of what it is in the air. Stiff legs press against what the feet are to
@@ -122,6 +126,8 @@ impl Default for BalanceConfig {
             pelvis_damping: 1.0,
             pelvis_most_rad_s2: 150.0,
             by_feet: 0.75,
+            standing_below_m_s: 1.2,
+            standing_rad_s: 5.0,
             smoothing_s: 0.04,
             stance_stiffness: 0.03,
             stance_damping: 0.1,
@@ -148,6 +154,7 @@ impl Validate for BalanceConfig {
             ("horizontal_rad_s", self.horizontal_rad_s),
             ("vertical_rad_s", self.vertical_rad_s),
             ("pelvis_rad_s", self.pelvis_rad_s),
+            ("standing_rad_s", self.standing_rad_s),
         ] {
             fields.within(field, value, 0.0..=100.0)?;
         }
@@ -160,6 +167,7 @@ impl Validate for BalanceConfig {
             ("step_along_s", self.step_along_s),
             ("step_across_s", self.step_across_s),
             ("smoothing_s", self.smoothing_s),
+            ("standing_below_m_s", self.standing_below_m_s),
         ] {
             fields.within(field, value, 0.0..=10.0)?;
         }

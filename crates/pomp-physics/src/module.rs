@@ -96,7 +96,7 @@ impl DynamicModule {
     }
 
     /// The world; no call leaves it half done.
-    fn world(&self) -> MutexGuard<'_, World> {
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().expect("no thread panics while it steps")
     }
 

@@ -5,7 +5,7 @@
 //! drive each other to a fall within three seconds. So the module, the phase encoding module among it, is shown the target as if the
 //! body had followed it. What they learn of the body is where it is: the target's place is moved a share of the way to the body's
 //! each frame, and the past and the path are moved along, so that this is no motion to the module. The path comes back
-//! slowly.
+//! slowly, while the character moves along it.
 //!
 //! The price is that the module does not answer a push: the balance of the body does ([`pomp_physics::BalanceConfig`]).
 //!
@@ -29,20 +29,21 @@ pub struct ReferenceTrackingConfig {
     pub enabled: bool,
     /// Share of the way that the target's root moves to the body's each frame, 0 … 1. Default 0.05.
     pub share: f32,
-    /// Speed at which the path comes back from where the body was displaced to, m/s, 0 to 1. Default 0.05.
-    pub return_m_s: f32,
+    /// Speed at which the path comes back from where the body was displaced to, as a share of the commanded speed, 0 to 1: who stands is
+    /// not drawn anywhere. Default 0.04.
+    pub return_share: f32,
 }
 
 impl Default for ReferenceTrackingConfig {
     fn default() -> Self {
-        Self { enabled: false, share: 0.05, return_m_s: 0.05 }
+        Self { enabled: false, share: 0.05, return_share: 0.04 }
     }
 }
 
 impl Validate for ReferenceTrackingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("share", self.share, 0.0..=1.0)?;
-        fields.within("return_m_s", self.return_m_s, 0.0..=1.0)
+        fields.within("return_share", self.return_share, 0.0..=1.0)
     }
 }
 
@@ -54,10 +55,11 @@ impl ReferenceTrackingConfig {
         RootFrame { origin: Vec3::new(position.x, height, position.y), yaw: target.yaw }
     }
 
-    /// How far the path lies beside its own place, world x and z in metres, a frame after it was `aside` and moved by `way`.
-    pub(crate) fn displaced(&self, aside: Vec2, way: Vec2) -> Vec2 {
+    /// How far the path lies beside its own place, world x and z in metres, a frame after it was `aside` and moved by `way`, while the
+    /// command is to move at `speed_mps`.
+    pub(crate) fn displaced(&self, aside: Vec2, way: Vec2, speed_mps: f32) -> Vec2 {
         let aside = aside + way;
-        aside - aside.clamp_length_max(self.return_m_s / FRAME_RATE_HZ)
+        aside - aside.clamp_length_max(self.return_share * speed_mps / FRAME_RATE_HZ)
     }
 }
 
@@ -80,15 +82,16 @@ mod tests {
 
     #[test]
     fn a_displaced_path_comes_back_at_its_speed_and_stays_there() {
-        let layer = ReferenceTrackingConfig { return_m_s: 0.1, ..Default::default() };
-        let mut aside = layer.displaced(Vec2::ZERO, Vec2::new(0.3, 0.4));
+        let layer = ReferenceTrackingConfig { return_share: 0.1, ..Default::default() };
+        let mut aside = layer.displaced(Vec2::ZERO, Vec2::new(0.3, 0.4), 1.0);
         let mut frames = 1;
         while aside != Vec2::ZERO {
-            aside = layer.displaced(aside, Vec2::ZERO);
+            aside = layer.displaced(aside, Vec2::ZERO, 1.0);
             frames += 1;
             assert!(frames < 1000);
         }
-        // Half a metre at 0.1 m/s.
+        // Half a metre at a tenth of 1 m/s.
         assert!((295..=305).contains(&frames), "{frames}");
+        assert_eq!(layer.displaced(Vec2::X, Vec2::ZERO, 0.0), Vec2::X);
     }
 }

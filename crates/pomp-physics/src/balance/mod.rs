@@ -5,9 +5,11 @@
 //! far as friction and soles allow ([`wrench`]). Then without any hold on the pelvis: the joints between the feet and the pelvis get
 //! the torques with which the feet press so on the ground. These are inner torques of the body, within the limits of the drives and
 //! reported with them; nothing acts on the body but the ground. Legs that stand are soft, so that their springs do not press against
-//! it; feet that swing are moved to where they catch the body ([`stance`]).
+//! it; feet that swing are moved to where they catch the body ([`stance`]). A body that is to stand is held over its feet, wherever its
+//! target leans, and begins so ([`standing`]).
 
 mod stance;
+mod standing;
 mod wrench;
 
 pub(crate) use stance::MovedFoot;
@@ -40,6 +42,8 @@ pub(crate) struct Led {
     /// Velocity of its centre of mass, m/s, and angular velocity of its pelvis, rad/s, smoothed.
     pub(crate) velocity: Vec3,
     pub(crate) spin: Vec3,
+    /// Acceleration of its centre of mass, m/s², from the smoothed velocities.
+    pub(crate) acceleration: Vec3,
 }
 
 /// How the pelvis of a body that balances is to be moved.
@@ -74,8 +78,10 @@ impl DynamicModule {
         let share = self.frame_s() / (self.frame_s() + config.smoothing_s);
         let (velocity, spin) = self.controls.led.unwrap_or(now);
         let (velocity, spin) = (velocity.lerp(now.0, share), spin.lerp(now.1, share));
+        let before = self.controls.led.map_or(velocity, |(before, _)| before);
+        let acceleration = (velocity - before) / self.frame_s();
         self.controls.led = Some((velocity, spin));
-        aim.led = Some(Led { from, to, velocity, spin });
+        aim.led = Some(Led { from, to, velocity, spin, acceleration });
     }
 
     /// Velocity of the centre of mass of a target whose root goes as `velocity` says, smoothed as far as there is a past.
@@ -107,16 +113,19 @@ impl World {
             (center, center - feet / standing.max(nothing))
         };
         let (from, to, now) = (place(&led.from), place(&led.to), place(&start.pose));
-        let by_feet = if standing > nothing { config.by_feet * (standing / all).min(1.0) } else { 0.0 };
+        let told = if standing > nothing { (standing / all).min(1.0) } else { 0.0 };
+        let stands = told * config.standing_share(led.velocity);
+        let by_feet = told * (config.by_feet + (1.0 - config.by_feet) * stands);
         let in_world = from.0.lerp(to.0, elapsed) - now.0;
-        let over_feet = from.1.lerp(to.1, elapsed) - now.1;
+        let over_feet = standing::over_feet(from.1.lerp(to.1, elapsed), led.velocity, stands) - now.1;
         let error = Vec3 { y: in_world.y, ..in_world.lerp(over_feet, by_feet) };
         let slip = led.velocity - ragdoll.momentum(start) / ragdoll.total_mass();
-        let rate = Vec3::new(config.horizontal_rad_s, config.vertical_rad_s, config.horizontal_rad_s);
+        let horizontal = config.horizontal_rad_s + (config.standing_rad_s - config.horizontal_rad_s) * stands;
+        let rate = Vec3::new(horizontal, config.vertical_rad_s, horizontal);
         let damping =
             Vec3::new(config.horizontal_damping, config.vertical_damping, config.horizontal_damping);
         let linear = rate * rate * error + 2.0 * damping * rate * slip;
-        let along = Vec3::new(linear.x, 0.0, linear.z).clamp_length_max(config.horizontal_most_m_s2);
+        let along = along_ground(linear + led.acceleration).clamp_length_max(config.horizontal_most_m_s2);
         let up = linear.y.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
         let target = led.from.rotations[0].slerp(led.to.rotations[0], elapsed);
         let turn = log(target * start.local_rotations[0].inverse());
@@ -187,6 +196,11 @@ impl World {
             .clamp_length_max(config.residual_torque_bw_m * weight);
         plan.balance_by(force, torque, &torques);
     }
+}
+
+/// The part of a vector that lies along the ground.
+fn along_ground(vector: Vec3) -> Vec3 {
+    Vec3 { y: 0.0, ..vector }
 }
 
 /// Torques of the joints, one for each block of the model, with which contacts of `body` are pressed on the ground by the forces

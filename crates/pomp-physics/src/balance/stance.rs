@@ -31,7 +31,7 @@ pub(crate) struct MovedFoot {
 }
 
 /// Heel, ball and tip of the toes of a sole, world.
-fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
+pub(super) fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
     let [foot, toe] = FEET[leg];
     let below = |joint: usize, down: f32, ahead: f32| {
         pose.positions[joint] + pose.rotations[joint] * Vec3::new(0.0, -down, ahead) * height_m
@@ -44,7 +44,7 @@ fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
 }
 
 /// Height of a point over the ground, metres.
-fn height(ground: &Ground, point: Vec3) -> f32 {
+pub(super) fn height(ground: &Ground, point: Vec3) -> f32 {
     -ground.depth(point).map_or(0.0, |(depth, _)| depth)
 }
 

@@ -1,7 +1,7 @@
 //! Bodies that nothing outside holds up.
 
 use crate::support::*;
-use pomp_motion::glam::Vec3;
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{Pose, humanoid};
 use pomp_physics::{BalanceConfig, DynamicConfig, DynamicModule, Frame, PoseVelocity, Push};
 
@@ -111,7 +111,7 @@ fn on_ice_a_body_can_neither_brake_nor_turn() {
         let mut module = module_with(&DynamicConfig { friction, ..balancing() }, &flat());
         let turn = |t: f32| {
             let mut pose = stand();
-            pose.local_rotations[0] = pomp_motion::glam::Quat::from_rotation_y(0.8 * t.min(0.5));
+            pose.local_rotations[0] = glam::Quat::from_rotation_y(0.8 * t.min(0.5));
             pose
         };
         let frames = follow(&mut module, 30, turn, no_pushes);
@@ -140,4 +140,31 @@ fn the_same_run_gives_the_same_bytes_and_goes_on_from_a_snapshot() {
         let t = i as f32 * DT;
         assert_eq!(third.step(&shift(t), &shift(t + DT), &[]).unwrap(), *frame);
     }
+}
+
+#[test]
+fn who_begins_standing_has_the_centre_of_mass_over_the_feet_and_who_walks_begins_as_asked() {
+    let module = module_with(&balancing(), &flat());
+    // Leans 12 cm ahead on its heels.
+    let mut leaning = crouch(0.04);
+    leaning.root_position.z += 0.12;
+    for foot in [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
+        leaning.local_rotations[foot.0] *= Quat::from_rotation_x(-0.2);
+    }
+    let still = PoseVelocity::zero(humanoid::JOINTS);
+    let (begun, velocity) = module.balanced_start(&leaning, &still);
+    let world = module.skeleton().forward_kinematics(&begun);
+    let feet = [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE];
+    let middle = feet.iter().map(|joint| world.positions[joint.0] * 0.25).sum::<Vec3>();
+    let mut resting = module_with(&balancing(), &flat());
+    resting.reset(&begun, &velocity).unwrap();
+    let center = resting.center_of_mass();
+    println!("centre of mass {center}, middle of the feet {middle}");
+    assert!((center - middle).with_y(0.0).length() < 0.01);
+    assert_eq!(velocity, still);
+
+    let walks = PoseVelocity { root_linear: Vec3::Z, ..still.clone() };
+    assert_eq!(module.balanced_start(&leaning, &walks), (leaning.clone(), walks));
+    let held = module_with(&DynamicConfig::default(), &flat());
+    assert_eq!(held.balanced_start(&leaning, &still), (leaning, still));
 }
