@@ -111,7 +111,7 @@ fn on_ice_a_body_can_neither_brake_nor_turn() {
         let mut module = module_with(&DynamicConfig { friction, ..balancing() }, &flat());
         let turn = |t: f32| {
             let mut pose = stand();
-            pose.local_rotations[0] = glam::Quat::from_rotation_y(0.8 * t.min(0.5));
+            pose.local_rotations[0] = Quat::from_rotation_y(0.8 * t.min(0.5));
             pose
         };
         let frames = follow(&mut module, 30, turn, no_pushes);
