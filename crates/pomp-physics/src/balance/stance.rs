@@ -26,6 +26,8 @@ const SAME_M: f32 = 1e-4;
 pub(crate) struct MovedFoot {
     /// How far, world, metres.
     way: Vec3,
+    /// How it is turned, world.
+    turn: Quat,
     /// Vertical force of the ground in the last frame, body weights.
     load: f32,
 }
@@ -91,10 +93,13 @@ impl DynamicModule {
         let catching = ahead * (error.dot(ahead) * config.step_along_s)
             + side * (error.dot(side) * config.step_across_s);
         let missed = motion.pose.positions[0] - to.root_position;
+        // A leg that moves relative to a pelvis which is turned otherwise than the target's comes to the target's place in the world.
+        let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
         for (leg, joints) in LEGS.into_iter().enumerate() {
-            let MovedFoot { way: before, load } = self.controls.feet[leg];
-            let way = if load < SWING_LOAD {
+            let MovedFoot { way: before, turn: turn_before, load } = self.controls.feet[leg];
+            let ankle = joints[2].0;
+            let (way, turn) = if load < SWING_LOAD {
                 let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
                 let speeds = soles.iter().zip(&next).map(|(from, to)| from.distance(*to) / frame_s);
                 let slowest = speeds.fold(f32::INFINITY, f32::min);
@@ -102,16 +107,21 @@ impl DynamicModule {
                 let lowest = next.map(|point| height(&world.ground, point + missed));
                 let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
                 let wanted = Vec3 { y: swing * lacking.clamp(0.0, MOST_LIFT_M), ..catching };
-                before + (wanted - before).clamp_length_max(config.step_speed_m_s * frame_s)
+                let leg = at_end.positions[ankle] - at_end.positions[0];
+                let wanted = turned * (leg + wanted) - leg;
+                (before + (wanted - before).clamp_length_max(config.step_speed_m_s * frame_s), turned)
             } else {
-                before * (1.0 - frame_s / config.step_return_s).max(0.0)
+                let stays = (1.0 - frame_s / config.step_return_s).max(0.0);
+                (before * stays, Quat::IDENTITY.slerp(turn_before, stays))
             };
             self.controls.feet[leg].way = way;
-            let ankle = joints[2].0;
-            for (pose, world, way) in [(&mut *from, &at_start, before), (&mut *to, &at_end, way)] {
-                if way.length_squared() > SAME_M * SAME_M {
+            self.controls.feet[leg].turn = turn;
+            for (pose, world, (way, turn)) in
+                [(&mut *from, &at_start, (before, turn_before)), (&mut *to, &at_end, (way, turn))]
+            {
+                if way.length_squared() > SAME_M * SAME_M || turn != Quat::IDENTITY {
                     let place = world.positions[ankle] + way;
-                    bend_leg(self.skeleton(), pose, world, joints, place, Quat::IDENTITY);
+                    bend_leg(self.skeleton(), pose, world, joints, place, turn);
                 }
             }
         }
