@@ -92,7 +92,7 @@ pub struct BalanceConfig {
     pub clearance_m: f32,
     /// How far a swinging foot goes along the heading for each m/s that the body is too fast, seconds; default 0.1.
     pub step_along_s: f32,
-    /// The same across; default 0.33.
+    /// The same across; default 0.25.
     pub step_across_s: f32,
     /// Fastest that a foot is so moved, m/s; default 3.
     pub step_speed_m_s: f32,
@@ -135,7 +135,7 @@ impl Default for BalanceConfig {
             stance_speed_m_s: 1.0,
             clearance_m: 0.06,
             step_along_s: 0.1,
-            step_across_s: 0.33,
+            step_across_s: 0.25,
             step_speed_m_s: 3.0,
             step_return_s: 0.4,
             horizontal_weight: 0.33,
