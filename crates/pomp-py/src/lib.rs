@@ -22,6 +22,7 @@ mod rollout;
 mod step;
 mod terrain;
 mod vec_generator;
+mod vec_step;
 
 /// The module `pomp._native`.
 #[pyo3::pymodule]
@@ -43,7 +44,9 @@ mod _native {
     #[pymodule_export]
     use crate::terrain::{PyTerrain, terrain};
     #[pymodule_export]
-    use crate::vec_generator::{PyVecGenerator, PyVecStep};
+    use crate::vec_generator::PyVecGenerator;
+    #[pymodule_export]
+    use crate::vec_step::PyVecStep;
     use pomp_generator::{FRAME_RATE_HZ, Preset};
     use pomp_motion::Gait;
     use pyo3::prelude::*;
