@@ -84,3 +84,29 @@ fn rrd(_recording: &Recording) -> Result<Vec<u8>> {
          or write .html, which any browser plays"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_ending_names_the_picture() {
+        let kind = |name: &str| PictureKind::of(Path::new(name), false).ok();
+        assert_eq!(kind("a/b.gif"), Some(PictureKind::Gif));
+        assert_eq!(kind("b.png"), Some(PictureKind::Png));
+        assert_eq!(kind("b.html"), Some(PictureKind::Html));
+        assert_eq!(kind("b.rrd"), Some(PictureKind::Rrd));
+    }
+
+    #[test]
+    fn rejects_other_endings_and_pages_side_by_side() {
+        for (name, side_by_side, said) in [
+            ("a.jpg", false, "name the picture"),
+            ("a", false, "name the picture"),
+            ("a.html", true, "leave it out"),
+        ] {
+            let error = PictureKind::of(Path::new(name), side_by_side).expect_err(name);
+            assert!(crate::errors::is_misuse(&error) && error.to_string().contains(said), "{name}: {error}");
+        }
+    }
+}

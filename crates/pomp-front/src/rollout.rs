@@ -72,3 +72,42 @@ pub fn set_body(settings: &mut GeneratorConfig, stature_m: Option<f32>, mass_kg:
     }
     settings.dynamic.mass_kg = mass_kg.unwrap_or(settings.dynamic.mass_kg);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::is_misuse;
+    use pomp_embedded::Device;
+
+    fn request<'a>(terrain: &'a str, control: &'a str) -> RolloutRequest<'a> {
+        let settings = GeneratorConfig::default();
+        RolloutRequest { terrain, control, seconds: 2.0, seed: 3, settings, pushes: &[], throws: Vec::new() }
+    }
+
+    #[test]
+    fn a_request_becomes_a_recipe_whose_ground_reaches_beyond_its_way() {
+        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+        let recipe = request("hills", "jog").recipe(&model).expect("both are presets");
+        assert_eq!((recipe.frames, recipe.seed), (120, 3));
+        let reach_m = recipe.plan.reach_m() + TERRAIN_MARGIN_M;
+        assert!(recipe.plan.reach_m() > 2.0 * 2.4 && recipe.terrain.bounds().max_z >= reach_m);
+        assert_eq!(Some(&recipe.model_sha256), model.files_sha256.as_ref());
+    }
+
+    #[test]
+    fn rejects_a_terrain_and_a_command_that_are_none_and_suggests_the_nearest() {
+        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+        for (terrain, control, said) in [("hlils", "walk", "\"hills\""), ("hills", "wlak", "\"walk\"")] {
+            let error = request(terrain, control).recipe(&model).expect_err("neither is a name");
+            assert!(is_misuse(&error) && error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn rejects_a_model_that_was_never_a_file() {
+        let mut model = crate::model::load(&Device::flex()).expect("it is embedded");
+        model.files_sha256 = None;
+        let error = request("flat", "walk").recipe(&model).expect_err("nothing names the model");
+        assert!(error.to_string().contains("save it"), "{error}");
+    }
+}

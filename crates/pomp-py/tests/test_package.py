@@ -12,6 +12,7 @@ import sys
 import pytest
 
 import pomp
+import pomp.envs
 from pomp import _native
 
 HERE = pathlib.Path(__file__).resolve()
@@ -72,8 +73,9 @@ def test_everything_is_documented():
 
 
 def test_the_examples_of_the_package_hold():
-    result = doctest.testmod(pomp)
-    assert result.attempted >= 6 and result.failed == 0
+    for module, examples in [(pomp, 6), (pomp.envs, 5)]:
+        result = doctest.testmod(module)
+        assert result.attempted >= examples and result.failed == 0
 
 
 @pytest.mark.parametrize("page", ["crates/pomp-py/README.md", "docs/python.md"])

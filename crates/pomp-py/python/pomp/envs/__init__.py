@@ -1,8 +1,9 @@
 """Gymnasium environments: `Pomp/Steer-v0` and `Pomp/Push-v0`.
 
-They need the package gymnasium, 1.0 or newer (`pip install "pomp-motion[gym]"`). With it installed the environments are known by name:
+They need the package gymnasium, 1.0 or newer (`pip install "pomp-motion[gym]"`).
 
 >>> import gymnasium
+>>> import pomp.envs
 >>> environment = gymnasium.make("Pomp/Steer-v0")
 >>> observation, _ = environment.reset(seed=1)
 >>> observation.shape
@@ -21,7 +22,7 @@ __all__ = ["PUSH", "STEER", "Task", "WalkerEnv", "WalkerVectorEnv", "register"]
 
 
 def register():
-    """Makes the environments known to gymnasium. Done by `import pomp.envs` and by gymnasium itself."""
+    """Makes the environments known to gymnasium. `import pomp.envs` does it."""
     for task in (STEER, PUSH):
         if task.name not in gymnasium.registry:
             gymnasium.register(
