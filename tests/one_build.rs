@@ -32,3 +32,12 @@ fn the_program_and_the_tests_want_the_same_features_of_every_dependency() {
         differ.join("\n")
     );
 }
+
+#[test]
+fn the_python_package_wants_what_the_tests_want_too() {
+    // Built beside the program, as .ci/run does.
+    let package = packages(&["--package", "pomp", "--package", "pomp-py", "--edges", "normal,build"]);
+    let tests = packages(&["--workspace", "--edges", "all"]);
+    assert!(package.iter().any(|line| line.starts_with("pyo3 ")));
+    assert_eq!(package.difference(&tests).collect::<Vec<_>>(), Vec::<&String>::new());
+}

@@ -4,7 +4,7 @@
 
 mod recordings;
 
-use pomp_formats::npz::{ARRAYS, Presence, bytes_without_phases};
+use pomp_formats::npz::{ARRAYS, ArrayValues, NamedArray, Presence, bytes_without_phases, each_array};
 use pomp_formats::{FormatError, read_recording, write_recording};
 use pomp_motion::Recording;
 use recordings::{Edit, edited, full_recording, plain_recording};
@@ -54,6 +54,32 @@ fn the_arrays_of_a_file_are_those_that_are_described_in_their_order() {
     assert_eq!(names(&full), described(&|_| true));
     let always = |presence| matches!(presence, Presence::Always | Presence::Optional);
     assert_eq!(names(&plain_recording()), described(&always));
+}
+
+#[test]
+fn the_arrays_of_a_recording_are_those_of_its_file() {
+    let recording = full_recording();
+    let mut arrays: Vec<NamedArray> = Vec::new();
+    each_array(&recording, &mut |array| arrays.push(array)).unwrap();
+    let (_folder, path) = written(&recording);
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    assert_eq!(archive.len(), arrays.len());
+    for (at, array) in arrays.iter().enumerate() {
+        let file = archive.by_index(at).unwrap();
+        assert_eq!(file.name().unwrap(), format!("{}.npy", array.name));
+        let npy = npyz::NpyFile::new(file).unwrap();
+        let shape: Vec<usize> = npy.shape().iter().map(|&size| size as usize).collect();
+        assert_eq!(shape, array.shape, "{}", array.name);
+        let same = match &array.values {
+            ArrayValues::Floats(values) => {
+                let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
+                bits(npy.into_vec().unwrap()) == bits(values.clone())
+            }
+            ArrayValues::Booleans(values) => npy.into_vec::<bool>().unwrap() == *values,
+            ArrayValues::Texts(values) => npy.into_vec::<String>().unwrap() == *values,
+        };
+        assert!(same, "{}", array.name);
+    }
 }
 
 #[test]

@@ -51,6 +51,12 @@ pub enum GeneratorError {
         /// That of the model that was given.
         given: String,
     },
+    /// The caller has stopped a rollout.
+    #[error("stopped after frame {frame}, before the end of the rollout")]
+    Stopped {
+        /// The last frame that was simulated.
+        frame: usize,
+    },
     /// A push on a character that is not simulated.
     #[error(
         "a push in frame {frame}, but dynamics = \"kinematic_only\" simulates no body to push; leave the push out or set dynamics = \"simulated\""

@@ -52,7 +52,7 @@ pub use phase_feedback::PhaseReader;
 pub use pomp_motion::FRAME_RATE_HZ;
 pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
-pub use rollout::{ScheduledPush, label_contacts, record};
+pub use rollout::{ScheduledPush, label_contacts, record, record_while};
 pub use scheduled_throw::ScheduledThrow;
 pub use worlds::Worlds;
 

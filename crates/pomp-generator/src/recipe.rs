@@ -12,6 +12,7 @@ use pomp_model::Model;
 use pomp_motion::{Difference, Gait, GenerationTrack, Recipe, Recording, differences};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 /// Everything that decides a rollout, to the bit.
 ///
@@ -71,7 +72,20 @@ impl RolloutRecipe {
         &self,
         model: &Model,
         name: &str,
-        after_step: impl FnMut(usize) -> f32,
+        mut after_step: impl FnMut(usize) -> f32,
+    ) -> Result<Recording, GeneratorError> {
+        self.run_while(model, name, |frame| ControlFlow::Continue(after_step(frame)))
+    }
+
+    /// [`Self::run`], which `after_step` stops with `Break`.
+    ///
+    /// # Errors
+    /// What [`Self::run`] says, and [`GeneratorError::Stopped`].
+    pub fn run_while(
+        &self,
+        model: &Model,
+        name: &str,
+        after_step: impl FnMut(usize) -> ControlFlow<(), f32>,
     ) -> Result<Recording, GeneratorError> {
         check_model(&self.model_sha256, model)?;
         self.check_frames()?;

@@ -8,6 +8,7 @@ use pomp_motion::{
     Recording, SimulationTrack, foot_contacts_of_positions,
 };
 use pomp_physics::Push;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A push to come.
@@ -40,19 +41,34 @@ pub fn record(
     plan: &ControlPlan,
     pushes: &[ScheduledPush],
     frames: usize,
-    after_step: impl FnMut(usize) -> f32,
+    mut after_step: impl FnMut(usize) -> f32,
+) -> Result<Recording, GeneratorError> {
+    record_while(generator, name, plan, pushes, frames, |frame| ControlFlow::Continue(after_step(frame)))
+}
+
+/// [`record`], which `after_step` stops with `Break`.
+///
+/// # Errors
+/// What [`record`] says, and [`GeneratorError::Stopped`].
+pub fn record_while(
+    generator: &mut Generator,
+    name: &str,
+    plan: &ControlPlan,
+    pushes: &[ScheduledPush],
+    frames: usize,
+    after_step: impl FnMut(usize) -> ControlFlow<(), f32>,
 ) -> Result<Recording, GeneratorError> {
     record_with_throws(generator, name, plan, (pushes, &[], 0.0), frames, after_step)
 }
 
-/// [`record`] with pushes, boxes and the gravity (m/s²) that these are aimed under.
+/// [`record_while`] with pushes, boxes and the gravity (m/s²) that these are aimed under.
 pub(crate) fn record_with_throws(
     generator: &mut Generator,
     name: &str,
     plan: &ControlPlan,
     (pushes, throws, gravity_m_s2): (&[ScheduledPush], &[ScheduledThrow], f32),
     frames: usize,
-    mut after_step: impl FnMut(usize) -> f32,
+    mut after_step: impl FnMut(usize) -> ControlFlow<(), f32>,
 ) -> Result<Recording, GeneratorError> {
     let mut recorder = Recorder::new(generator, frames);
     for frame in 0..frames {
@@ -61,7 +77,10 @@ pub(crate) fn record_with_throws(
             throw.throw(generator, recorder.poses(), gravity_m_s2)?;
         }
         let step = generator.step(plan, &now)?;
-        recorder.add(frame, &now, step, after_step(frame));
+        let ControlFlow::Continue(time_us) = after_step(frame) else {
+            return Err(GeneratorError::Stopped { frame });
+        };
+        recorder.add(frame, &now, step, time_us);
     }
     Ok(recorder.finish(generator, name))
 }

@@ -69,6 +69,24 @@ impl Worlds {
         self.generators.remove(index)
     }
 
+    /// Puts another character, on a `terrain` of its own, in the place of one. `model` is the one of the networks.
+    ///
+    /// # Errors
+    /// As [`Generator::with_networks`]; nothing is changed then.
+    ///
+    /// # Panics
+    /// When there is no such character.
+    pub fn replace(
+        &mut self,
+        index: usize,
+        model: &Model,
+        terrain: HeightMap,
+        setup: &CharacterSetup,
+    ) -> Result<(), GeneratorError> {
+        self.generators[index] = Generator::with_networks(model, &self.networks, terrain, setup)?;
+        Ok(())
+    }
+
     /// The characters, in the order in which they were added.
     pub fn characters(&self) -> &[Generator] {
         &self.generators

@@ -10,6 +10,7 @@ use pomp_generator::{
 };
 use pomp_motion::glam::Vec3;
 use pomp_motion::{Gait, Recording};
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 fn model() -> &'static Model {
@@ -71,6 +72,14 @@ fn a_rollout_that_falls_and_what_comes_after_is_replayed_bit_for_bit() {
     println!("{lies} of 300 frames lying");
     assert!(lies > 0, "350 N·s fell it");
     assert_eq!(replay(&recording, model(), |_| 0.0).unwrap().differences, []);
+}
+
+#[test]
+fn a_rollout_ends_where_its_caller_stops_it() {
+    let stopped = recipe(3).run_while(model(), "rollout", |frame| {
+        if frame < 4 { ControlFlow::Continue(0.0) } else { ControlFlow::Break(()) }
+    });
+    assert!(matches!(stopped, Err(GeneratorError::Stopped { frame: 4 })), "{stopped:?}");
 }
 
 #[test]

@@ -106,6 +106,9 @@ pub enum PreprocessError {
         /// The other input.
         second: PathBuf,
     },
+    /// The caller has stopped the run.
+    #[error("stopped before every clip was preprocessed; the same call again goes on from there")]
+    Stopped,
     /// Strict mode: a clip failed.
     #[error("stopped at the first clip that failed, as --strict asks: {message}")]
     Strict {

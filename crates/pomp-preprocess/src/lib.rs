@@ -1,7 +1,7 @@
 //! Preprocessing (docs/method.md §6): from plain mocap to recordings with contacts, gaits, terrain and impulses.
 //!
 //! [`find_inputs`] lists motion files with their provenance; [`run`] makes one npz per clip, mirror image and terrain
-//! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory.
+//! variant, resumable and parallel over clips, and a [`Manifest`]; [`run_part`] does a share of them. [`preprocess_clip`] does one clip in memory, [`estimate_clip`] without its variants.
 //!
 //! The steps: [`load_clip`] reads a clip, repairs or refuses defects of its frames, and retargets it; [`labelled`] finds contacts and
 //! gaits; `pomp-estimate` reconstructs the ground, replays the clip and estimates its contact impulses. [`validation`] compares
@@ -36,6 +36,7 @@ pub use input::{Input, find_inputs};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
 pub use load::{LoadedClip, labelled, load_clip};
 pub use manifest::{Failure, Manifest, config_hash};
+pub use own_ground::{ClipEstimate, estimate_clip, on_own_ground};
 pub use part::Part;
 pub use provenance::{Provenance, ProvenanceIndex};
 pub use run::{OnFailure, Progress, run, run_part};

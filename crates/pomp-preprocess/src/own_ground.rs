@@ -14,6 +14,34 @@ use pomp_motion::{Clip, Recording, SimulationTrack, TerrainGrid};
 use pomp_physics::Expectation;
 use std::path::Path;
 
+/// What preprocessing estimates of a clip.
+#[derive(Clone, Debug)]
+pub struct ClipEstimate {
+    /// The clip with contacts, gaits, the ground reconstructed from its feet, its physics replay and its contact impulses.
+    pub recording: Recording,
+    /// How well the ground fits.
+    pub ground: FitReport,
+    /// How well the ragdoll followed.
+    pub replay: ReplayReport,
+    /// Figures of the contact impulses.
+    pub impulses: ImpulseReport,
+}
+
+/// Estimates ground and contact impulses of a clip, as the recording of its name that preprocessing writes has them; `path` names
+/// it in errors.
+///
+/// # Errors
+/// A configuration out of range, and a clip that gait labelling, the terrain fit or the simulator refuses.
+pub fn estimate_clip(
+    path: &Path,
+    clip: Clip,
+    config: &PreprocessConfig,
+) -> Result<ClipEstimate, PreprocessError> {
+    config.validate()?;
+    let OwnGround { recording, fit, replay, impulses, .. } = OwnGround::of_clip(path, clip, config)?;
+    Ok(ClipEstimate { recording, ground: fit, replay, impulses })
+}
+
 /// A result in the making.
 pub(crate) struct Made {
     pub recording: Recording,
@@ -58,13 +86,14 @@ impl OwnGround {
         mirrored: bool,
         config: &PreprocessConfig,
     ) -> Result<Self, PreprocessError> {
-        Self::of_clip(input, if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() }, config)
+        let clip = if mirrored { loaded.clip.mirrored() } else { loaded.clip.clone() };
+        Self::of_clip(&input.path, clip, config)
     }
 
-    fn of_clip(input: &Input, clip: Clip, config: &PreprocessConfig) -> Result<Self, PreprocessError> {
-        let (mut recording, grid, fit) = on_own_ground(&input.path, &clip, config)?;
+    fn of_clip(path: &Path, clip: Clip, config: &PreprocessConfig) -> Result<Self, PreprocessError> {
+        let (mut recording, grid, fit) = on_own_ground(path, &clip, config)?;
         let Replayed { simulation, report: replay, estimate, expected } =
-            replayed(&input.path, &clip, &recording.foot_contact, &grid, config)?;
+            replayed(path, &clip, &recording.foot_contact, &grid, config)?;
         let impulses = estimate.report;
         recording.terrain = Some(grid);
         recording.simulation = Some(simulation);
@@ -119,7 +148,7 @@ impl OwnGround {
         match pace(&self.clip, &self.recording, &config.pace, variant, name) {
             Ok(Paced { clip, share }) => {
                 let description = format!("walked at {share:.2} of the pace, seed {}", config.pace.seed);
-                let mut made = Self::of_clip(input, clip, config)?.as_result(description, config);
+                let mut made = Self::of_clip(&input.path, clip, config)?.as_result(description, config);
                 made.ground.seed = config.pace.seed;
                 Ok(Ok(made))
             }
@@ -302,8 +331,11 @@ pub(crate) fn replayed(
     Ok(Replayed { simulation, report, estimate, expected })
 }
 
-/// A clip with contacts and gaits, and the ground reconstructed from its feet.
-pub(crate) fn on_own_ground(
+/// A clip with contacts and gaits, and the ground reconstructed from its feet, as preprocessing sees it; `path` names it in errors.
+///
+/// # Errors
+/// A clip that gait labelling or the terrain fit refuses.
+pub fn on_own_ground(
     path: &Path,
     clip: &Clip,
     config: &PreprocessConfig,

@@ -14,6 +14,7 @@ use pomp_motion::Recording;
 use pomp_motion::retarget::RigLibrary;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -41,17 +42,19 @@ pub enum OnFailure {
 
 /// Preprocesses `inputs` into `out`, one npz per clip, mirror image and terrain variant, and `manifest.json`.
 ///
-/// Clips whose results are there, made from the same bytes by the same configuration, are not done again.
+/// Clips whose results are there, made from the same bytes by the same configuration, are not done again. `progress` hears of every
+/// clip, and stops the run with `Break`; the same run again goes on from there.
 ///
 /// # Errors
-/// The configuration is out of range, the folder cannot be written, or, with [`OnFailure::Stop`], the first clip that failed.
+/// The configuration is out of range, the folder cannot be written, with [`OnFailure::Stop`] the first clip that failed, and
+/// [`PreprocessError::Stopped`].
 pub fn run(
     inputs: &[Input],
     out: &Path,
     config: &PreprocessConfig,
     rigs: &RigLibrary,
     on_failure: OnFailure,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &(dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 ) -> Result<Manifest, PreprocessError> {
     run_part(inputs, Part::WHOLE, out, config, rigs, on_failure, progress)
 }
@@ -67,7 +70,7 @@ pub fn run_part(
     config: &PreprocessConfig,
     rigs: &RigLibrary,
     on_failure: OnFailure,
-    progress: &(dyn Fn(&Progress) + Sync),
+    progress: &(dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 ) -> Result<Manifest, PreprocessError> {
     config.validate()?;
     std::fs::create_dir_all(out).map_err(|source| PreprocessError::Io {
@@ -122,15 +125,15 @@ impl SharedRun<'_> {
         &self,
         inputs: &[&Input],
         on_failure: OnFailure,
-        progress: &(dyn Fn(&Progress) + Sync),
+        progress: &(dyn Fn(&Progress) -> ControlFlow<()> + Sync),
     ) -> Result<(Vec<ManifestEntry>, Vec<Failure>), PreprocessError> {
         let done = Mutex::new(Vec::new());
         let failures = Mutex::new(Vec::new());
         inputs.par_iter().try_for_each(|input| {
-            match self.clip(input) {
+            let told = match self.clip(input) {
                 Ok(made) => {
                     done.lock().expect("no thread panics while it pushes").extend(made);
-                    progress(&Progress::Done { input: input.path.clone() });
+                    progress(&Progress::Done { input: input.path.clone() })
                 }
                 // A folder that cannot be written fails every clip.
                 Err(error @ PreprocessError::Io { action: "writing the journal", .. }) => return Err(error),
@@ -139,11 +142,11 @@ impl SharedRun<'_> {
                 }
                 Err(error) => {
                     let failure = Failure { input: input.path.clone(), error: error.to_string() };
-                    progress(&Progress::Failed(failure.clone()));
-                    failures.lock().expect("no thread panics while it pushes").push(failure);
+                    failures.lock().expect("no thread panics while it pushes").push(failure.clone());
+                    progress(&Progress::Failed(failure))
                 }
-            }
-            Ok(())
+            };
+            if told.is_break() { Err(PreprocessError::Stopped) } else { Ok(()) }
         })?;
         let mut clips = done.into_inner().expect("all threads have joined");
         clips.sort_by(|a: &ManifestEntry, b| a.name.cmp(&b.name));

@@ -7,9 +7,10 @@ use pomp_formats::npz::read_recording;
 use pomp_formats::{BvhWriteOptions, write_bvh};
 use pomp_motion::Gait;
 use pomp_motion::retarget::RigLibrary;
-use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, find_inputs, run};
+use pomp_preprocess::{Manifest, OnFailure, PreprocessConfig, PreprocessError, find_inputs, run};
 use pomp_synthetic::{MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 fn made(folder: &Path, kind: MotionKind, config: &PreprocessConfig) -> Manifest {
@@ -19,7 +20,7 @@ fn made(folder: &Path, kind: MotionKind, config: &PreprocessConfig) -> Manifest 
     write_bvh(&folder.join("clip.bvh"), &clip, &BvhWriteOptions::default()).unwrap();
     let inputs = find_inputs(&[folder.join("clip.bvh")]).unwrap();
     let rigs = RigLibrary::builtin();
-    run(&inputs, &folder.join("out"), config, &rigs, OnFailure::Stop, &|_| {}).unwrap()
+    run(&inputs, &folder.join("out"), config, &rigs, OnFailure::Stop, &|_| ControlFlow::Continue(())).unwrap()
 }
 
 fn with_variants() -> PreprocessConfig {
@@ -110,7 +111,9 @@ fn rejects_a_way_up_on_which_nobody_gets_up() {
         let mut config = PreprocessConfig::default();
         (config.falls.variants, config.falls.get_up) = (1, WayUp::Clips(clips));
         let out = folder.path().join("other");
-        run(&inputs, &out, &config, &RigLibrary::builtin(), OnFailure::Skip, &|_| {}).unwrap_err().to_string()
+        run(&inputs, &out, &config, &RigLibrary::builtin(), OnFailure::Skip, &|_| ControlFlow::Continue(()))
+            .unwrap_err()
+            .to_string()
     };
     let walks = refusal(vec![clip.clone()]);
     assert!(walks.contains("clip.bvh does not show a person who lies, gets up and stands"), "{walks}");
@@ -145,4 +148,35 @@ fn what_a_clip_does_not_allow_is_recorded_and_not_tried_again() {
     let second = made(folder.path(), MotionKind::Jump, &config);
     assert_eq!(second, first);
     assert!(std::fs::read(&journal).unwrap() == before, "the second run makes nothing");
+}
+
+#[test]
+fn a_run_ends_where_its_caller_stops_it_and_goes_on_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = PreprocessConfig { mirror: false, ..PreprocessConfig::default() };
+    let clip = generate(
+        &MotionRequest { duration_s: 1.0, ..MotionRequest::new(MotionKind::Walk) },
+        &HeightMap::flat(40.0, 1.0).unwrap(),
+    )
+    .unwrap()
+    .clip;
+    for name in ["a", "b", "c"] {
+        write_bvh(&folder.path().join(format!("{name}.bvh")), &clip, &BvhWriteOptions::default()).unwrap();
+    }
+    let inputs = find_inputs(&[folder.path().to_path_buf()]).unwrap();
+    let out = folder.path().join("out");
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let run_until = |flow: ControlFlow<()>| {
+        one_thread.install(|| run(&inputs, &out, &config, &RigLibrary::builtin(), OnFailure::Stop, &|_| flow))
+    };
+    assert!(matches!(run_until(ControlFlow::Break(())), Err(PreprocessError::Stopped)));
+    let recordings =
+        || std::fs::read_dir(&out).unwrap().filter(|entry| is_npz(entry.as_ref().unwrap())).count();
+    assert_eq!(recordings(), 1, "the clip at which it was stopped is whole");
+    assert_eq!(run_until(ControlFlow::Continue(())).unwrap().clips.len(), 3);
+    assert_eq!(recordings(), 3);
+}
+
+fn is_npz(entry: &std::fs::DirEntry) -> bool {
+    entry.path().extension().is_some_and(|kind| kind == "npz")
 }

@@ -7,17 +7,16 @@
 
 mod cli;
 mod command;
-mod config_file;
 mod default_model;
 mod device;
 mod errors;
 mod interrupt;
 mod json;
 mod logging;
-mod motion_file;
 mod progress;
 
 use clap::CommandFactory;
+use pomp_front::{config_file, motion_file};
 use std::process::ExitCode;
 
 /// The command line: every command with its arguments, defaults and help.

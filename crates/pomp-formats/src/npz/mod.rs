@@ -8,6 +8,8 @@
 //! Read files may be compressed, may hold 64-bit floats or integers in place of 32-bit floats, and may hold no
 //! other arrays than these.
 //!
+//! [`each_array`] gives the arrays of a recording without a file.
+//!
 //! Phases are added to a recording later than the rest; [`bytes_without_phases`] is what hashes of data are taken of.
 
 mod archive;
@@ -17,7 +19,9 @@ mod write;
 
 pub use arrays::{ARRAYS, ArrayDescription, Presence};
 pub use read::{parse_recording, read_recording};
-pub use write::{bytes_without_phases, write_recording};
+pub use write::{
+    ArrayValues, NamedArray, bytes_without_phases, each_array, recording_bytes, write_recording,
+};
 
 /// Numbers of a frame of a plan: x, z, yaw, speed, gait.
 const PLAN_COLUMNS: usize = 5;

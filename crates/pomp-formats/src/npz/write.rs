@@ -21,6 +21,14 @@ pub fn write_recording(path: &Path, recording: &Recording) -> Result<(), FormatE
     write_atomically(path, |out| out.write_all(&bytes))
 }
 
+/// The bytes of the npz file that [`write_recording`] writes.
+///
+/// # Errors
+/// As [`write_recording`], less those of the file system; errors name the recording in place of a file.
+pub fn recording_bytes(recording: &Recording) -> Result<Vec<u8>, FormatError> {
+    bytes(recording, &recording.name)
+}
+
 /// The bytes of the npz file that [`write_recording`] would write of `recording` if it had no phases.
 ///
 /// They are the same before and after phases are read, and whether or not the file was compressed: whoever asks
@@ -33,22 +41,57 @@ pub fn bytes_without_phases(recording: &Recording) -> Result<Vec<u8>, FormatErro
     bytes(&bare, &recording.name)
 }
 
+/// The arrays that a file of `recording` holds, each handed to `take` with its name there, in the order of the file.
+///
+/// # Errors
+/// As [`write_recording`], less those of the file system; errors name the recording in place of a file.
+pub fn each_array(recording: &Recording, take: &mut dyn FnMut(NamedArray)) -> Result<(), FormatError> {
+    let mut take = |array| {
+        take(array);
+        Ok(())
+    };
+    Arrays { file: recording.name.clone(), take: &mut take }.recording(recording)
+}
+
 fn bytes(recording: &Recording, file: &str) -> Result<Vec<u8>, FormatError> {
     let file = file.to_owned();
-    recording.validate().map_err(|source| FormatError::Motion { file: file.clone(), source })?;
-    let mut archive = Archive { file, zip: ZipWriter::new(Cursor::new(Vec::new())) };
-    archive.recording(recording)?;
+    let mut archive = Archive { file: file.clone(), zip: ZipWriter::new(Cursor::new(Vec::new())) };
+    Arrays { file, take: &mut |array| archive.add(&array) }.recording(recording)?;
     archive.finish()
 }
 
-/// An npz file in memory: a recording is small, and a zip must seek.
-struct Archive {
-    file: String,
-    zip: ZipWriter<Cursor<Vec<u8>>>,
+/// An array of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedArray {
+    /// Its name in the file; [`super::ARRAYS`] says what it holds.
+    pub name: &'static str,
+    /// Sizes, slowest first; none for a single value.
+    pub shape: Vec<usize>,
+    /// The values, row-major.
+    pub values: ArrayValues,
 }
 
-impl Archive {
+/// The values of a [`NamedArray`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrayValues {
+    /// Numbers.
+    Floats(Vec<f32>),
+    /// Yes or no.
+    Booleans(Vec<bool>),
+    /// Texts.
+    Texts(Vec<String>),
+}
+
+/// Takes a recording apart into arrays, one at a time: all of them take as much room as the recording.
+struct Arrays<'a> {
+    /// Name of the file or recording, for errors.
+    file: String,
+    take: &'a mut dyn FnMut(NamedArray) -> Result<(), FormatError>,
+}
+
+impl Arrays<'_> {
     fn recording(&mut self, recording: &Recording) -> Result<(), FormatError> {
+        recording.validate().map_err(|source| FormatError::Motion { file: self.file.clone(), source })?;
         let (frames, joints) = (recording.frames(), recording.skeleton.len());
         let skeleton = recording.skeleton.joints();
         let names: Vec<&str> = skeleton.iter().map(|joint| joint.name.as_str()).collect();
@@ -116,7 +159,7 @@ impl Archive {
             self.floats("control", &[frames, 4], generation.control.iter().flatten().copied())?;
             match &generation.frame_time_us {
                 Some(times) => self.floats("frame_time_us", &[frames], times.iter().copied())?,
-                None => self.array::<f32, f32>("frame_time_us", "<f4", &[frames], &vec![f32::NAN; frames])?,
+                None => self.give("frame_time_us", &[frames], ArrayValues::Floats(vec![f32::NAN; frames]))?,
             }
             if let Some(offsets) = &generation.ground_offset {
                 self.floats("ground_offset", &[frames, 3], coordinates(offsets))?;
@@ -132,13 +175,18 @@ impl Archive {
         self.texts("config_hash", &[], &[&recording.config_hash])
     }
 
-    fn vectors(&mut self, name: &str, table: &FrameTable<Vec3>, columns: usize) -> Result<(), FormatError> {
+    fn vectors(
+        &mut self,
+        name: &'static str,
+        table: &FrameTable<Vec3>,
+        columns: usize,
+    ) -> Result<(), FormatError> {
         self.floats(name, &[table.frames(), columns, 3], coordinates(table.values()))
     }
 
     fn quaternions(
         &mut self,
-        name: &str,
+        name: &'static str,
         table: &FrameTable<Quat>,
         columns: usize,
     ) -> Result<(), FormatError> {
@@ -148,7 +196,7 @@ impl Archive {
 
     fn floats(
         &mut self,
-        name: &str,
+        name: &'static str,
         shape: &[usize],
         values: impl IntoIterator<Item = f32>,
     ) -> Result<(), FormatError> {
@@ -162,26 +210,52 @@ impl Archive {
             let problem = format!("value {at} of the shape {shape:?} is {}", values[at]);
             return Err(FormatError::Npz { file: self.file.clone(), array: name.to_owned(), problem });
         }
-        self.array::<f32, f32>(name, "<f4", shape, &values)
+        self.give(name, shape, ArrayValues::Floats(values))
     }
 
     fn booleans(
         &mut self,
-        name: &str,
+        name: &'static str,
         shape: &[usize],
         values: impl IntoIterator<Item = bool>,
     ) -> Result<(), FormatError> {
-        let values: Vec<bool> = values.into_iter().collect();
-        self.array::<bool, bool>(name, "|b1", shape, &values)
+        self.give(name, shape, ArrayValues::Booleans(values.into_iter().collect()))
     }
 
-    fn texts(&mut self, name: &str, shape: &[usize], values: &[&str]) -> Result<(), FormatError> {
+    fn texts(&mut self, name: &'static str, shape: &[usize], values: &[&str]) -> Result<(), FormatError> {
         if let Some(text) = values.iter().find(|text| text.contains('\0')) {
             return Err(self.cannot(format!("{name} has the text {text:?}, and numpy ends text at a NUL")));
         }
-        // numpy has no text of length 0.
-        let points = values.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-        self.array::<str, &str>(name, &format!("<U{points}"), shape, values)
+        self.give(name, shape, ArrayValues::Texts(values.iter().map(|&text| text.to_owned()).collect()))
+    }
+
+    fn give(&mut self, name: &'static str, shape: &[usize], values: ArrayValues) -> Result<(), FormatError> {
+        (self.take)(NamedArray { name, shape: shape.to_vec(), values })
+    }
+
+    fn cannot(&self, problem: String) -> FormatError {
+        FormatError::CannotWrite { file: self.file.clone(), problem }
+    }
+}
+
+/// An npz file in memory: a recording is small, and a zip must seek.
+struct Archive {
+    file: String,
+    zip: ZipWriter<Cursor<Vec<u8>>>,
+}
+
+impl Archive {
+    fn add(&mut self, array: &NamedArray) -> Result<(), FormatError> {
+        let NamedArray { name, shape, values } = array;
+        match values {
+            ArrayValues::Floats(values) => self.array::<f32, f32>(name, "<f4", shape, values),
+            ArrayValues::Booleans(values) => self.array::<bool, bool>(name, "|b1", shape, values),
+            ArrayValues::Texts(values) => {
+                // numpy has no text of length 0.
+                let points = values.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+                self.array::<str, String>(name, &format!("<U{points}"), shape, values)
+            }
+        }
     }
 
     fn array<T, V>(

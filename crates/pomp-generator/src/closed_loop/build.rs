@@ -160,6 +160,11 @@ impl Generator {
         ground_position(&self.inner.character.state().frame)
     }
 
+    /// Heading of the root, radians.
+    pub fn root_yaw(&self) -> f32 {
+        self.inner.character.state().frame.yaw
+    }
+
     /// See [`PhaseWindow::differences_from_general`].
     #[cfg(test)]
     pub(crate) fn differences_from_general(

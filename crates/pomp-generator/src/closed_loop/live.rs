@@ -31,15 +31,33 @@ impl Generator {
         steering: Steering,
         pushes: &[Push],
     ) -> Result<SteeredStep, GeneratorError> {
+        let plan = self.steered_plan(control, steering)?;
+        let output = self.step(&plan, pushes)?;
+        Ok(SteeredStep { output, plan })
+    }
+
+    /// The plan of the next frame as `steering` says, for [`Generator::step`] or [`crate::Worlds::step`].
+    ///
+    /// # Errors
+    /// A steering that is not finite.
+    pub fn steered_plan(
+        &mut self,
+        control: &mut LiveControl,
+        steering: Steering,
+    ) -> Result<ControlPlan, GeneratorError> {
         if !steering.is_finite() {
             return Err(GeneratorError::BadControl { reason: "the direction is not finite".to_owned() });
         }
         control.limit_turns(self.inner.config.layers.turn_limit);
         let plan = control.plan(steering, self.root_position());
         // The plan is new each frame, and begins now.
+        self.begin_plan();
+        Ok(plan)
+    }
+
+    /// The plan of the next frame begins there, not where the plan before it was left.
+    pub fn begin_plan(&mut self) {
         self.inner.state.cursor = ControlCursor::default();
-        let output = self.step(&plan, pushes)?;
-        Ok(SteeredStep { output, plan })
     }
 
     /// Samples the kinematic module otherwise from the next frame on. `model` is the one that the loop was built from.

@@ -4,13 +4,13 @@ use crate::cli::EvaluateArguments;
 use crate::command::terrain;
 use crate::progress::Progress;
 use crate::{errors, json, motion_file};
-use anyhow::{Context, Result, anyhow, bail};
-use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
+use anyhow::{Context, Result};
+use pomp_eval::{Comparison, Metrics, Summary, Track};
+use pomp_front::measure::{files, measure};
 use pomp_preprocess::PreprocessConfig;
-use pomp_terrain::HeightMap;
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// A motion and what was measured on it.
@@ -28,17 +28,10 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
     let given = arguments.terrain.as_deref().map(|name| terrain::find(name, 0)).transpose()?;
     let columns = arguments.motions.iter().map(|path| files(path)).collect::<Result<Vec<_>>>()?;
     let progress = Progress::new("evaluate", "motions", columns.iter().map(Vec::len).sum());
-    let measure = |path: &PathBuf| -> Option<Measured> {
+    let measured = |path: &PathBuf| -> Option<Measured> {
         let measured = motion_file::read(path, &config, &rigs).and_then(|recording| {
-            let ground = match (&recording.terrain, &given) {
-                (Some(grid), _) => HeightMap::from_grid(grid.clone())?,
-                (None, Some(map)) => map.clone(),
-                (None, None) => HeightMap::flat(200.0, 1.0)?,
-            };
-            // What a rollout shows is its simulated side; a recording of mocap shows the clip.
-            let simulated = arguments.simulated || recording.generation.is_some();
-            let track = if simulated { Track::Simulated } else { Track::Character };
-            let metrics = evaluate(&recording, &ground, track).with_context(|| path.display().to_string())?;
+            let (track, metrics) = measure(&recording, given.as_ref(), arguments.simulated)
+                .with_context(|| path.display().to_string())?;
             let without_clock =
                 recording.generation.is_some_and(|generation| generation.frame_time_us.is_none());
             Ok(Measured { path: path.clone(), track, metrics, without_clock })
@@ -47,7 +40,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<ExitCode> {
         measured.map_err(|error| tracing::error!("{}", errors::told(&error))).ok()
     };
     let measured: Vec<Vec<Measured>> =
-        columns.par_iter().map(|files| files.par_iter().filter_map(measure).collect()).collect();
+        columns.par_iter().map(|files| files.par_iter().filter_map(&measured).collect()).collect();
     drop(progress);
     let done = measured.iter().map(Vec::len).sum();
     let failed = columns.iter().map(Vec::len).sum::<usize>() - done;
@@ -84,48 +77,6 @@ fn tell(arguments: &EvaluateArguments, titles: &[String], columns: &[Vec<Measure
         .any(|measured| measured.metrics.frame_time_p50_ms.is_none() && measured.without_clock)
     {
         println!("frame times: not recorded in every rollout (pomp generate --clock records them)");
-    }
-    Ok(())
-}
-
-/// The motions that an argument names: a file itself; of a folder and the folders in it the recordings (.npz), or where there
-/// are none the clips (.bvh, .glb).
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        if !path.exists() {
-            bail!(
-                "{}: there is no such file or folder; give a clip (.bvh, .glb), a recording (.npz) or a folder of them",
-                path.display()
-            );
-        }
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let mut all = Vec::new();
-    walk(path, &mut all)?;
-    all.sort();
-    let of = |kinds: &[&str]| -> Vec<PathBuf> {
-        let has = |path: &&PathBuf| {
-            path.extension().is_some_and(|end| kinds.iter().any(|kind| end.eq_ignore_ascii_case(kind)))
-        };
-        all.iter().filter(has).cloned().collect()
-    };
-    let recordings = of(&["npz"]);
-    let motions = if recordings.is_empty() { of(&["bvh", "glb"]) } else { recordings };
-    if motions.is_empty() {
-        return Err(anyhow!(
-            "{}: no recordings (.npz) and no clips (.bvh, .glb) are in this folder",
-            path.display()
-        ));
-    }
-    Ok(motions)
-}
-
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in
-        std::fs::read_dir(folder).with_context(|| format!("{}: cannot be listed", folder.display()))?
-    {
-        let path = entry.with_context(|| format!("{}: cannot be listed", folder.display()))?.path();
-        if path.is_dir() { walk(&path, files)? } else { files.push(path) }
     }
     Ok(())
 }

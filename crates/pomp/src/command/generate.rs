@@ -1,17 +1,15 @@
 use crate::cli::GenerateArguments;
-use crate::command::pushes::{PushRequest, pushes_of, throws_of};
 use crate::command::{generate_batch, generate_scene, pushes, terrain};
 use crate::progress::Progress;
-use crate::{config_file, default_model, errors, json, motion_file};
+use crate::{config_file, default_model, json};
 use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
-use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
-use pomp_generator::layers::StatureConfig;
-use pomp_generator::{ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset, RolloutRecipe};
+use pomp_front::pushes::{PushRequest, pushes_of, throws_of};
+use pomp_front::rollout::{RolloutRequest, set_body};
+use pomp_generator::GeneratorConfig;
 use pomp_motion::Recording;
-use pomp_preprocess::PreprocessConfig;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
 use std::path::{Path, PathBuf};
@@ -29,24 +27,18 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     if let Some(count) = arguments.count {
         return generate_batch::run(arguments, &model, settings, count);
     }
-    let plan = control(&arguments.control, arguments.seconds + BEYOND_S)?;
     let bodies = &model.description.body_names;
     let requests = pushes(arguments, bodies)?;
-    let recipe = RolloutRecipe {
-        model_sha256: model.files_sha256.clone().expect("it was read from files"),
-        start: settings.start_gait(&plan, &model),
+    let request = RolloutRequest {
+        terrain: &arguments.terrain,
+        control: &arguments.control,
+        seconds: arguments.seconds,
         seed: arguments.seed,
-        pushes: pushes::draw(&requests, &plan, arguments.seed),
-        throws: throws_of(&arguments.throw, bodies, arguments.seconds)?,
-        terrain: terrain::find_reaching(
-            &arguments.terrain,
-            arguments.seed,
-            plan.reach_m() + TERRAIN_MARGIN_M,
-        )?,
-        frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
         settings,
-        plan,
+        pushes: &requests,
+        throws: throws_of(&arguments.throw, bodies, arguments.seconds)?,
     };
+    let recipe = request.recipe(&model)?;
     let border_m = recipe.settings.dynamic.contact.border_m;
     terrain::warn_of_edge(&arguments.terrain, &recipe.terrain, &recipe.plan, arguments.seconds, border_m);
     if arguments.seed != 0 && !pushes::depend_on_seed(&requests) {
@@ -58,28 +50,8 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         recipe.run(&model, "rollout", |_| clock())?
     };
     drop(progress);
-    let recording = Recording {
-        source: format!(
-            "pomp {} generate --terrain {} --control {} --seconds {} --seed {}; model {} trained on data {}",
-            env!("CARGO_PKG_VERSION"),
-            arguments.terrain,
-            arguments.control,
-            arguments.seconds,
-            arguments.seed,
-            model.description.config_name,
-            model.description.data_hash
-        ),
-        ..recording
-    };
+    let recording = Recording { source: request.source(&model), ..recording };
     write(arguments, recording, &recipe.terrain)
-}
-
-/// What is given of a body replaces what the settings say.
-pub fn set_body(settings: &mut GeneratorConfig, stature_m: Option<f32>, mass_kg: Option<f32>) {
-    if stature_m.is_some() {
-        settings.layers.stature = StatureConfig::of_height(stature_m);
-    }
-    settings.dynamic.mass_kg = mass_kg.unwrap_or(settings.dynamic.mass_kg);
 }
 
 pub fn create_folder(out: &Path) -> Result<()> {
@@ -145,34 +117,6 @@ pub fn pictures(recording: &Recording, gif: &Path, sheet: &Path) -> Result<()> {
     let small = RenderOptions { width: 320, height: 240, ..options };
     render_contact_sheet(recording, &small, 4, 3, &mut still)?;
     Ok(write_atomically(sheet, |file| file.write_all(&still))?)
-}
-
-/// A plan from a preset's name, a path file or a clip.
-pub fn control(name: &str, seconds: f32) -> Result<ControlPlan> {
-    let path = Path::new(name);
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => {
-            let file: PathFile = config_file::read(path)?;
-            ControlPlan::path(&file, FRAME_RATE_HZ).with_context(|| path.display().to_string())
-        }
-        Some("bvh" | "glb" | "npz") => {
-            let rigs = motion_file::rigs(&[])?;
-            let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
-            Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?)
-        }
-        _ => {
-            let preset = name.parse::<Preset>().map_err(|_| {
-                let presets = Preset::ALL.map(Preset::name);
-                errors::unknown(
-                    "--control takes a preset or a file (.toml, .bvh, .glb, .npz): ",
-                    "preset",
-                    name,
-                    presets,
-                )
-            })?;
-            Ok(ControlPlan::preset(preset, seconds, FRAME_RATE_HZ))
-        }
-    }
 }
 
 /// The pushes asked for; a plain run gets one, so that a newcomer sees what the physics is for.

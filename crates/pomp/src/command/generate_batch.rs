@@ -1,7 +1,6 @@
 //! `pomp generate --count N`.
 
 use crate::cli::GenerateArguments;
-use crate::command::pushes::PushRequest;
 use crate::command::{generate, pushes, terrain};
 use crate::progress::Progress;
 use crate::{errors, json};
@@ -13,6 +12,8 @@ use pomp_batch::{
 use pomp_config::{Origin, resolve_whole};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::write_atomically;
+use pomp_front::control;
+use pomp_front::pushes::PushRequest;
 use pomp_generator::{ControlPlan, GeneratorConfig};
 use pomp_model::Model;
 use pomp_terrain::HeightMap;
@@ -181,7 +182,7 @@ impl Scenes {
             terrain: arguments.terrain.clone(),
             control: arguments.control.clone(),
             push: arguments.push.clone(),
-            plan: generate::control(&arguments.control, arguments.seconds + BEYOND_S)?,
+            plan: control::find(&arguments.control, arguments.seconds + BEYOND_S)?,
             pushes: pushes::pushes_of(&arguments.push, bodies, arguments.seconds)?,
         })
     }

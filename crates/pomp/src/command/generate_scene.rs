@@ -8,6 +8,8 @@ use anyhow::{Result, anyhow, ensure};
 use glam::Vec2;
 use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Summary};
+use pomp_front::control;
+use pomp_front::rollout::set_body;
 use pomp_generator::{CharacterRecipe, CharacterSetup, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig};
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -114,9 +116,9 @@ fn character(
     );
     ensure!(entry.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", entry.heading_deg);
     let mut settings = settings.clone();
-    generate::set_body(&mut settings, entry.stature_m, entry.mass_kg);
+    set_body(&mut settings, entry.stature_m, entry.mass_kg);
     let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
-    let plan = generate::control(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
+    let plan = control::find(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
     let (bodies, seconds) = (&model.description.body_names, arguments.seconds);
     let seed = entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64));
     Ok(CharacterRecipe {

@@ -15,7 +15,6 @@ mod kinematic_report;
 mod phase;
 mod phase_report;
 mod preprocess;
-mod pushes;
 mod render;
 mod replay;
 mod studio;
@@ -27,6 +26,7 @@ mod validate_impulses;
 
 use crate::cli::{Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, TerrainCommand};
 use anyhow::Result;
+use pomp_front::pushes;
 use std::process::ExitCode;
 
 /// Runs what was asked for.

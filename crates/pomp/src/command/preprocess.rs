@@ -5,6 +5,7 @@ use crate::{config_file, errors, json, motion_file};
 use anyhow::{Result, bail};
 use pomp_motion::Gait;
 use pomp_preprocess::{Manifest, OnFailure, Part, PreprocessConfig, Progress as Event, find_inputs};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,6 +32,7 @@ pub fn run(arguments: &PreprocessArguments) -> Result<ExitCode> {
             tracing::warn!("skipped: {}", failure.error);
         }
         progress.step();
+        ControlFlow::Continue(())
     };
     let out = &arguments.out;
     let manifest = pomp_preprocess::run_part(&inputs, part, out, &config, &rigs, on_failure, &report)?;

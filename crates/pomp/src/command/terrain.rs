@@ -1,7 +1,8 @@
 use crate::cli::TerrainMakeArguments;
-use crate::errors::{self, misuse};
-use anyhow::{Context, Result};
+use crate::errors::misuse;
+use anyhow::Result;
 use glam::Vec2;
+pub use pomp_front::terrain::{find, find_reaching};
 use pomp_generator::ControlPlan;
 use pomp_terrain::{Bounds, HeightMap};
 use std::path::Path;
@@ -31,14 +32,6 @@ pub fn described(path: &Path, map: &HeightMap) -> String {
         map.columns(),
         map.cell_m()
     )
-}
-
-/// A terrain by preset name or file; a preset is made large enough to reach `reach_m` from the origin.
-pub fn find_reaching(name: &str, seed: u64, reach_m: f32) -> Result<HeightMap> {
-    match pomp_terrain::preset(name) {
-        Some(spec) => Ok(pomp_terrain::generate(&spec.reaching(reach_m), seed)?),
-        None => find(name, seed),
-    }
 }
 
 /// Warns when a plan leads off the ground `name` within `seconds`. The ground goes on for `border_m` beyond its edge.
@@ -75,22 +68,4 @@ pub fn say_what_a_seed_changes(name: &str) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// A terrain by preset name or file.
-pub fn find(name: &str, seed: u64) -> Result<HeightMap> {
-    if let Some(spec) = pomp_terrain::preset(name) {
-        return Ok(pomp_terrain::generate(&spec, seed)?);
-    }
-    let path = Path::new(name);
-    if path.extension().is_none() {
-        let place = "a terrain is a preset or a file (.toml, .png, .npz): ";
-        return Err(errors::unknown(place, "preset", name, pomp_terrain::PRESET_NAMES));
-    }
-    pomp_terrain::load(path, seed).with_context(|| {
-        format!(
-            "\"{name}\" is no preset ({}), so it was taken for a file",
-            pomp_terrain::PRESET_NAMES.join(", ")
-        )
-    })
 }

@@ -61,6 +61,21 @@ impl PushRequest {
         Ok(Self { body: given.body(body, names)?, time_s: given.time(time, seconds)?, impulse })
     }
 
+    /// A push at `time_s` with an impulse in the world, N·s, in a run of `seconds`.
+    ///
+    /// # Errors
+    /// What is told of the same push in text.
+    pub fn of_impulse(
+        time_s: f32,
+        body: &str,
+        impulse_ns: Vec3,
+        names: &[String],
+        seconds: f32,
+    ) -> Result<Self> {
+        let Vec3 { x, y, z } = impulse_ns;
+        Self::parse(&format!("{time_s},{body},{x},{y},{z}"), names, seconds)
+    }
+
     /// The push of one rollout under `plan`.
     fn draw(&self, plan: &ControlPlan, rng: &mut ChaCha8Rng) -> ScheduledPush {
         let mut within = |[low, high]: [f32; 2]| low + (high - low) * rng.random::<f32>();
@@ -79,7 +94,10 @@ impl PushRequest {
     }
 }
 
-/// The pushes that are named, for a run of `seconds`.
+/// The pushes that are named, for a run of `seconds`; `names` are the ragdoll's bodies.
+///
+/// # Errors
+/// A text that is no push of such a run.
 pub fn pushes_of(texts: &[String], names: &[String], seconds: f32) -> Result<Vec<PushRequest>> {
     if texts.iter().any(|text| text == "none") {
         ensure!(texts.len() == 1, misuse!("--push none: it stands alone, and there are other pushes"));
@@ -104,7 +122,10 @@ pub fn depend_on_seed(requests: &[PushRequest]) -> bool {
     })
 }
 
-/// The boxes that are named, for a run of `seconds`.
+/// The boxes that are named, for a run of `seconds`; `names` are the ragdoll's bodies.
+///
+/// # Errors
+/// A text that is no throw of such a run.
 pub fn throws_of(texts: &[String], names: &[String], seconds: f32) -> Result<Vec<ScheduledThrow>> {
     let throw = |text: &String| -> Result<ScheduledThrow> {
         let given = Given { option: "--throw", text };

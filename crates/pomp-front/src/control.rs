@@ -1,0 +1,35 @@
+//! What a character is asked to do: a preset, a path file or the way of a clip.
+
+use crate::{config_file, errors, motion_file};
+use anyhow::{Context, Result};
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, PathFile, Preset};
+use pomp_preprocess::PreprocessConfig;
+use std::path::Path;
+
+/// A plan from a preset's name, a path file or a clip; a preset lasts `seconds`.
+pub fn find(name: &str, seconds: f32) -> Result<ControlPlan> {
+    let path = Path::new(name);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => {
+            let file: PathFile = config_file::read(path)?;
+            ControlPlan::path(&file, FRAME_RATE_HZ).with_context(|| path.display().to_string())
+        }
+        Some("bvh" | "glb" | "npz") => {
+            let rigs = motion_file::rigs(&[])?;
+            let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
+            Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?)
+        }
+        _ => {
+            let preset = name.parse::<Preset>().map_err(|_| {
+                let presets = Preset::ALL.map(Preset::name);
+                errors::unknown(
+                    "--control takes a preset or a file (.toml, .bvh, .glb, .npz): ",
+                    "preset",
+                    name,
+                    presets,
+                )
+            })?;
+            Ok(ControlPlan::preset(preset, seconds, FRAME_RATE_HZ))
+        }
+    }
+}

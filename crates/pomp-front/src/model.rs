@@ -1,0 +1,53 @@
+//! The model that is asked for: one of a folder, or the one that comes with the program.
+
+use anyhow::{Context, Result, bail};
+use pomp_embedded::Device;
+use pomp_model::Model;
+use std::path::Path;
+
+/// Reads the embedded compact model.
+pub fn load(device: &Device) -> Result<Model> {
+    pomp_embedded::load(device).context("the program is damaged: build it again")
+}
+
+/// The model of a folder, or the embedded one without.
+pub fn find(folder: Option<&Path>, device: &Device) -> Result<Model> {
+    match folder {
+        Some(folder) => Ok(Model::load(folder, device)?),
+        None => load(device),
+    }
+}
+
+/// The same, of a model that is to generate: one whose training has come as far as the kinematic module.
+pub fn find_whole(folder: Option<&Path>, device: &Device) -> Result<Model> {
+    let model = find(folder, device)?;
+    if let Some(folder) = folder
+        && model.kinematic.is_none()
+    {
+        let out = folder.display();
+        bail!(
+            "{out}: the model is trained in part, it has no kinematic module yet; go on with `pomp train all --data DATA --out \
+             {out} --resume`, with the --config, --set and --seed of before, or train that stage alone: `pomp train kinematic \
+             --data DATA --out {out}`"
+        );
+    }
+    Ok(model)
+}
+
+/// The same, with what to call it in a report.
+pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, String)> {
+    let name =
+        folder.map_or_else(|| "the embedded compact model".to_owned(), |folder| folder.display().to_string());
+    Ok((find(folder, device)?, name))
+}
+
+/// Hash of a model's files, by which rollouts name it.
+///
+/// # Errors
+/// A model that was made in memory.
+pub fn hash(model: &Model) -> Result<&str> {
+    model
+        .files_sha256
+        .as_deref()
+        .context("the model has no files, by whose hash rollouts name it; save it and load it again")
+}

@@ -1,0 +1,112 @@
+//! Pictures of motions, in the format of a file's ending.
+
+use crate::errors::misuse;
+use anyhow::Result;
+#[cfg(not(feature = "rerun"))]
+use anyhow::bail;
+use pomp_motion::Recording;
+use pomp_render::{RenderOptions, View, render_contact_sheet, render_gif};
+use std::path::Path;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureKind {
+    /// A moving picture.
+    Gif,
+    /// A contact sheet.
+    Png,
+    /// A page that plays the motion.
+    Html,
+    /// A file for the rerun viewer.
+    Rrd,
+}
+
+impl PictureKind {
+    /// The kind that a file's ending names; `side_by_side` asks for clip and simulation beside each other.
+    ///
+    /// # Errors
+    /// Another ending, and a page or viewer side by side.
+    pub fn of(path: &Path, side_by_side: bool) -> Result<Self> {
+        let kind = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gif") => Self::Gif,
+            Some("png") => Self::Png,
+            Some("html") => Self::Html,
+            Some("rrd") => Self::Rrd,
+            _ => {
+                return Err(misuse!(
+                    "{}: name the picture .gif (moving), .png (contact sheet), .html (a page that plays it) or .rrd (for the rerun \
+                     viewer)",
+                    path.display()
+                ));
+            }
+        };
+        if matches!(kind, Self::Html | Self::Rrd) && side_by_side {
+            return Err(misuse!(
+                "--side-by-side: a page and a viewer show clip and simulation by themselves; leave it out"
+            ));
+        }
+        Ok(kind)
+    }
+
+    /// The bytes of the picture.
+    ///
+    /// # Errors
+    /// A recording that cannot be drawn, and a viewer's file in a program without its exporter.
+    pub fn draw(self, recording: &Recording, side_by_side: bool) -> Result<Vec<u8>> {
+        let mut options = RenderOptions::default();
+        if side_by_side {
+            options = RenderOptions { view: View::SideBySide, width: 2 * options.width, ..options };
+        }
+        let mut bytes = Vec::new();
+        match self {
+            Self::Gif => render_gif(recording, &options, &mut bytes)?,
+            Self::Png => {
+                let small =
+                    RenderOptions { width: options.width * 2 / 3, height: options.height * 2 / 3, ..options };
+                render_contact_sheet(recording, &small, 4, 3, &mut bytes)?;
+            }
+            Self::Html => bytes = pomp_studio::standalone_html(recording)?,
+            Self::Rrd => bytes = rrd(recording)?,
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(feature = "rerun")]
+fn rrd(recording: &Recording) -> Result<Vec<u8>> {
+    Ok(pomp_render::rrd_bytes(recording)?)
+}
+
+#[cfg(not(feature = "rerun"))]
+fn rrd(_recording: &Recording) -> Result<Vec<u8>> {
+    bail!(
+        ".rrd: this program was built without the rerun exporter; build it with `cargo build --release --features rerun`, \
+         or write .html, which any browser plays"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_ending_names_the_picture() {
+        let kind = |name: &str| PictureKind::of(Path::new(name), false).ok();
+        assert_eq!(kind("a/b.gif"), Some(PictureKind::Gif));
+        assert_eq!(kind("b.png"), Some(PictureKind::Png));
+        assert_eq!(kind("b.html"), Some(PictureKind::Html));
+        assert_eq!(kind("b.rrd"), Some(PictureKind::Rrd));
+    }
+
+    #[test]
+    fn rejects_other_endings_and_pages_side_by_side() {
+        for (name, side_by_side, said) in [
+            ("a.jpg", false, "name the picture"),
+            ("a", false, "name the picture"),
+            ("a.html", true, "leave it out"),
+        ] {
+            let error = PictureKind::of(Path::new(name), side_by_side).expect_err(name);
+            assert!(crate::errors::is_misuse(&error) && error.to_string().contains(said), "{name}: {error}");
+        }
+    }
+}

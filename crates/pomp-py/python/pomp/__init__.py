@@ -1,0 +1,78 @@
+"""Physics-constrained human motion: recordings, preprocessing and the closed loop, with numpy arrays.
+
+World space is Y up, +Z ahead and +X to the left of a character at yaw 0; units are metres, seconds, kilograms, newtons and radians;
+quaternions are x y z w. Arrays are float32, and read-only where they come from a recording or a step.
+
+>>> import pomp
+>>> walk = pomp.generate(seconds=1.0, terrain="flat", seed=7, pushes=["0.5,Spine2,40,left"])
+>>> walk.positions.shape  # frames, joints, x y z
+(60, 22, 3)
+>>> walk.metadata["framerate"]
+60.0
+
+A character is moved frame by frame by a `Generator`, many at once by a `VecGenerator`.
+
+>>> character = pomp.Generator(terrain="hills", seed=7)
+>>> step = character.step(direction=(0, 1), gait="walk")
+>>> step.contact_impulse.shape  # bodies, x y z, N·s
+(22, 3)
+"""
+
+from ._errors import Error, FileError, InputError, MissingFileError
+from ._native import (
+    CONTROLS,
+    FRAME_RATE_HZ,
+    GAITS,
+    TERRAINS,
+    Clip,
+    Generator,
+    Model,
+    Recording,
+    Snapshot,
+    Step,
+    Terrain,
+    VecGenerator,
+    VecStep,
+    __version__,
+    contact_impulses,
+    evaluate,
+    fit_terrain,
+    generate,
+    load,
+    metrics,
+    preprocess,
+    read_bvh,
+    render,
+    terrain,
+)
+
+__all__ = [
+    "CONTROLS",
+    "FRAME_RATE_HZ",
+    "GAITS",
+    "TERRAINS",
+    "Clip",
+    "Error",
+    "FileError",
+    "Generator",
+    "InputError",
+    "MissingFileError",
+    "Model",
+    "Recording",
+    "Snapshot",
+    "Step",
+    "Terrain",
+    "VecGenerator",
+    "VecStep",
+    "__version__",
+    "contact_impulses",
+    "evaluate",
+    "fit_terrain",
+    "generate",
+    "load",
+    "metrics",
+    "preprocess",
+    "read_bvh",
+    "render",
+    "terrain",
+]

@@ -1,0 +1,37 @@
+"""Gymnasium environments: `Pomp/Steer-v0` and `Pomp/Push-v0`.
+
+They need the package gymnasium, 1.0 or newer (`pip install "pomp-motion[gym]"`).
+
+>>> import gymnasium
+>>> import pomp.envs
+>>> environment = gymnasium.make("Pomp/Steer-v0")
+>>> observation, _ = environment.reset(seed=1)
+>>> observation.shape
+(156,)
+
+`gymnasium.make_vec("Pomp/Steer-v0", num_envs=64, vectorization_mode="vector_entry_point")` moves 64 characters on all cores. The same
+seed gives the same episode, alone or among others. docs/python.md describes observations, actions and rewards.
+"""
+
+import gymnasium
+
+from .tasks import PUSH, STEER, Task
+from .walkers import WalkerEnv, WalkerVectorEnv
+
+__all__ = ["PUSH", "STEER", "Task", "WalkerEnv", "WalkerVectorEnv", "register"]
+
+
+def register():
+    """Makes the environments known to gymnasium. `import pomp.envs` does it."""
+    for task in (STEER, PUSH):
+        if task.name not in gymnasium.registry:
+            gymnasium.register(
+                task.name,
+                entry_point="pomp.envs:WalkerEnv",
+                vector_entry_point="pomp.envs:WalkerVectorEnv",
+                max_episode_steps=task.steps,
+                kwargs={"task": task.name},
+            )
+
+
+register()

@@ -1,0 +1,62 @@
+//! The native part of the Python package `pomp`: recordings, preprocessing and the closed loop, with numpy arrays.
+//!
+//! Each module is a class or a few functions of the package; their documentation is what `help()` shows, and `python/pomp/_native.pyi`
+//! tells their types. Errors have the sentences of the command line. Calls of a millisecond or more release the interpreter and heed
+//! Ctrl-C.
+//!
+//! It computes nothing itself: what it does is in the crates below, so that Python and the command line give the same numbers.
+
+// Python owns the arguments that it passes.
+#![allow(clippy::needless_pass_by_value, reason = "arguments are taken out of Python objects as values")]
+
+mod arguments;
+mod arrays;
+mod errors;
+mod generator;
+mod interrupt;
+mod model;
+mod motion;
+mod preprocess;
+mod recording;
+mod rollout;
+mod step;
+mod terrain;
+mod vec_generator;
+mod vec_step;
+
+/// The module `pomp._native`.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::generator::{PyGenerator, PySnapshot};
+    #[pymodule_export]
+    use crate::model::PyModel;
+    #[pymodule_export]
+    use crate::motion::{PyClip, contact_impulses, evaluate, fit_terrain, read_bvh};
+    #[pymodule_export]
+    use crate::preprocess::preprocess;
+    #[pymodule_export]
+    use crate::recording::{PyRecording, load, metrics, render};
+    #[pymodule_export]
+    use crate::rollout::generate;
+    #[pymodule_export]
+    use crate::step::PyStep;
+    #[pymodule_export]
+    use crate::terrain::{PyTerrain, terrain};
+    #[pymodule_export]
+    use crate::vec_generator::PyVecGenerator;
+    #[pymodule_export]
+    use crate::vec_step::PyVecStep;
+    use pomp_generator::{FRAME_RATE_HZ, Preset};
+    use pomp_motion::Gait;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("FRAME_RATE_HZ", FRAME_RATE_HZ)?;
+        module.add("GAITS", Gait::ALL.map(Gait::name))?;
+        module.add("CONTROLS", Preset::ALL.map(Preset::name))?;
+        module.add("TERRAINS", pomp_terrain::PRESET_NAMES)
+    }
+}
