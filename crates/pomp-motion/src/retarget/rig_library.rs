@@ -1,6 +1,18 @@
-use super::{MatchReport, RetargetError, RigMap};
-use crate::Skeleton;
+use super::{Inference, MatchReport, RetargetError, RigMap, infer};
+use crate::{Skeleton, SourceMotion};
+use std::borrow::Cow;
 use std::path::Path;
+
+/// The map for a motion: a known one, or one that was inferred.
+#[derive(Clone, Debug)]
+pub struct ChosenRig<'a> {
+    /// The map.
+    pub rig: Cow<'a, RigMap>,
+    /// The map on the motion's joints.
+    pub joints: MatchReport,
+    /// How the map was inferred; `None` for a known one.
+    pub inference: Option<Box<Inference>>,
+}
 
 /// The known rig maps.
 #[derive(Clone, Debug)]
@@ -85,6 +97,29 @@ impl RigLibrary {
             misses.sort_by_key(|(count, _)| *count);
             let closest = misses.into_iter().take(3).map(|(_, text)| text).collect();
             RetargetError::NoRig { joints: skeleton.len(), closest }
+        })
+    }
+
+    /// The known map that fits a motion best, else one that is inferred from the motion.
+    ///
+    /// # Errors
+    /// [`RetargetError::NotHuman`] when no map fits and the skeleton is not taken for a human body.
+    pub fn choose_or_infer(&self, source: &SourceMotion) -> Result<ChosenRig<'_>, RetargetError> {
+        let closest = match self.choose(&source.skeleton) {
+            Ok((rig, joints)) => return Ok(ChosenRig { rig: Cow::Borrowed(rig), joints, inference: None }),
+            Err(RetargetError::NoRig { closest, .. }) => closest,
+            Err(other) => return Err(other),
+        };
+        let inference = infer(source).map_err(|error| match error {
+            RetargetError::NotHuman { clip, joints, reason, .. } => {
+                RetargetError::NotHuman { clip, joints, reason, closest }
+            }
+            other => other,
+        })?;
+        Ok(ChosenRig {
+            rig: Cow::Owned(inference.rig.clone()),
+            joints: inference.joints.clone(),
+            inference: Some(Box::new(inference)),
         })
     }
 }
