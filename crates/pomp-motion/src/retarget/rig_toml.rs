@@ -71,5 +71,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn vector(v: Vec3) -> String {
-    format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
+    // Ten thousandths; no negative zero.
+    let [x, y, z] = v.to_array().map(|v| (f64::from(v) * 1e4).round() / 1e4 + 0.0);
+    format!("[{x:?}, {y:?}, {z:?}]")
 }

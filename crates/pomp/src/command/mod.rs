@@ -18,6 +18,7 @@ mod preprocess;
 mod pushes;
 mod render;
 mod replay;
+mod rig;
 mod studio;
 mod synthesize;
 mod terrain;
@@ -25,7 +26,9 @@ mod terrain_validate;
 mod train;
 mod validate_impulses;
 
-use crate::cli::{Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, TerrainCommand};
+use crate::cli::{
+    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, TerrainCommand,
+};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -34,6 +37,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         None => generate::run(&arguments.generate),
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
+        Some(Command::Rig(RigCommand::Infer(arguments))) => rig::infer_rig(&arguments),
         Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),

@@ -1,7 +1,7 @@
 //! The joints of a body: limbs by names or by structure, sides, trunk, and what is left over.
 
 use super::by_names::{Chain, NamedLimbs, as_pair, named_limbs};
-use super::limbs::{LimbPair, limb_pairs};
+use super::limbs::{Limb, limb_pairs, limbs};
 use super::names::{Meaning, Part, Side};
 use super::not_human::refusal;
 use super::plan::{Plan, best_plan, plan_with};
@@ -33,13 +33,14 @@ pub(super) fn anatomy(sample: &Sample<'_>, meanings: &[Meaning]) -> Result<Anato
     let named = named_limbs(sample, meanings);
     let fixed = |chains: Option<[Chain; 2]>, first| chains.and_then(|chains| as_pair(sample, &chains, first));
     let (legs, arms) = (fixed(named.legs, 0), fixed(named.arms, 1));
-    let pairs = limb_pairs(sample);
+    let limbs = limbs(sample);
+    let pairs = limb_pairs(sample, &limbs);
     let plan = match legs {
         Some(legs) => Some(plan_with(sample, legs, arms, &pairs)),
         None => best_plan(sample, &pairs),
     };
     let Some(plan) = plan else { return Err(too_few_legs(sample)) };
-    if let Some(reason) = refusal(sample, &plan, &pairs, legs.is_some() && arms.is_some()) {
+    if let Some(reason) = refusal(sample, &plan, &limbs, &pairs, legs.is_some() && arms.is_some()) {
         return Err(reason);
     }
     let mut votes = side_votes(sample, &plan);
@@ -63,6 +64,17 @@ pub(super) fn anatomy(sample: &Sample<'_>, meanings: &[Meaning]) -> Result<Anato
         sides_contradict,
         sided,
     })
+}
+
+/// Whether a body whose joints are known has its left where the names say right: −1 for surely, 1 for surely not.
+pub(super) fn known_sides(sample: &Sample<'_>, roles: &[Option<usize>; humanoid::JOINTS]) -> Option<f32> {
+    let chain =
+        |first: JointIndex| -> Chain { std::array::from_fn(|i| roles.get(first.0 + i).copied().flatten()) };
+    let pair = |left: JointIndex, right: JointIndex| as_pair(sample, &[chain(left), chain(right)], 0);
+    let legs = pair(humanoid::LEFT_UP_LEG, humanoid::RIGHT_UP_LEG)?;
+    let has_arms = roles[humanoid::LEFT_FORE_ARM.0].is_some() && roles[humanoid::RIGHT_FORE_ARM.0].is_some();
+    let arms = pair(humanoid::LEFT_ARM, humanoid::RIGHT_ARM).filter(|_| has_arms);
+    Some(side_votes(sample, &plan_with(sample, legs, arms, &[])).total())
 }
 
 fn too_few_legs(sample: &Sample<'_>) -> String {
@@ -189,6 +201,10 @@ pub(super) fn name_agrees(meaning: &Meaning, role: JointIndex) -> Option<bool> {
         return None;
     }
     let (part, side) = part_of(role);
+    // Some conventions number the whole trunk as spine.
+    if side.is_none() && part != Part::Spine && meaning.weight(Part::Spine) > 0.0 {
+        return None;
+    }
     Some(meaning.weight(part) > 0.0 && (side.is_none() || meaning.side == side))
 }
 
@@ -214,22 +230,10 @@ fn part_of(role: JointIndex) -> (Part, Option<Side>) {
     }
 }
 
-/// Pairs of limbs that are neither the legs nor the arms of a plan, nor within them.
-pub(super) fn other_pairs<'a>(
-    sample: &'a Sample<'_>,
-    plan: &'a Plan,
-    pairs: &'a [LimbPair],
-) -> impl Iterator<Item = &'a LimbPair> {
-    let taken: Vec<usize> = std::iter::once(&plan.legs)
-        .chain(&plan.arms)
-        .flat_map(|pair| pair.limbs)
+/// Whether a limb has no joint in common with the legs and the arms of a plan, and does not carry them.
+pub(super) fn is_apart(sample: &Sample<'_>, plan: &Plan, limb: &Limb) -> bool {
+    let taken = std::iter::once(&plan.legs).chain(&plan.arms).flat_map(|pair| pair.limbs);
+    taken
         .map(|limb| limb.root)
-        .collect();
-    pairs.iter().filter(move |pair| {
-        pair.limbs.iter().all(|limb| {
-            taken
-                .iter()
-                .all(|&root| !sample.is_at_or_below(limb.end, root) && !sample.is_at_or_below(root, limb.end))
-        })
-    })
+        .all(|root| !sample.is_at_or_below(limb.end, root) && !sample.is_at_or_below(root, limb.root))
 }

@@ -20,6 +20,10 @@ const TORSO_LEAN: f32 = 0.087;
 const BENT: f32 = 0.2;
 /// A foot below this speed, leg lengths per second, stands.
 const STANDING: f32 = 0.25;
+/// Sine of the slope from the ankle down to the tip of a flat foot.
+const FLAT: std::ops::Range<f32> = 0.0..0.6;
+/// Sines of slopes within this are one stance.
+const SAME_SLOPE: f32 = 0.06;
 /// A standing foot is at most this far above its lowest, leg lengths.
 const LOW: f32 = 0.12;
 
@@ -140,9 +144,29 @@ impl Body<'_> {
         let all = 0..self.sample.positions.len();
         let lowest = all.clone().map(height).fold(f32::INFINITY, f32::min);
         let speed = |f: usize| self.speed(f, ankle).max(self.speed(f, tip)) / leg;
-        let low: Vec<usize> = all.filter(|&f| height(f) - lowest < LOW * leg).collect();
+        // The ball of a flat foot is below the ankle, and not much: dancers stand on their toes as well.
+        let slope = |f: usize| {
+            let at = &self.sample.positions[f];
+            (at[ankle] - at[tip]).normalize_or_zero().dot(self.up)
+        };
+        let flat: Vec<usize> = all.clone().filter(|&f| tip == ankle || FLAT.contains(&slope(f))).collect();
+        let flat = if flat.len() >= ENOUGH { flat } else { all.collect() };
+        let low: Vec<usize> = flat.into_iter().filter(|&f| height(f) - lowest < LOW * leg).collect();
         let still: Vec<usize> = low.iter().copied().filter(|&f| speed(f) < STANDING).collect();
-        (if still.len() >= ENOUGH { still } else { low }).into_iter().map(|f| (f, 1.0)).collect()
+        let shown = if still.len() >= ENOUGH { still } else { low };
+        self.most_alike(&shown, ankle, tip).into_iter().map(|f| (f, 1.0)).collect()
+    }
+
+    /// Of the frames those in which the slope of a foot is nearest to that of most.
+    fn most_alike(&self, frames: &[usize], ankle: usize, tip: usize) -> Vec<usize> {
+        let slope = |f: usize| {
+            let at = &self.sample.positions[f];
+            (at[ankle] - at[tip]).normalize_or_zero().dot(self.up)
+        };
+        let alike = |a: usize| {
+            frames.iter().copied().filter(|&b| (slope(a) - slope(b)).abs() < SAME_SLOPE).collect::<Vec<_>>()
+        };
+        frames.iter().map(|&f| alike(f)).max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// Ankle and tip of a foot; the tip is the ankle where there is nothing beyond.

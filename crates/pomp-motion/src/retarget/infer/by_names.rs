@@ -51,11 +51,12 @@ fn chain(sample: &Sample<'_>, meanings: &[Meaning], side: Side, parts: [Part; 4]
             }
         }
         if meanings[joint].side == Some(side) {
+            let beyond = best;
             for rank in (0..4).rev() {
                 let weight = meanings[joint].weight(parts[rank]);
                 // Of two joints of one part the one nearer to the trunk.
-                let value = 1.001 * weight + best[rank + 1].value;
-                following[joint][rank] = best[rank + 1].first;
+                let value = 1.001 * weight + beyond[rank + 1].value;
+                following[joint][rank] = beyond[rank + 1].first;
                 if weight > 0.0 && value >= best[rank].value {
                     best[rank] = Best { value, first: Some((joint, rank)) };
                 }

@@ -81,10 +81,8 @@ fn bone_looseness(stretch: &Stretch) -> Option<f32> {
         .then(|| stretch.wobble / STIFF + (stretch.detour - 1.0) / (IN_LINE - 1.0))
 }
 
-/// All pairs of limbs of a body.
-pub(super) fn limb_pairs(sample: &Sample<'_>) -> Vec<LimbPair> {
-    let mut stretches = Stretches::default();
-    let limbs = limbs(sample, &mut stretches);
+/// All pairs of mirrored limbs of a body.
+pub(super) fn limb_pairs(sample: &Sample<'_>, limbs: &[Limb]) -> Vec<LimbPair> {
     let mut pairs = Vec::new();
     for (i, a) in limbs.iter().enumerate() {
         for b in &limbs[i + 1..] {
@@ -98,8 +96,9 @@ pub(super) fn limb_pairs(sample: &Sample<'_>) -> Vec<LimbPair> {
     pairs
 }
 
-/// The bone from joint to joint, with a penalty where a joint at the same place above it carries it as well.
-fn limbs(sample: &Sample<'_>, stretches: &mut Stretches) -> Vec<Limb> {
+/// All limbs of a body: for most bones several, where joints lie in line.
+pub(super) fn limbs(sample: &Sample<'_>) -> Vec<Limb> {
+    let mut stretches = Stretches::default();
     let shortest = SHORTEST * sample.size;
     let mut found = Vec::new();
     for end in 0..sample.children.len() {

@@ -35,17 +35,21 @@ pub(super) use t_pose::frames_of_motion;
 use super::calibration::rest_kind;
 use super::mirror::reflected;
 use super::units::find_unit;
-use super::{FileConvention, MatchReport, RetargetError, RigMap, UpAxis};
+use super::{FileConvention, MatchReport, RetargetError, RigMap};
 use crate::{JointIndex, Skeleton, SourceMotion, humanoid};
 use anatomy::{Anatomy, anatomy};
 use sample::Sample;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Name of every inferred map.
 pub(super) const INFERRED: &str = "inferred";
 /// Least confidence in hips or legs: below it the skeleton is refused.
 const LEAST_CONFIDENCE: f32 = 0.3;
+
+/// Votes for the sides that the names say below which a file of a known rig is a mirror image.
+const CLEARLY_MIRRORED: f32 = -0.4;
 
 /// Something found in a file, with its confidence and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -119,13 +123,18 @@ pub fn infer(source: &SourceMotion) -> Result<Inference, RetargetError> {
     let joints = first.roles.map(|joint| joint.map(JointIndex));
     let motion = frames_of_motion(source, &joints);
     let mirrored = first.sides_contradict;
-    if !mirrored {
-        let sample = Sample::of(source, motion);
-        return told(&sample, &meanings, mirrored);
-    }
-    let reflected = reflected(source);
-    let sample = Sample::of(&reflected, motion);
-    told(&sample, &meanings, mirrored)
+    let left_out_frames = source.frames() - motion.len();
+    let seen = if mirrored { Cow::Owned(reflected(source)) } else { Cow::Borrowed(source) };
+    let sample = Sample::of(&seen, motion);
+    Ok(Inference { left_out_frames, ..told(&sample, &meanings, mirrored)? })
+}
+
+/// Whether a motion whose joints are known by name shows the mirror image of a body: toes and knees of what is named its
+/// left side point backwards.
+pub(super) fn is_mirrored(source: &SourceMotion, joints: &MatchReport) -> bool {
+    let sample = Sample::of(source, 0..source.frames());
+    let roles = joints.source_joints.map(|joint| joint.map(|joint| joint.0));
+    anatomy::known_sides(&sample, &roles).is_some_and(|vote| vote < CLEARLY_MIRRORED)
 }
 
 fn found(sample: &Sample<'_>, meanings: &[names::Meaning]) -> Result<Anatomy, RetargetError> {
@@ -205,8 +214,8 @@ fn told(
         missing: report.missing.clone(),
         extra: extras::extra_joints(sample, &anatomy.roles, meanings, anatomy.plan.legs.length()),
         unit: finding(&unit.unit.name(), unit.confidence, &unit.reason),
-        up_axis: finding(up_name(up.axis), up.confidence, &up.reason),
-        sides: sides_finding(&anatomy, mirrored),
+        up_axis: finding(up.axis.name(), up.confidence, &up.reason),
+        sides: sides_finding(&anatomy),
         handedness: handedness(&anatomy, mirrored),
         rest_pose,
         left_out_frames: 0,
@@ -214,10 +223,6 @@ fn told(
         joints: report,
         rig,
     })
-}
-
-fn up_name(axis: UpAxis) -> &'static str {
-    axis.name()
 }
 
 fn finding(value: &str, confidence: f32, reason: &str) -> Finding {
@@ -236,13 +241,12 @@ fn match_report(sample: &Sample<'_>, joints: &[Option<JointIndex>; humanoid::JOI
     }
 }
 
-fn sides_finding(anatomy: &Anatomy, mirrored: bool) -> Finding {
+fn sides_finding(anatomy: &Anatomy) -> Finding {
     let (value, by) = if anatomy.legs_by_name {
         ("by names", format!("the names say left and right; of the body: {}", anatomy.votes.told()))
     } else {
         ("by structure", anatomy.votes.told())
     };
-    let _ = mirrored;
     finding(value, confidence::of_sides(anatomy), &by)
 }
 

@@ -1,45 +1,62 @@
 //! Bodies that are none of a human: four legs, many legs, a hand.
 
-use super::anatomy::other_pairs;
-use super::limbs::LimbPair;
+use super::anatomy::is_apart;
+use super::limbs::{Limb, LimbPair};
 use super::plan::{Plan, middle};
 use super::sample::Sample;
 use crate::GlobalPose;
 use glam::Vec3;
 
 /// Fits below this are no legs.
-const LEAST_LEG_FIT: f32 = 0.12;
+const LEAST_LEG_FIT: f32 = 0.65;
+/// A limb this much longer than the legs, without a mirror image, is the leg of a body with one.
+const LONE: f32 = 1.25;
 /// Arms as long as this share of the legs reach the ground.
 const LONG_ARMS: f32 = 0.8;
 /// Cosine between trunk and legs below which the trunk does not stand on the legs.
 const ACROSS: f32 = 0.5;
 
 /// Why the body is not human; `None` when nothing speaks against it.
-pub(super) fn refusal(sample: &Sample<'_>, plan: &Plan, pairs: &[LimbPair], named: bool) -> Option<String> {
+pub(super) fn refusal(
+    sample: &Sample<'_>,
+    plan: &Plan,
+    limbs: &[Limb],
+    pairs: &[LimbPair],
+    named: bool,
+) -> Option<String> {
+    let [a, b] = plan.legs.limbs;
     if plan.leg_fit < LEAST_LEG_FIT && !named {
-        let [a, b] = plan.legs.limbs;
         return Some(format!(
-            "the two limbs most like legs ({} > {} > {} and {} > {} > {}) have not the proportions of legs",
-            sample.name(a.root),
-            sample.name(a.middle),
-            sample.name(a.end),
-            sample.name(b.root),
-            sample.name(b.middle),
-            sample.name(b.end),
+            "the two limbs most like legs ({} and {}) have not the proportions of legs",
+            chain(sample, &a),
+            chain(sample, &b)
         ));
     }
     let leg = plan.legs.length();
-    let long = |pair: &&LimbPair| pair.length() > LONG_ARMS * leg && pair.asymmetry < 3.0;
-    if other_pairs(sample, plan, pairs).any(|pair| long(&pair) && reaches_down(sample, plan, pair)) {
-        return Some(
-            "it has more than two pairs of limbs as long as legs: an animal or a machine".to_owned(),
-        );
+    let lone = |limb: &&Limb| limb.length() > LONE * leg && is_apart(sample, plan, limb);
+    if let Some(lone) = limbs.iter().find(lone).filter(|_| !named) {
+        return Some(format!(
+            "{} is longer than a leg and has no mirror image: a leg is missing",
+            chain(sample, lone)
+        ));
+    }
+    if let Some(reason) = fingers(sample, plan) {
+        return Some(reason);
+    }
+    let long = |pair: &&LimbPair| {
+        let apart = pair.limbs.iter().all(|limb| is_apart(sample, plan, limb));
+        apart && pair.length() > LONG_ARMS * leg && pair.asymmetry < 3.0 && reaches_down(sample, plan, pair)
+    };
+    if let Some(pair) = pairs.iter().find(long) {
+        return Some(format!(
+            "it has four legs or more: beside {} and {} there are {} and {}, as long and reaching down as far",
+            chain(sample, &a),
+            chain(sample, &b),
+            chain(sample, &pair.limbs[0]),
+            chain(sample, &pair.limbs[1])
+        ));
     }
     let arms = plan.arms?;
-    let hand = hand_like(sample, plan);
-    if hand.is_some() {
-        return hand;
-    }
     let ratio = arms.length() / leg;
     let rest = sample.source.rest_pose();
     let standing = trunk_on_legs(&rest_positions(sample, &rest), plan);
@@ -82,19 +99,32 @@ fn reaches_down(sample: &Sample<'_>, plan: &Plan, pair: &LimbPair) -> bool {
     }) > 0.6
 }
 
-/// A hand has fingers that go off side by side, the "trunk" among them and along them.
-fn hand_like(sample: &Sample<'_>, plan: &Plan) -> Option<String> {
-    let arms = plan.arms?;
-    let along = sample.mean(|f| {
-        let at = &sample.positions[f];
-        let way = |limb: &super::limbs::Limb| (at[limb.end] - at[limb.root]).normalize_or_zero();
-        let legs = (way(&plan.legs.limbs[0]) + way(&plan.legs.limbs[1])).normalize_or_zero();
-        let trunk = middle(at, arms.limbs.map(|l| l.root)) - middle(at, plan.legs.limbs.map(|l| l.root));
-        let short = trunk.length() < 0.25 * plan.legs.length();
-        legs.dot((way(&arms.limbs[0]) + way(&arms.limbs[1])).normalize_or_zero()) * f32::from(u8::from(short))
+/// Names of the joints of a limb.
+fn chain(sample: &Sample<'_>, limb: &Limb) -> String {
+    [limb.root, limb.middle, limb.end].map(|node| sample.name(node)).join(" > ")
+}
+
+/// A hand has fingers that go off side by side: beside the "legs" others, along them and nearly as long.
+fn fingers(sample: &Sample<'_>, plan: &Plan) -> Option<String> {
+    const ALONG: f32 = 0.7;
+    const AS_LONG: f32 = 0.6;
+    let [a, b] = plan.legs.limbs;
+    let palm = sample.common_ancestor(a.root, b.root);
+    let tip_way = |at: &[Vec3], tip: usize| (at[tip] - at[palm]).normalize_or_zero();
+    let reach = sample.distance(palm, a.end).min(sample.distance(palm, b.end));
+    let beside = sample.children[palm].iter().filter(|&&branch| {
+        let is_leg = [a, b].iter().any(|limb| sample.is_at_or_below(limb.root, branch));
+        let tips = sample.subtree(branch);
+        !is_leg
+            && tips.iter().any(|&tip| {
+                sample.distance(palm, tip) > AS_LONG * reach
+                    && sample.mean(|f| {
+                        let at = &sample.positions[f];
+                        tip_way(at, tip).dot((tip_way(at, a.end) + tip_way(at, b.end)).normalize_or_zero())
+                    }) > ALONG
+            })
     });
-    (along > 0.7).then(|| {
-        "its limbs go off from one place side by side in one direction, as fingers do: a hand is no body"
-            .to_owned()
+    (beside.count() >= 2).then(|| {
+        format!("its limbs go off side by side from {}, as fingers do: a hand is no body", sample.name(palm))
     })
 }

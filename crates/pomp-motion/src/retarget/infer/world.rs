@@ -17,7 +17,7 @@ pub(super) struct UpFinding {
 /// Share of the standing rest pose against the motion.
 const REST: f32 = 0.7;
 /// Cost of a floor that wanders, per leg's length of standard deviation, cut off where people climb.
-const WANDER: f32 = 2.0;
+const WANDER: f32 = 3.0;
 const MOST_WANDER: f32 = 0.25;
 /// What files mostly have, to settle a draw.
 const USUAL: [(UpAxis, f32); 6] = [
