@@ -21,9 +21,9 @@ const BENT: f32 = 0.2;
 /// A foot below this speed, leg lengths per second, stands.
 const STANDING: f32 = 0.25;
 /// Sine of the slope from the ankle down to the tip of a flat foot.
-const FLAT: std::ops::Range<f32> = 0.0..0.6;
+const FLAT: std::ops::Range<f32> = 0.0..0.8;
 /// Sines of slopes within this are one stance.
-const SAME_SLOPE: f32 = 0.06;
+const SAME_SLOPE: f32 = 0.12;
 /// A standing foot is at most this far above its lowest, leg lengths.
 const LOW: f32 = 0.12;
 

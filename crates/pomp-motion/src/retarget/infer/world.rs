@@ -44,11 +44,14 @@ pub(super) fn up_axis(sample: &Sample<'_>, anatomy: &Anatomy, rest_up: Option<Ve
     };
     let count = sample.positions.len().max(1) as f32;
     let mean = (0..sample.positions.len()).map(stand).sum::<Vec3>() / count;
+    // A body that keeps upright through the whole motion says more than its rest pose.
+    let upright = USUAL.iter().map(|(axis, _)| mean.dot(axis.direction())).fold(0.0, f32::max);
+    let rest_weight = REST * (1.0 - 0.6 * ((upright - 0.8) / 0.15).clamp(0.0, 1.0));
     let mut scored: Vec<(f32, UpAxis)> = USUAL
         .into_iter()
         .map(|(axis, usual)| {
             let up = axis.direction();
-            let rest = rest_up.map_or(0.0, |rest| REST * rest.dot(up));
+            let rest = rest_up.map_or(0.0, |rest| rest_weight * rest.dot(up));
             let wander = (floor_wander(sample, anatomy, up) / leg).min(MOST_WANDER);
             (mean.dot(up) + rest - WANDER * wander + usual, axis)
         })
