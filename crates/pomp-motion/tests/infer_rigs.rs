@@ -648,3 +648,18 @@ fn rejects_a_hand() {
     let message = refusal(&body.told(nameless));
     assert!(message.contains("fingers") || message.contains("proportions of legs"), "{message}");
 }
+
+#[test]
+fn rejects_chains_of_thousands_of_joints_without_delay() {
+    let joints = (0..4000).map(|i: usize| pomp_motion::Joint {
+        name: format!("j{i}"),
+        parent: i.checked_sub(1).map(|above| JointIndex(if i % 7 == 0 { above / 2 } else { above })),
+        offset: Vec3::new(0.001 * (i % 3) as f32, 0.02, 0.0),
+    });
+    let skeleton = pomp_motion::Skeleton::new(joints.collect()).unwrap();
+    let pose = Pose::rest(&skeleton);
+    let source = SourceMotion { skeleton, poses: vec![pose; 3], ..StrangeBody::walking().told(nameless) };
+    let start = std::time::Instant::now();
+    assert!(infer(&source).is_err());
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

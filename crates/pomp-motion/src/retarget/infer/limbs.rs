@@ -64,6 +64,12 @@ const MIRRORED: f32 = 1.2;
 /// The ratio of the two bones of a limb is at most this, either way.
 const MOST_UNEQUAL: f32 = 2.4;
 
+/// Joints between the ends of a bone are at most this many, so that chains of thousands of joints take no time.
+const MOST_BETWEEN: usize = 16;
+/// Limbs and pairs that are kept; skeletons of people have some hundred.
+const MOST_LIMBS: usize = 600;
+const MOST_PAIRS: usize = 2000;
+
 /// Stretches of the tree, computed once.
 #[derive(Default)]
 struct Stretches {
@@ -93,6 +99,8 @@ pub(super) fn limb_pairs(sample: &Sample<'_>, limbs: &[Limb]) -> Vec<LimbPair> {
             }
         }
     }
+    pairs.sort_by(|a: &LimbPair, b: &LimbPair| a.asymmetry.total_cmp(&b.asymmetry));
+    pairs.truncate(MOST_PAIRS);
     pairs
 }
 
@@ -102,12 +110,12 @@ pub(super) fn limbs(sample: &Sample<'_>) -> Vec<Limb> {
     let shortest = SHORTEST * sample.size;
     let mut found = Vec::new();
     for end in 0..sample.children.len() {
-        for middle in sample.ancestors(end).collect::<Vec<_>>() {
+        for middle in sample.ancestors(end).take(MOST_BETWEEN).collect::<Vec<_>>() {
             let lower = stretches.get(sample, middle, end);
             let (Some(lower_looseness), true) = (bone_looseness(&lower), lower.length >= shortest) else {
                 continue;
             };
-            for root in sample.ancestors(middle).collect::<Vec<_>>() {
+            for root in sample.ancestors(middle).take(MOST_BETWEEN).collect::<Vec<_>>() {
                 let upper = stretches.get(sample, root, middle);
                 let ratio = (upper.length / lower.length).ln().abs();
                 let Some(looseness) = bone_looseness(&upper).filter(|_| upper.length >= shortest) else {
@@ -127,6 +135,8 @@ pub(super) fn limbs(sample: &Sample<'_>) -> Vec<Limb> {
             }
         }
     }
+    found.sort_by(|a: &Limb, b: &Limb| b.length().total_cmp(&a.length()));
+    found.truncate(MOST_LIMBS);
     found
 }
 

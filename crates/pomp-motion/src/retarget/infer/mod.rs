@@ -10,7 +10,7 @@
 //! 6. *World* ([`world`], [`t_pose`], [`axes`]): up axis, handedness by names, frames that are no motion, and the axes of
 //!    the joints where the rest pose is no standing pose.
 //!
-//! Everything is measured on some sixty frames over the whole motion; neither the order of the joints nor the unit nor the
+//! Everything is measured on some hundred frames over the whole motion; neither the order of the joints nor the unit nor the
 //! axes of the file matter.
 
 mod anatomy;

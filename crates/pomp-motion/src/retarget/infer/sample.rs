@@ -35,7 +35,7 @@ pub(super) struct Stretch {
 }
 
 impl<'a> Sample<'a> {
-    /// Frames of `range`, at most sixty, evenly spread.
+    /// Frames of `range`, at most [`MOST_FRAMES`], evenly spread.
     pub fn of(source: &'a SourceMotion, range: Range<usize>) -> Self {
         let joints = source.skeleton.len();
         let mut parents: Vec<Option<usize>> =
