@@ -27,17 +27,73 @@ fn renamed() -> String {
 }
 
 #[test]
-fn a_clip_without_a_rig_map_is_shown_and_the_map_of_the_documentation_makes_it_readable() {
+fn a_clip_of_an_unknown_rig_is_inferred_and_the_map_of_the_documentation_makes_it_known() {
     let folder = TempDir::new().unwrap();
     let (clip, rig) = (folder.path().join("strange.bvh"), folder.path().join("my_rig.toml"));
     fs::write(&clip, renamed()).unwrap();
     fs::write(&rig, example()).unwrap();
     let told = pomp!("inspect", clip).succeeds().stdout;
+    for words in
+        ["30 frames at 60 Hz", "rig inferred by names", "LeftUpLeg      thigh_l", "up axis: Y", "stand 100 %"]
+    {
+        assert!(told.contains(words), "\"{words}\" is missing in {told}");
+    }
+    let json = pomp!("inspect", clip, "--json").succeeds().json();
+    let file = &json["files"][0];
+    assert_eq!((&file["kind"], &file["inference"]["method"]), (&"clip".into(), &"by names".into()));
+    assert!(file["inference"]["confidence"].as_f64().unwrap() > 0.9, "{file}");
+
+    let told = pomp!("inspect", clip, "--rig", rig).succeeds().stdout;
+    assert!(told.contains("rig my_rig") && told.contains("stand 100 %"), "{told}");
+    assert!(!told.contains("inferred"), "{told}");
+}
+
+#[test]
+fn an_inferred_rig_map_is_written_and_read_again() {
+    let folder = TempDir::new().unwrap();
+    let (clip, rig) = (folder.path().join("strange.bvh"), folder.path().join("my_rig.toml"));
+    fs::write(&clip, renamed()).unwrap();
+    let told = pomp!("rig", "infer", clip, "--out", rig).succeeds().stdout;
+    assert!(told.contains("confidence") && told.contains("my_rig.toml"), "{told}");
+    let written = fs::read_to_string(&rig).unwrap();
+    assert!(
+        written.contains("LeftUpLeg = \"thigh_l\"") && written.contains("name = \"my_rig\""),
+        "{written}"
+    );
+    let told = pomp!("inspect", clip, "--rig", rig).succeeds().stdout;
+    assert!(told.contains("rig my_rig") && !told.contains("inferred"), "{told}");
+    let json = pomp!("rig", "infer", clip, "--json").succeeds().json();
+    assert_eq!((&json["schema"], &json["missing"]), (&"pomp/rig-infer/1".into(), &serde_json::json!([])));
+    pomp!("rig", "infer", folder.path().join("none.bvh")).refuses(&["none.bvh"]);
+}
+
+/// The renamed clip with one leg.
+fn one_legged() -> String {
+    let text = renamed();
+    let before = text.find("  JOINT thigh_r").unwrap();
+    let after = before + text[before..].find("  JOINT spine_01").unwrap();
+    let cut = format!("{}{}", &text[..before], &text[after..]);
+    let (head, rows) = cut.split_once("Frame Time").unwrap();
+    let (time, rows) = rows.split_once('\n').unwrap();
+    // Three channels each of four joints are gone; the values of a standing body do not matter here.
+    let rows = rows.lines().map(|row| {
+        let values: Vec<&str> = row.split_whitespace().collect();
+        values[..values.len() - 12].join(" ")
+    });
+    format!("{head}Frame Time{time}\n{}\n", rows.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn a_clip_that_is_no_human_body_is_shown_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let clip = folder.path().join("strange.bvh");
+    fs::write(&clip, one_legged()).unwrap();
+    let told = pomp!("inspect", clip).succeeds().stdout;
     for words in [
-        "30 frames at 60.00 Hz, 0.5 s, 22 joints",
+        "30 frames at 60.00 Hz, 0.5 s, 18 joints",
         "m in centimetres",
         "no rig map fits",
-        "    pelvis",
+        "not taken for a human body",
         "thigh_l > shin_l > foot_l > toe_l",
         "missing: ",
         "--rig FILE",
@@ -47,12 +103,10 @@ fn a_clip_without_a_rig_map_is_shown_and_the_map_of_the_documentation_makes_it_r
     }
     let json = pomp!("inspect", clip, "--json").succeeds().json();
     let file = &json["files"][0];
-    assert_eq!((&file["kind"], &file["joints"]), (&"clip_without_rig".into(), &22.into()));
+    assert_eq!((&file["kind"], &file["joints"]), (&"clip_without_rig".into(), &18.into()));
     assert_eq!(file["hierarchy"][1]["parent"], "pelvis");
     assert!(!file["nearest_rigs"][0]["missing"].as_array().unwrap().is_empty(), "{file}");
-
-    let told = pomp!("inspect", clip, "--rig", rig).succeeds().stdout;
-    assert!(told.contains("rig my_rig") && told.contains("stand 100 %"), "{told}");
+    pomp!("rig", "infer", clip).refuses(&["strange.bvh", "human body"]);
 }
 
 #[test]

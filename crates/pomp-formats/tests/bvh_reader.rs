@@ -254,6 +254,22 @@ fn rejects_channels_that_do_not_match_their_count() {
 }
 
 #[test]
+fn an_end_site_may_state_that_it_has_no_channels() {
+    let file = read(&changed("OFFSET 0 -45 5", "OFFSET 0 -45 5\n      CHANNELS 0"));
+    assert_same_motion(&file, &read(PLAIN));
+    assert_same_motion(&read(&changed("OFFSET 0 -45 5", "CHANNELS 0\n      OFFSET 0 -45 5")), &read(PLAIN));
+    assert!(file.warnings.is_empty());
+}
+
+#[test]
+fn rejects_an_end_site_with_channels_and_names_its_joint() {
+    let text = changed("OFFSET 0 -45 5", "OFFSET 0 -45 5\n      CHANNELS 3 Zrotation Yrotation Xrotation");
+    let (problem, line, _, token) = refusal(&text);
+    assert_eq!(problem, BvhProblem::EndSiteChannels { joint: "LeftLeg".into() });
+    assert_eq!((line, token.as_str()), (13, "3"));
+}
+
+#[test]
 fn rejects_a_position_channel_that_comes_twice() {
     let (problem, ..) = refusal(&changed("Xposition Yposition", "Xposition Xposition"));
     assert_eq!(problem, BvhProblem::BadChannels { joint: "Hips".into() });

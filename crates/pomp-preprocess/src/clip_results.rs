@@ -47,6 +47,12 @@ pub fn preprocess_clip(
                 warnings.splice(0..0, loaded.warnings.iter().cloned());
                 recording.name.clone_from(&name);
                 recording.source.clone_from(&input.provenance.source);
+                if let Some(inference) = &loaded.inference {
+                    recording.source += &format!(
+                        "; rig inferred {}, confidence {:.2}",
+                        inference.method, inference.confidence
+                    );
+                }
                 if variant != Variant::Fitted(0) {
                     recording.source += &format!("; {}", ground.description);
                 }
@@ -68,6 +74,7 @@ pub fn preprocess_clip(
                     source: recording.source.clone(),
                     license: recording.license.clone(),
                     rig: loaded.report.rig.clone(),
+                    rig_confidence: loaded.inference.as_ref().map(|inference| inference.confidence),
                     frames: recording.frames(),
                     gait_frames,
                     warnings,

@@ -3,7 +3,7 @@ use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_estimate::terrain_fit::TerrainFitConfig;
 use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
-use pomp_motion::retarget::{Proportions, RetargetOptions};
+use pomp_motion::retarget::{LengthUnit, Proportions, RetargetOptions};
 use pomp_motion::{ContactConfig, GaitLabelConfig};
 use pomp_physics::DynamicConfig;
 use schemars::JsonSchema;
@@ -81,6 +81,9 @@ impl Validate for PreprocessConfig {
         if let Proportions::Project { height_m } = self.retarget.proportions {
             let retarget = fields.section("retarget").section("proportions");
             retarget.section("project").within("height_m", height_m, 0.3..=3.0)?;
+        }
+        if let Some(LengthUnit::Metres(metres)) = self.retarget.unit {
+            fields.section("retarget").section("unit").within("metres", metres, 1e-9..=1e9)?;
         }
         check_contacts(&self.contacts, &fields.section("contacts"))?;
         check_gaits(&self.gaits, &fields.section("gaits"))?;
@@ -187,6 +190,8 @@ mod tests {
         assert!(slow.contains("contacts.end_speed = 0.5"), "{slow}");
         let none = refusal(|config| config.gaits.smoothing_s = f32::NAN);
         assert!(none.contains("gaits.smoothing_s"), "{none}");
+        let nothing = refusal(|config| config.retarget.unit = Some(LengthUnit::Metres(0.0)));
+        assert!(nothing.contains("retarget.unit.metres = 0"), "{nothing}");
         let giant = refusal(|config| config.retarget.proportions = Proportions::Project { height_m: 30.0 });
         assert!(giant.contains("retarget.proportions.project.height_m = 30"), "{giant}");
     }

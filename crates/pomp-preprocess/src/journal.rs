@@ -29,6 +29,9 @@ pub struct ManifestEntry {
     pub license: String,
     /// Rig map, unit, up axis, scale and other results of the mapping.
     pub rig: String,
+    /// Confidence in an inferred rig map, 0 to 1; absent for a known one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rig_confidence: Option<f32>,
     /// Frames of the result.
     pub frames: usize,
     /// Frames by dominant gait, in the order of the one-hot vector.

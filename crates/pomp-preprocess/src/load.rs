@@ -1,8 +1,10 @@
 //! Motion files on the project skeleton, with labels of contacts and gaits.
 
 use crate::{PreprocessConfig, PreprocessError};
-use pomp_motion::retarget::{RetargetReport, RigLibrary, SourceFrame};
-use pomp_motion::{Clip, MotionError, Recording};
+use pomp_motion::retarget::{
+    Inference, RetargetOptions, RetargetReport, RigLibrary, SourceFrame, without_t_pose,
+};
+use pomp_motion::{Clip, MotionError, Recording, SourceMotion};
 use std::path::Path;
 
 /// A motion file mapped onto the project skeleton.
@@ -12,6 +14,8 @@ pub struct LoadedClip {
     pub clip: Clip,
     /// Results of the mapping.
     pub report: RetargetReport,
+    /// How the rig map was inferred, where no known one fits.
+    pub inference: Option<Box<Inference>>,
     /// Warnings of reader and mapping.
     pub warnings: Vec<String>,
 }
@@ -26,27 +30,50 @@ pub fn load_clip(
     rigs: &RigLibrary,
 ) -> Result<LoadedClip, PreprocessError> {
     config.validate()?;
-    let (motion, mut warnings) = if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("glb")) {
-        let file = pomp_formats::read_glb(path)?;
-        (file.motion, file.warnings)
-    } else {
-        let file = pomp_formats::bvh::read_bvh(path)?;
-        (file.motion, file.warnings.iter().map(ToString::to_string).collect())
-    };
+    let (motion, mut warnings) = read_motion(path)?;
     let retarget = |source| PreprocessError::Retarget { path: path.to_path_buf(), source };
-    let (rig, joints) = rigs.choose(&motion.skeleton).map_err(retarget)?;
+    let chosen = rigs.choose_or_infer(&motion).map_err(retarget)?;
     motion.validate().map_err(|source| retarget(source.into()))?;
-    let unit = SourceFrame::detect(&motion, &joints, &config.retarget).map_err(retarget)?.unit;
-    let (motion, defects) = pomp_estimate::defects::repaired(motion, unit.metres())
+    let options = RetargetOptions { unit: config.retarget.unit.or(chosen.rig.file.unit), ..config.retarget };
+    let unit = SourceFrame::detect(&motion, &chosen.joints, &options).map_err(retarget)?.unit;
+    warnings.extend(chosen.inference.iter().flat_map(|inference| inferred(inference)));
+    let (motion, left_out) = without_t_pose(&motion, &chosen.rig).map_err(retarget)?;
+    warnings.extend(left_out);
+    let (motion, defects) = pomp_estimate::defects::repaired(motion.into_owned(), unit.metres())
         .map_err(|reason| PreprocessError::BadFrames { path: path.to_path_buf(), reason })?;
     warnings.extend(defects.iter().map(ToString::to_string));
-    let retargeted = pomp_motion::retarget::retarget(&motion, rig, &config.retarget).map_err(retarget)?;
+    let retargeted =
+        pomp_motion::retarget::retarget(&motion, &chosen.rig, &config.retarget).map_err(retarget)?;
     warnings.extend(retargeted.report.warnings.iter().cloned());
     Ok(LoadedClip {
         clip: retargeted.clip.resampled(config.frame_rate_hz),
         report: retargeted.report,
+        inference: chosen.inference,
         warnings,
     })
+}
+
+/// The motion of a BVH or GLB file as it is written, and the reader's warnings.
+///
+/// # Errors
+/// A file that its reader refuses.
+pub fn read_motion(path: &Path) -> Result<(SourceMotion, Vec<String>), PreprocessError> {
+    if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("glb")) {
+        let file = pomp_formats::read_glb(path)?;
+        return Ok((file.motion, file.warnings));
+    }
+    let file = pomp_formats::bvh::read_bvh(path)?;
+    Ok((file.motion, file.warnings.iter().map(ToString::to_string).collect()))
+}
+
+/// What a person should know of an inferred rig.
+fn inferred(inference: &Inference) -> Vec<String> {
+    let mut told = vec![format!(
+        "no known rig map fits; the joints are inferred {}, confidence {:.2} (`pomp rig infer` writes the map to correct)",
+        inference.method, inference.confidence
+    )];
+    told.extend(inference.warnings.iter().cloned());
+    told
 }
 
 /// A recording of `clip` with foot contacts and gaits.

@@ -8,6 +8,7 @@ mod measure;
 mod models;
 mod numbers;
 mod reading;
+mod rig;
 mod show;
 mod terrain;
 
@@ -24,6 +25,7 @@ pub use models::{
     TrainArguments, TrainStage,
 };
 pub use reading::ReadingArguments;
+pub use rig::{RigCommand, RigInferArguments};
 pub use show::{RenderArguments, StudioArguments};
 pub use terrain::{TerrainCommand, TerrainMakeArguments, TerrainValidateArguments};
 
@@ -88,6 +90,14 @@ pub fn parse() -> Arguments {
 pub enum Command {
     /// Show what is in clips (rig, unit, contacts, gaits, warnings) or in a dataset.
     Inspect(InspectArguments),
+    /// Rig maps: which joint of a motion file is which.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp rig infer strange.bvh --out my_rig.toml"
+    )]
+    Rig(RigCommand),
     /// Make terrain, and check how well it is reconstructed.
     #[command(
         subcommand,

@@ -85,6 +85,7 @@ impl Guard<'_> {
             }
             _ if token.is("ROOT") => Err(scanner.error(token, BvhProblem::SecondRoot)),
             Open::Joint(_) => Err(scanner.error(token, BvhProblem::Expected { expected: EXPECTED })),
+            Open::EndSite { joint, .. } if token.is("CHANNELS") => self.end_site_channels(scanner, joint),
             Open::EndSite { .. } => {
                 Err(scanner.error(token, BvhProblem::Expected { expected: "OFFSET or }" }))
             }
@@ -168,6 +169,15 @@ impl Guard<'_> {
             _ => return Err(scanner.error(keyword, twice)),
         }
         Ok(())
+    }
+
+    /// Some exporters state of an end site what is true of every one: `CHANNELS 0`.
+    fn end_site_channels(&self, scanner: &mut Scanner<'_>, joint: usize) -> Result<(), FormatError> {
+        let count = scanner.expect("the number of CHANNELS")?;
+        if count.text == b"0" {
+            return Ok(());
+        }
+        Err(scanner.error(count, BvhProblem::EndSiteChannels { joint: self.joints[joint].name.clone() }))
     }
 
     fn channels(

@@ -41,6 +41,14 @@ pub enum BvhProblem {
         /// The joint.
         joint: String,
     },
+    /// An end site with channels: its values would shift those of all joints behind it.
+    #[error(
+        "the End Site of joint \"{joint}\" may have no channels but CHANNELS 0; make it a JOINT to animate it"
+    )]
+    EndSiteChannels {
+        /// The joint that the end site hangs from.
+        joint: String,
+    },
     /// `OFFSET` or `CHANNELS` twice in one joint.
     #[error("{keyword} twice in one joint")]
     Twice {

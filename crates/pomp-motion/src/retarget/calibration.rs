@@ -84,6 +84,25 @@ pub(super) fn rest_up(source: &SourceMotion, joints: &MatchReport) -> Option<Vec
     rest.body().ok().map(|body| body * Vec3::Y)
 }
 
+/// The way that a standing rest pose stands and what its arms do, or why it is no standing pose.
+pub(super) fn rest_kind(source: &SourceMotion, joints: &MatchReport) -> Result<(Vec3, &'static str), String> {
+    let rest = Rest { pose: source.rest_pose(), source, joints };
+    let body = rest.body()?;
+    let down = |shoulder: JointIndex| {
+        Some(-(body * Vec3::Y).dot(rest.bone(shoulder, JointIndex(shoulder.0 + 1))?.try_normalize()?))
+    };
+    let arms =
+        down(humanoid::LEFT_ARM).zip(down(humanoid::RIGHT_ARM)).map(|(left, right)| 0.5 * (left + right));
+    let kind = match arms {
+        None => "standing, no arms",
+        Some(down) if down.abs() < 0.34 => "T-pose",
+        Some(down) if down > 0.85 => "arms down",
+        Some(down) if down > 0.0 => "A-pose",
+        Some(_) => "standing, arms raised",
+    };
+    Ok((body * Vec3::Y, kind))
+}
+
 /// `general` turned as little as possible so that it takes the project's bone to the source's.
 fn swung(general: Quat, project_bone: Vec3, source_bone: Vec3) -> Quat {
     let now = general * project_bone.normalize();

@@ -25,6 +25,22 @@ pub enum RetargetError {
         /// The best candidates, each with the joints that it misses.
         closest: Vec<String>,
     },
+    /// A skeleton that no rig map fits and that is not taken for a human body.
+    #[error(
+        "no rig map fits the skeleton of \"{clip}\" ({joints} joints), and its structure is not taken for a human body: \
+         {reason}. If it is one, write its joints into a rig map (docs/rigs.md) and pass it with --rig{}",
+        nearest(.closest)
+    )]
+    NotHuman {
+        /// Clip name.
+        clip: String,
+        /// Number of joints of the skeleton.
+        joints: usize,
+        /// What speaks against a human body, with the joints.
+        reason: String,
+        /// The rig maps that come closest, each with the joints that it misses.
+        closest: Vec<String>,
+    },
     /// A rig map that does not fit the skeleton it was given.
     #[error("rig map \"{rig}\" does not fit: the skeleton has no joint named {}", .missing.join(", none named "))]
     RigDoesNotFit {
@@ -33,9 +49,10 @@ pub enum RetargetError {
         /// Joints that it needs, `project joint (name looked for)`.
         missing: Vec<String>,
     },
-    /// A leg that is human in no unit.
+    /// Legs without a length.
     #[error(
-        "the legs of \"{clip}\" are {leg_length} file units long, which is a human leg in no known unit; state the unit"
+        "the legs of \"{clip}\" are {leg_length} file units long, which is no length in any unit; check the offsets of thigh \
+         and shin, or the joints that the rig map names"
     )]
     UnknownUnit {
         /// Clip name.
@@ -61,4 +78,9 @@ pub enum RetargetError {
     /// Motion data that break their own rules.
     #[error(transparent)]
     Motion(#[from] MotionError),
+}
+
+/// The nearest rig maps in a sentence.
+fn nearest(closest: &[String]) -> String {
+    if closest.is_empty() { String::new() } else { format!("; the nearest maps: {}", closest.join("; ")) }
 }

@@ -1,7 +1,8 @@
 //! From any humanoid skeleton onto the project skeleton.
 //!
 //! A [`RigMap`] says which source joint plays which project joint; [`RigLibrary`] holds the built-in maps and
-//! chooses by joint names. [`SourceFrame`] finds the unit and the up axis. [`retarget()`] does the rest:
+//! chooses by joint names, and where none fits [`infer()`] makes one, by names of other conventions or by structure alone.
+//! [`SourceFrame`] finds the unit and the up axis. [`retarget()`] does the rest:
 //!
 //! 1. *Calibration*: per joint one constant rotation that takes the project's T-pose frame to the source
 //!    joint's frame, from the directions of the bones at rest, or from axes that the rig map states where
@@ -23,21 +24,28 @@ mod dropped_bone;
 mod error;
 mod file_convention;
 mod ground;
+mod infer;
+mod mirror;
 mod options;
+mod prepare;
 mod proportions;
 mod report;
 mod rig_library;
 mod rig_map;
+mod rig_toml;
 mod solve;
 mod source_frame;
 mod source_pose;
+mod units;
 
 pub use error::RetargetError;
-pub use file_convention::{LengthUnit, UpAxis};
+pub use file_convention::{FileConvention, LengthUnit, UpAxis};
+pub use infer::{ExtraJoints, Finding, Inference, RoleFinding, infer};
 pub use options::{Proportions, RetargetOptions, WristTarget};
+pub use prepare::without_t_pose;
 pub(crate) use proportions::{body_height, sole_heights};
 pub use report::{JointError, RetargetReport, Retargeted};
-pub use rig_library::RigLibrary;
+pub use rig_library::{ChosenRig, RigLibrary};
 pub use rig_map::{DroppedBone, JointAxes, MatchReport, RigMap};
 pub use solve::retarget;
 pub use source_frame::SourceFrame;

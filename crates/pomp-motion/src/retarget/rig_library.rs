@@ -1,6 +1,20 @@
-use super::{MatchReport, RetargetError, RigMap};
-use crate::Skeleton;
+use super::calibration::rest_kind;
+use super::infer::is_mirrored;
+use super::{Inference, MatchReport, RetargetError, RigMap, infer};
+use crate::{JointIndex, Skeleton, SourceMotion};
+use std::borrow::Cow;
 use std::path::Path;
+
+/// The map for a motion: a known one, or one that was inferred.
+#[derive(Clone, Debug)]
+pub struct ChosenRig<'a> {
+    /// The map.
+    pub rig: Cow<'a, RigMap>,
+    /// The map on the motion's joints.
+    pub joints: MatchReport,
+    /// How the map was inferred; `None` for a known one.
+    pub inference: Option<Box<Inference>>,
+}
 
 /// The known rig maps.
 #[derive(Clone, Debug)]
@@ -87,4 +101,55 @@ impl RigLibrary {
             RetargetError::NoRig { joints: skeleton.len(), closest }
         })
     }
+
+    /// The known map that fits a motion best, else one that is inferred from the motion.
+    ///
+    /// # Errors
+    /// [`RetargetError::NotHuman`] when no map fits and the skeleton is not taken for a human body.
+    pub fn choose_or_infer(&self, source: &SourceMotion) -> Result<ChosenRig<'_>, RetargetError> {
+        let closest = match self.choose(&source.skeleton) {
+            Ok((rig, joints)) => return Ok(as_it_is_written(source, rig, joints)),
+            Err(RetargetError::NoRig { closest, .. }) => closest,
+            Err(other) => return Err(other),
+        };
+        let inference = infer(source).map_err(|error| match error {
+            RetargetError::NotHuman { clip, joints, reason, .. } => {
+                RetargetError::NotHuman { clip, joints, reason, closest }
+            }
+            other => other,
+        })?;
+        Ok(ChosenRig {
+            rig: Cow::Owned(inference.rig.clone()),
+            joints: inference.joints.clone(),
+            inference: Some(Box::new(inference)),
+        })
+    }
+}
+
+/// A known map for a motion that may be a mirror image, or have a rest pose that the map does not expect.
+fn as_it_is_written<'a>(source: &SourceMotion, rig: &'a RigMap, joints: MatchReport) -> ChosenRig<'a> {
+    let known = |rig, joints| ChosenRig { rig, joints, inference: None };
+    if source.validate().is_err() {
+        return known(Cow::Borrowed(rig), joints);
+    }
+    if !rig.file.mirrored && is_mirrored(source, &joints) {
+        let mut mirrored = rig.clone();
+        mirrored.file.mirrored = true;
+        return known(Cow::Owned(mirrored), joints);
+    }
+    let lacks_axes = |(role, joint): (usize, &Option<JointIndex>)| {
+        joint.is_some() && !rig.axes.contains_key(&JointIndex(role))
+    };
+    let needs_rest = joints.source_joints.iter().enumerate().any(lacks_axes);
+    if needs_rest && rest_kind(source, &joints).is_err() {
+        // The joints' names say more than their axes at rest: these are inferred.
+        if let Ok(inference) = infer(source) {
+            return ChosenRig {
+                rig: Cow::Owned(inference.rig.clone()),
+                joints: inference.joints.clone(),
+                inference: Some(Box::new(inference)),
+            };
+        }
+    }
+    known(Cow::Borrowed(rig), joints)
 }

@@ -1,4 +1,4 @@
-use super::RetargetError;
+use super::{FileConvention, RetargetError};
 use crate::{JointIndex, Skeleton, humanoid};
 use glam::{Mat3, Quat, Vec3};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -41,6 +41,12 @@ pub struct DroppedBone {
 /// [[dropped_bones]]                    # only for files whose converter lost a bone
 /// joints = ["Neck", "LeftShoulder"]
 /// same_as = "Spine1"
+///
+/// [file]                               # only what every file of this rig has; the rest is found from each file
+/// unit = "centimetre"                  # or { metres = 0.05 }
+/// up_axis = "z"
+/// mirrored = false
+/// leave_out_t_pose = true
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigMap {
@@ -59,6 +65,8 @@ pub struct RigMap {
     pub sole_pitch_degrees: f32,
     /// Bones that the converter of such files lost.
     pub dropped_bones: Vec<DroppedBone>,
+    /// Unit, axes and handedness of such files, where the map states them.
+    pub file: FileConvention,
 }
 
 /// Directions in a source joint's own frame that are the world's up and forward when the body stands in a
@@ -141,6 +149,9 @@ struct RawRig {
     /// Bones that the converter of such files lost.
     #[serde(default)]
     dropped_bones: Vec<DroppedBone>,
+    /// Unit, axes and handedness of such files; what is not stated is found from each file.
+    #[serde(default)]
+    file: FileConvention,
 }
 
 /// The schema of the file that [`RigMap::from_toml`] reads.
@@ -215,6 +226,9 @@ impl RigMap {
         if let Some(dropped) = raw.dropped_bones.iter().find(|d| d.joints.is_empty()) {
             return Err(bad(format!("[[dropped_bones]] like {} names no joints", dropped.same_as)));
         }
+        if let Some(unit) = raw.file.unit.filter(|unit| !unit.is_positive()) {
+            return Err(bad(format!("`unit` of [file] is {} m; a unit is longer than 0", unit.metres())));
+        }
         Ok(Self {
             name: raw.name,
             description: raw.description,
@@ -223,6 +237,7 @@ impl RigMap {
             axes,
             sole_pitch_degrees: raw.sole_pitch_degrees,
             dropped_bones: raw.dropped_bones,
+            file: raw.file,
         })
     }
 
@@ -274,6 +289,7 @@ impl RigMap {
 
 /// The names of a skeleton, reduced to what they have to say.
 struct SourceNames {
+    written: Vec<String>,
     whole: Vec<String>,
     without_prefix: Vec<String>,
 }
@@ -289,13 +305,16 @@ impl SourceNames {
                 reduced(name.rsplit_once(':').map_or(name, |(_, last)| last))
             })
             .collect();
-        Self { whole: names.iter().map(|name| reduced(name)).collect(), without_prefix }
+        let written = names.iter().map(|&name| name.to_owned()).collect();
+        Self { written, whole: names.iter().map(|name| reduced(name)).collect(), without_prefix }
     }
 
+    /// The joint of this name as it is written, else reduced.
     fn find(&self, name: &str) -> Option<JointIndex> {
+        let at = |list: &[String], name: &str| list.iter().position(|n| n == name);
+        let written = at(&self.written, name);
         let name = reduced(name);
-        let at = |list: &[String]| list.iter().position(|n| *n == name);
-        at(&self.whole).or_else(|| at(&self.without_prefix)).map(JointIndex)
+        written.or_else(|| at(&self.whole, &name)).or_else(|| at(&self.without_prefix, &name)).map(JointIndex)
     }
 }
 

@@ -2,6 +2,7 @@ use super::arm_fit::{arm_turn, softly_limited};
 use super::calibration::calibrate;
 use super::dropped_bone::with_dropped_bones;
 use super::ground::lowest_ground;
+use super::prepare::{prepared, stated};
 use super::proportions::{Lengths, subject_skeleton};
 use super::report::{JointError, RetargetReport, Retargeted};
 use super::source_pose::{SourcePose, completed, placed};
@@ -25,10 +26,12 @@ pub fn retarget(
     options: &RetargetOptions,
 ) -> Result<Retargeted, RetargetError> {
     source.validate()?;
-    let (repaired, repairs) = with_dropped_bones(source, rig);
+    let (prepared, mut repairs) = prepared(source, rig)?;
+    let (repaired, bones) = with_dropped_bones(&prepared, rig);
+    repairs.extend(bones);
     let source = repaired.as_ref();
     let joints = rig.match_skeleton(&source.skeleton)?;
-    let source_frame = SourceFrame::detect(source, &joints, options)?;
+    let source_frame = SourceFrame::detect(source, &joints, &stated(options, rig))?;
     let calibration = calibrate(source, rig, &joints)?;
     let poses: Vec<SourcePose> = (0..source.frames())
         .map(|frame| SourcePose::of_frame(source, frame, &joints, &source_frame, &calibration))
@@ -47,6 +50,7 @@ pub fn retarget(
         }
     }
     let mut warnings = Vec::new();
+    warnings.extend(source_frame.unit_warning());
     warnings.extend(unmoved(&joints));
     warnings.extend(solver.warnings(&poses, &solved, ground_offset_m));
     let report = RetargetReport {

@@ -1,4 +1,5 @@
 use super::calibration::rest_up;
+use super::units::{UnitFinding, find_unit};
 use super::{LengthUnit, MatchReport, RetargetError, RetargetOptions, UpAxis};
 use crate::{GlobalPose, JointIndex, SourceMotion, humanoid};
 use glam::Vec3;
@@ -11,6 +12,8 @@ pub struct SourceFrame {
     pub unit: LengthUnit,
     /// Why this unit.
     pub unit_reason: String,
+    /// Confidence in the unit, 0 to 1.
+    pub unit_confidence: f32,
     /// Up axis.
     pub up_axis: UpAxis,
     /// Why this axis.
@@ -19,8 +22,6 @@ pub struct SourceFrame {
     pub leg_length_m: f32,
 }
 
-/// Length of thigh plus shin of adults and children from about six years on, metres.
-const HUMAN_LEG_M: std::ops::Range<f32> = 0.55..1.10;
 /// Mean height component of the direction from feet to hips from which the up axis counts as seen.
 const CLEARLY_UP: f32 = 0.5;
 
@@ -28,7 +29,7 @@ impl SourceFrame {
     /// Takes unit and up axis from the options or finds them from the legs.
     ///
     /// # Errors
-    /// [`RetargetError::UnknownUnit`] when the legs are human in no unit and the options do not state one.
+    /// [`RetargetError::UnknownUnit`] when the legs have no length.
     pub fn detect(
         source: &SourceMotion,
         joints: &MatchReport,
@@ -38,28 +39,32 @@ impl SourceFrame {
         let poses: Vec<GlobalPose> =
             (0..source.frames()).step_by(stride).map(|frame| source.global_pose(frame)).collect();
         let leg_length = mean_leg_length(&poses, joints);
-        let (unit, unit_reason) = match options.unit {
-            Some(unit) => (unit, "stated by the caller".to_owned()),
-            None => find_unit(leg_length)
-                .ok_or_else(|| RetargetError::UnknownUnit { clip: source.name.clone(), leg_length })?,
+        if !(leg_length.is_finite() && leg_length > 0.0) {
+            return Err(RetargetError::UnknownUnit { clip: source.name.clone(), leg_length });
+        }
+        let UnitFinding { unit, confidence: unit_confidence, reason: unit_reason } = match options.unit {
+            Some(unit) => UnitFinding { unit, confidence: 1.0, reason: "stated by the caller".to_owned() },
+            None => find_unit(leg_length),
         };
         let (up_axis, up_axis_reason) = match options.up_axis {
             Some(axis) => (axis, "stated by the caller".to_owned()),
             None => find_up_axis(&poses, joints, rest_up(source, joints)),
         };
-        Ok(Self { unit, unit_reason, up_axis, up_axis_reason, leg_length_m: leg_length * unit.metres() })
+        Ok(Self {
+            unit,
+            unit_reason,
+            unit_confidence,
+            up_axis,
+            up_axis_reason,
+            leg_length_m: leg_length * unit.metres(),
+        })
     }
-}
 
-fn find_unit(leg_length: f32) -> Option<(LengthUnit, String)> {
-    let unit =
-        LengthUnit::ALL.into_iter().find(|unit| HUMAN_LEG_M.contains(&(leg_length * unit.metres())))?;
-    let reason = format!(
-        "thigh and shin are {leg_length:.3} file units, a leg of {:.2} m in {}",
-        leg_length * unit.metres(),
-        unit.name()
-    );
-    Some((unit, reason))
+    /// A warning where the unit is a guess.
+    pub(super) fn unit_warning(&self) -> Option<String> {
+        (self.unit_confidence < 0.5)
+            .then(|| format!("the unit is a guess: {}; state it with `retarget.unit`", self.unit_reason))
+    }
 }
 
 /// The axis along which the hips are above the feet. Where a standing rest pose says otherwise, the floor

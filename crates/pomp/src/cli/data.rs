@@ -14,8 +14,9 @@ Examples:
   pomp inspect data                          minutes, forces and licences of a dataset
   pomp inspect strange.bvh --rig my_rig.toml
 
-A clip that no rig map fits is shown all the same: joints, frames, rate, likely units, and what the nearest rig maps miss
-(docs/rigs.md tells how to write one).")]
+For a clip that no known rig map fits the joints are inferred, by names of other conventions or by structure, and shown with
+confidence and reason (`pomp rig infer` writes the map). What is taken for no human body is shown as it is: joints, frames, rate,
+likely units, the reason, and what the nearest rig maps miss (docs/rigs.md tells how to write one).")]
 pub struct InspectArguments {
     /// Motion files (.bvh, .glb), recordings and rollouts (.npz), terrain (.npz, .png), or folders of recordings.
     #[arg(required = true)]

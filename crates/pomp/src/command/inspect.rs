@@ -1,12 +1,12 @@
 use crate::cli::InspectArguments;
 use crate::command::inspect_source::Source;
-use crate::command::{inspect_dataset, terrain};
+use crate::command::{inspect_dataset, rig, terrain};
 use crate::progress::{self, Progress};
 use crate::{config_file, errors, json, motion_file};
 use anyhow::{Context, Result};
 use pomp_dataset::Census;
 use pomp_formats::FormatError;
-use pomp_motion::retarget::{RetargetReport, RigLibrary};
+use pomp_motion::retarget::{Inference, RetargetReport, RigLibrary};
 use pomp_motion::{Gait, Recording};
 use pomp_preprocess::{LoadedClip, PreprocessConfig, labelled, load_clip};
 use pomp_terrain::HeightMap;
@@ -18,6 +18,8 @@ use std::process::ExitCode;
 struct Inspected {
     recording: Recording,
     mapping: Option<RetargetReport>,
+    /// How the rig map was inferred, where no known one fits.
+    inference: Option<Box<Inference>>,
     warnings: Vec<String>,
 }
 
@@ -76,7 +78,8 @@ fn inspect(path: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<
     if kind == "npz" {
         return match motion_file::read(path, config, rigs) {
             Ok(recording) => {
-                Ok(Found::Clip(Box::new(Inspected { recording, mapping: None, warnings: Vec::new() })))
+                let (mapping, inference, warnings) = (None, None, Vec::new());
+                Ok(Found::Clip(Box::new(Inspected { recording, mapping, inference, warnings })))
             }
             Err(error) => match ground_alone(path, &error) {
                 Some(map) => Ok(Found::Ground(map)),
@@ -85,9 +88,9 @@ fn inspect(path: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<
         };
     }
     let mapped = load_clip(path, config, rigs).map_err(anyhow::Error::from).and_then(|loaded| {
-        let LoadedClip { clip, report, warnings } = loaded;
+        let LoadedClip { clip, report, inference, warnings } = loaded;
         let recording = labelled(&clip, config).with_context(|| path.display().to_string())?;
-        Ok(Inspected { recording, mapping: Some(report), warnings })
+        Ok(Inspected { recording, mapping: Some(report), inference, warnings })
     });
     match mapped {
         Ok(inspected) => Ok(Found::Clip(Box::new(inspected))),
@@ -178,6 +181,7 @@ fn clip_json(inspected: &Inspected) -> Value {
         "source": recording.source,
         "license": recording.license,
         "mapping": inspected.mapping,
+        "inference": inspected.inference,
         "warnings": inspected.warnings,
     })
 }
@@ -211,6 +215,9 @@ fn print(path: &Path, inspected: &Inspected) {
             println!("  repaired: {repair}");
         }
     }
+    if let Some(inference) = &inspected.inference {
+        rig::print(inference);
+    }
     let gaits: Vec<String> =
         gaits(recording).iter().map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
     println!("  gaits: {}", gaits.join(", "));
@@ -224,7 +231,9 @@ fn print(path: &Path, inspected: &Inspected) {
     if let Some(phase) = &recording.phase {
         println!("  phases, {} numbers per frame", phase.columns());
     }
-    for warning in &inspected.warnings {
+    // The inference has said its own warnings.
+    let said = |warning: &String| inspected.inference.as_ref().is_some_and(|i| i.warnings.contains(warning));
+    for warning in inspected.warnings.iter().filter(|warning| !said(warning)) {
         println!("  warning: {warning}");
     }
 }

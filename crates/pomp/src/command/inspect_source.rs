@@ -4,6 +4,7 @@ use anyhow::Result;
 use pomp_motion::retarget::{LengthUnit, RetargetError, RigLibrary};
 use pomp_motion::{JointIndex, SourceMotion};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -37,7 +38,7 @@ struct SourceJoint {
 
 #[derive(Debug, Serialize)]
 struct UnitGuess {
-    unit: &'static str,
+    unit: Cow<'static, str>,
     height_m: f32,
 }
 
@@ -54,14 +55,7 @@ impl Source {
     /// # Errors
     /// The file itself cannot be read.
     pub fn read(path: &Path, rigs: &RigLibrary, reason: String) -> Result<Self> {
-        let is_glb = path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("glb"));
-        let (motion, warnings) = if is_glb {
-            let file = pomp_formats::read_glb(path)?;
-            (file.motion, file.warnings)
-        } else {
-            let file = pomp_formats::read_bvh(path)?;
-            (file.motion, file.warnings.iter().map(ToString::to_string).collect())
-        };
+        let (motion, warnings) = pomp_preprocess::read_motion(path)?;
         let rest_height = rest_height(&motion);
         let unit_guesses = LengthUnit::ALL
             .into_iter()

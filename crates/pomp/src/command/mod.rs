@@ -17,6 +17,7 @@ mod phase_report;
 mod preprocess;
 mod render;
 mod replay;
+mod rig;
 mod studio;
 mod synthesize;
 mod terrain;
@@ -24,7 +25,9 @@ mod terrain_validate;
 mod train;
 mod validate_impulses;
 
-use crate::cli::{Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, TerrainCommand};
+use crate::cli::{
+    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, TerrainCommand,
+};
 use anyhow::Result;
 use pomp_front::pushes;
 use std::process::ExitCode;
@@ -34,6 +37,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         None => generate::run(&arguments.generate),
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
+        Some(Command::Rig(RigCommand::Infer(arguments))) => rig::infer_rig(&arguments),
         Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),
