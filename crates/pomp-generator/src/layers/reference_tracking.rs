@@ -11,7 +11,7 @@
 //!
 //! Cost: about that of the layers that it replaces; not measured apart.
 //!
-//! Evidence: docs/experiments/0075-own-feet.md.
+//! Evidence: docs/experiments/0075-own-feet.md, docs/experiments/0076-steps-that-balance.md.
 
 use crate::layers::shown_surface::ShownSurface;
 use crate::loop_state::ground_position;
