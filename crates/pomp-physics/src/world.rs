@@ -75,9 +75,7 @@ impl ContactImpulses {
             from_characters: none,
         }
     }
-}
 
-impl ContactImpulses {
     /// Where the ground pushed each body: the mean of its contact points by their vertical impulses, or its joint.
     pub(crate) fn points(&self, joints: &[Vec3]) -> Vec<Vec3> {
         let sums = self.ground_points.iter().zip(&self.ground_weights);
