@@ -72,11 +72,11 @@ fn every_bad_trial_is_named_with_its_place_and_the_good_ones_are_compared() {
         ),
         (
             "hooves",
-            clip.replace("LeftFoot", "LeftHoof"),
+            clip.replace("HIERARCHY", "HOOVES"),
             good.clone(),
             "60",
             "1.0",
-            &["hooves.bvh", "LeftFoot"],
+            &["hooves.bvh"],
         ),
         ("absent", String::new(), good.clone(), "60", "1.0", &["absent.bvh"]),
     ];

@@ -70,8 +70,8 @@ fn an_inferred_rig_map_is_written_and_read_again() {
 /// The renamed clip with one leg.
 fn one_legged() -> String {
     let text = renamed();
-    let before = text.find("  JOINT thigh_r").unwrap();
-    let after = before + text[before..].find("  JOINT spine_01").unwrap();
+    let before = text.find("JOINT thigh_r").unwrap();
+    let after = before + text[before..].find("JOINT spine_01").unwrap();
     let cut = format!("{}{}", &text[..before], &text[after..]);
     let (head, rows) = cut.split_once("Frame Time").unwrap();
     let (time, rows) = rows.split_once('\n').unwrap();
