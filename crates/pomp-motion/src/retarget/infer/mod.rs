@@ -156,6 +156,15 @@ fn told(
     let anatomy = found(sample, meanings)?;
     let joints = anatomy.roles.map(|joint| joint.map(JointIndex));
     let report = match_report(sample, &joints);
+    let trunk = [humanoid::SPINE, humanoid::SPINE1, humanoid::SPINE2, humanoid::NECK, humanoid::HEAD];
+    if trunk.iter().all(|joint| joints[joint.0].is_none()) {
+        return Err(RetargetError::NotHuman {
+            clip: source.name.clone(),
+            joints: sample.joints,
+            reason: "no trunk and no head are above what would be the legs".to_owned(),
+            closest: Vec::new(),
+        });
+    }
     let rest = rest_kind(source, &report);
     let rest_up = rest.as_ref().ok().map(|(up, _)| *up);
     let up = world::up_axis(sample, &anatomy, rest_up);
