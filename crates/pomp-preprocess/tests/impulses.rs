@@ -331,15 +331,20 @@ fn rejects_a_mass_that_the_plates_contradict() {
 }
 
 #[test]
-fn rejects_a_skeleton_without_feet() {
+fn rejects_a_skeleton_without_legs() {
     let folder = tempfile::tempdir().unwrap();
     let trial = trial(folder.path(), 60.0, 2.0);
-    let text = std::fs::read_to_string(&trial.clip).unwrap().replace("RightFoot", "RightHoof");
+    let frame = "0 90 0 0 0 0 0 0 0\n".repeat(120);
+    let text = format!(
+        "HIERARCHY\nROOT base\n{{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\
+         JOINT lever\n{{\nOFFSET 0 40 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n\
+         End Site\n{{\nOFFSET 0 40 0\n}}\n}}\n}}\nMOTION\nFrames: 120\nFrame Time: 0.0166667\n{frame}"
+    );
     std::fs::write(&trial.clip, text).unwrap();
     let error =
         validate(&trial, &PreprocessConfig::default(), &RigLibrary::builtin()).unwrap_err().to_string();
     println!("{error}");
-    assert!(error.contains("walk.bvh") && error.contains("RightFoot"));
+    assert!(error.contains("walk.bvh") && error.contains("human body"));
 }
 
 /// The error of reading `text` as plates.
