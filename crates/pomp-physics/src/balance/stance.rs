@@ -1,11 +1,12 @@
 //! Which feet stand, and where those that swing are set.
 
+use super::along_ground;
 use crate::DynamicModule;
 use crate::ground::Ground;
 use crate::world::World;
 use pomp_articulated::Contact;
 use pomp_motion::glam::{Quat, Vec3};
-use pomp_motion::legs::{LEGS, bend_leg};
+use pomp_motion::legs::{LEGS, Leg, bend_leg};
 use pomp_motion::{GlobalPose, Pose, humanoid};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ const APART_M: f32 = 0.005;
 const SWING_LOAD: f32 = 0.1;
 /// Most that a swinging foot is lifted, metres.
 const MOST_LIFT_M: f32 = 0.1;
+/// Share of its length to which a leg is stretched at most by a move of its foot.
+const STRETCH: f32 = 0.99;
 /// Moves of a foot that are too small to set it anew, metres.
 const SAME_M: f32 = 1e-4;
 
@@ -107,6 +110,7 @@ impl DynamicModule {
                 let lowest = next.map(|point| height(&world.ground, point + missed));
                 let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
                 let wanted = Vec3 { y: swing * lacking.clamp(0.0, MOST_LIFT_M), ..catching };
+                let wanted = self.within_reach(&at_end, joints, turned, wanted);
                 let leg = at_end.positions[ankle] - at_end.positions[0];
                 let wanted = turned * (leg + wanted) - leg;
                 (before + (wanted - before).clamp_length_max(config.step_speed_m_s * frame_s), turned)
@@ -127,11 +131,55 @@ impl DynamicModule {
         }
     }
 
+    /// The `way` of an ankle from where the `target` has it, shortened along the ground to what the leg reaches with a pelvis from which
+    /// the target's is `turned`: a foot that is sent farther hangs in the air, and bears nothing.
+    fn within_reach(&self, target: &GlobalPose, leg: Leg, turned: Quat, way: Vec3) -> Vec3 {
+        let [hip, knee, ankle, _] = leg.map(|joint| joint.0);
+        let joints = self.skeleton().joints();
+        let length_m = STRETCH * (joints[knee].offset.length() + joints[ankle].offset.length());
+        let pelvis = target.positions[0];
+        let straight =
+            (target.positions[ankle] - pelvis) - turned.inverse() * (target.positions[hip] - pelvis);
+        let moved = straight + way;
+        let most = (length_m * length_m - moved.y * moved.y).max(0.0).sqrt();
+        let shorter = along_ground(moved).clamp_length_max(most.max(along_ground(straight).length()));
+        way + shorter - along_ground(moved)
+    }
+
     /// Remembers how much weight the feet bore in a frame.
     pub(crate) fn note_loads(&mut self, from_ground: &[Vec3]) {
         let weight = self.config.body_weight_n() * self.frame_s();
         for (moved, foot) in self.controls.feet.iter_mut().zip(FEET) {
             moved.load = foot.iter().map(|body| from_ground[*body].y).sum::<f32>() / weight;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DynamicConfig;
+    use pomp_motion::{FrameTable, Skeleton, TerrainGrid};
+
+    #[test]
+    fn a_foot_is_sent_no_farther_than_its_leg_reaches() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground =
+            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+        let module = DynamicModule::new(&skeleton, &DynamicConfig::default(), &ground).expect("a ragdoll");
+        let target = skeleton.forward_kinematics(&Pose::rest(&skeleton));
+        let [hip, knee, ankle, _] = LEGS[0].map(|joint| joint.0);
+        let length_m: f32 = [knee, ankle].iter().map(|j| skeleton.joints()[*j].offset.length()).sum();
+        let ends = |way: Vec3| (target.positions[ankle] + way).distance(target.positions[hip]);
+        for turned in [Quat::IDENTITY, Quat::from_rotation_y(0.7)] {
+            let near = Vec3::new(0.0, 0.15, 0.1);
+            assert!(module.within_reach(&target, LEGS[0], turned, near).distance(near) < 1e-6);
+            let far = module.within_reach(&target, LEGS[0], turned, Vec3::new(0.0, 0.15, 1.0));
+            assert_eq!(far.y, 0.15);
+            assert!(far.z > 0.2 && far.z < 0.9, "{far}");
+            if turned == Quat::IDENTITY {
+                assert!(ends(far) < length_m && ends(far) > 0.95 * length_m, "{}", ends(far));
+            }
         }
     }
 }
