@@ -123,3 +123,56 @@ fn a_package_holds_what_its_sources_include_and_is_small_enough() {
         }
     }
 }
+
+/// Sources of a crate below `folder`.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    files(folder, &mut found);
+    let sources =
+        found.into_iter().map(|(path, _)| path).filter(|path| path.extension().is_some_and(|e| e == "rs"));
+    sources.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn libraries_whose_tests_are_not_built_have_none() {
+    // A test program of a library is that library compiled once more, so `test = false` stands where there is none.
+    let is_test = |line: &str| line.starts_with("#[test]") || line.starts_with("proptest!");
+    let is_doctest = |line: &str| {
+        line.starts_with("//! ```")
+            || line.starts_with("/// ```")
+            || line.starts_with("#![doc = include_str!")
+    };
+    let mut switched_off = [0, 0];
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap();
+        let is_off = |kind: &str| {
+            manifest.get("lib").and_then(|lib| lib.get(kind)) == Some(&toml::Value::Boolean(false))
+        };
+        for (kind, (off, is_one)) in
+            [(is_off("test"), &is_test as &dyn Fn(&str) -> bool), (is_off("doctest"), &is_doctest)]
+                .into_iter()
+                .enumerate()
+        {
+            if !off {
+                continue;
+            }
+            switched_off[kind] += 1;
+            for (path, text) in sources(&folder.join("src")) {
+                let line = text.lines().position(|line| is_one(line.trim_start()));
+                let at = line.map(|line| format!("{}:{}", path.display(), line + 1));
+                assert_eq!(
+                    at,
+                    None,
+                    "a test that never runs: take its line out of [lib] in {}",
+                    folder.display()
+                );
+            }
+        }
+    }
+    println!(
+        "{} libraries without tests, {} without examples in their documentation",
+        switched_off[0], switched_off[1]
+    );
+    assert!(switched_off.iter().all(|count| *count > 5), "{switched_off:?}");
+}

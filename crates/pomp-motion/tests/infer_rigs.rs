@@ -2,301 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+mod conventions;
 mod strange_body;
 
+use conventions::{ARM, CONVENTIONS, LEG, LONG, told_by};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::{
-    Inference, LengthUnit, RetargetError, RetargetOptions, RigLibrary, RigMap, UpAxis, infer, retarget,
+    Inference, LengthUnit, RetargetError, RetargetOptions, Retargeted, RigLibrary, RigMap, UpAxis, infer,
+    retarget,
 };
-use pomp_motion::{JointIndex, Pose, SourceMotion, humanoid};
+use pomp_motion::{Clip, Joint, JointIndex, Pose, Skeleton, SourceMotion, humanoid};
 use strange_body::{StrangeBody, with_translations};
-
-/// Joint names of a convention: trunk from the hips to the head, arm and leg from the trunk outwards, with `~` for the side
-/// and what stands for it.
-struct Convention {
-    name: &'static str,
-    hips: &'static str,
-    spine: &'static [&'static str],
-    neck: &'static [&'static str],
-    head: &'static str,
-    arm: [&'static str; 4],
-    leg: [&'static str; 4],
-    sides: [&'static str; 2],
-}
-
-const LONG: [&str; 2] = ["Left", "Right"];
-const CONVENTIONS: [Convention; 17] = [
-    convention(
-        "Biovision",
-        "Hips",
-        &["Chest", "Chest2", "Chest3", "Chest4"],
-        &["Neck"],
-        "Head",
-        ["~Collar", "~Shoulder", "~Elbow", "~Wrist"],
-        ["~Hip", "~Knee", "~Ankle", "~Toe"],
-        LONG,
-    ),
-    convention(
-        "Biovision, short",
-        "Hips",
-        &["Chest"],
-        &[],
-        "Head",
-        ["~Collar", "~Shoulder", "~Elbow", "~Wrist"],
-        ["~Hip", "~Knee", "~Ankle", "-"],
-        LONG,
-    ),
-    convention(
-        "Low and Up",
-        "Hips",
-        &["Chest"],
-        &["Neck"],
-        "Head",
-        ["~Collar", "~UpArm", "~LowArm", "~Hand"],
-        ["~UpLeg", "~LowLeg", "~Foot", "-"],
-        LONG,
-    ),
-    convention(
-        "HumanIK",
-        "Character1_Hips",
-        &["Character1_Spine", "Character1_Spine1"],
-        &["Character1_Neck"],
-        "Character1_Head",
-        ["Character1_~Shoulder", "Character1_~Arm", "Character1_~ForeArm", "Character1_~Hand"],
-        ["Character1_~UpLeg", "Character1_~Leg", "Character1_~Foot", "Character1_~ToeBase"],
-        LONG,
-    ),
-    convention(
-        "Noitom",
-        "Hips",
-        &["Spine", "Spine1", "Spine2", "Spine3"],
-        &["Neck"],
-        "Head",
-        ["~Shoulder", "~Arm", "~ForeArm", "~Hand"],
-        ["~UpLeg", "~Leg", "~Foot", "-"],
-        LONG,
-    ),
-    convention(
-        "Biped",
-        "Bip01 Pelvis",
-        &["Bip01 Spine", "Bip01 Spine1"],
-        &["Bip01 Neck"],
-        "Bip01 Head",
-        ["Bip01 ~ Clavicle", "Bip01 ~ UpperArm", "Bip01 ~ Forearm", "Bip01 ~ Hand"],
-        ["Bip01 ~ Thigh", "Bip01 ~ Calf", "Bip01 ~ Foot", "Bip01 ~ Toe0"],
-        ["L", "R"],
-    ),
-    convention(
-        "Biped, Valve",
-        "ValveBiped.Bip01_Pelvis",
-        &[
-            "ValveBiped.Bip01_Spine",
-            "ValveBiped.Bip01_Spine1",
-            "ValveBiped.Bip01_Spine2",
-            "ValveBiped.Bip01_Spine4",
-        ],
-        &["ValveBiped.Bip01_Neck1"],
-        "ValveBiped.Bip01_Head1",
-        [
-            "ValveBiped.Bip01_~_Clavicle",
-            "ValveBiped.Bip01_~_UpperArm",
-            "ValveBiped.Bip01_~_Forearm",
-            "ValveBiped.Bip01_~_Hand",
-        ],
-        [
-            "ValveBiped.Bip01_~_Thigh",
-            "ValveBiped.Bip01_~_Calf",
-            "ValveBiped.Bip01_~_Foot",
-            "ValveBiped.Bip01_~_Toe0",
-        ],
-        ["L", "R"],
-    ),
-    convention(
-        "Biped, FBX escapes",
-        "Bip001FBXASC032Pelvis",
-        &["Bip001FBXASC032Spine"],
-        &["Bip001FBXASC032Neck"],
-        "Bip001FBXASC032Head",
-        [
-            "Bip001FBXASC032~FBXASC032Clavicle",
-            "Bip001FBXASC032~FBXASC032UpperArm",
-            "Bip001FBXASC032~FBXASC032Forearm",
-            "Bip001FBXASC032~FBXASC032Hand",
-        ],
-        [
-            "Bip001FBXASC032~FBXASC032Thigh",
-            "Bip001FBXASC032~FBXASC032Calf",
-            "Bip001FBXASC032~FBXASC032Foot",
-            "Bip001FBXASC032~FBXASC032Toe0",
-        ],
-        ["L", "R"],
-    ),
-    convention(
-        "MoConVQ",
-        "RootJoint",
-        &["pelvis_lowerback", "lowerback_torso"],
-        &[],
-        "torso_head",
-        ["~Torso_Clavicle", "~Shoulder", "~Elbow", "~Wrist"],
-        ["~Hip", "~Knee", "~Ankle", "~ToeJoint"],
-        ["l", "r"],
-    ),
-    convention(
-        "Rigify",
-        "DEF-spine",
-        &["DEF-spine.001", "DEF-spine.002", "DEF-spine.003"],
-        &["DEF-spine.004", "DEF-spine.005"],
-        "DEF-spine.006",
-        ["DEF-shoulder.~", "DEF-upper_arm.~", "DEF-forearm.~", "DEF-hand.~"],
-        ["DEF-thigh.~", "DEF-shin.~", "DEF-foot.~", "DEF-toe.~"],
-        ["L", "R"],
-    ),
-    convention(
-        "Unreal",
-        "pelvis",
-        &["spine_01", "spine_02", "spine_03", "spine_04", "spine_05"],
-        &["neck_01", "neck_02"],
-        "head",
-        ["clavicle_~", "upperarm_~", "lowerarm_~", "hand_~"],
-        ["thigh_~", "calf_~", "foot_~", "ball_~"],
-        ["l", "r"],
-    ),
-    convention(
-        "SOMA",
-        "Hips",
-        &["Spine1", "Spine2", "Chest"],
-        &["Neck1", "Neck2"],
-        "Head",
-        ["~Shoulder", "~Arm", "~ForeArm", "~Hand"],
-        ["~Leg", "~Shin", "~Foot", "~ToeBase"],
-        LONG,
-    ),
-    convention(
-        "Xsens",
-        "Pelvis",
-        &["L5", "L3", "T12", "T8"],
-        &["Neck"],
-        "Head",
-        ["~Shoulder", "~UpperArm", "~ForeArm", "~Hand"],
-        ["~UpperLeg", "~LowerLeg", "~Foot", "~Toe"],
-        LONG,
-    ),
-    convention(
-        "VRM",
-        "hips",
-        &["spine", "chest", "upperChest"],
-        &["neck"],
-        "head",
-        ["~Shoulder", "~UpperArm", "~LowerArm", "~Hand"],
-        ["~UpperLeg", "~LowerLeg", "~Foot", "~Toes"],
-        ["left", "right"],
-    ),
-    convention(
-        "VRoid",
-        "J_Bip_C_Hips",
-        &["J_Bip_C_Spine", "J_Bip_C_Chest", "J_Bip_C_UpperChest"],
-        &["J_Bip_C_Neck"],
-        "J_Bip_C_Head",
-        ["J_Bip_~_Shoulder", "J_Bip_~_UpperArm", "J_Bip_~_LowerArm", "J_Bip_~_Hand"],
-        ["J_Bip_~_UpperLeg", "J_Bip_~_LowerLeg", "J_Bip_~_Foot", "J_Bip_~_ToeBase"],
-        ["L", "R"],
-    ),
-    convention(
-        "Rokoko",
-        "Hips",
-        &["Spine1", "Spine2", "Spine3", "Spine4"],
-        &["Neck"],
-        "Head",
-        ["~Shoulder", "~Arm", "~ForeArm", "~Hand"],
-        ["~Thigh", "~Shin", "~Foot", "~Toe"],
-        LONG,
-    ),
-    convention(
-        "exported",
-        "Armature|mixamorig:Hips_01",
-        &["Armature|mixamorig:Spine_02"],
-        &["Armature|mixamorig:Neck_05"],
-        "Armature|mixamorig:Head_06",
-        [
-            "Armature|mixamorig:~Shoulder_07",
-            "Armature|mixamorig:~Arm_08",
-            "Armature|mixamorig:~ForeArm_09",
-            "Armature|mixamorig:~Hand_10",
-        ],
-        [
-            "Armature|mixamorig:~UpLeg_11",
-            "Armature|mixamorig:~Leg_12",
-            "Armature|mixamorig:~Foot_13",
-            "Armature|mixamorig:~ToeBase_14",
-        ],
-        LONG,
-    ),
-];
-
-#[expect(clippy::too_many_arguments, reason = "a row of a table")]
-const fn convention(
-    name: &'static str,
-    hips: &'static str,
-    spine: &'static [&'static str],
-    neck: &'static [&'static str],
-    head: &'static str,
-    arm: [&'static str; 4],
-    leg: [&'static str; 4],
-    sides: [&'static str; 2],
-) -> Convention {
-    Convention { name, hips, spine, neck, head, arm, leg, sides }
-}
-
-const ARM: [&str; 4] = ["Shoulder", "Arm", "ForeArm", "Hand"];
-const LEG: [&str; 4] = ["UpLeg", "Leg", "Foot", "Toe"];
-
-/// The body of a convention, and the name of the file for every joint.
-fn told_by(convention: &Convention) -> SourceMotion {
-    let mut body = StrangeBody::walking();
-    let mut names: Vec<(String, String)> =
-        vec![("Hips".into(), convention.hips.into()), ("Head".into(), convention.head.into())];
-    let keep = ["Spine2", "Spine1", "Spine"];
-    match convention.spine.len() {
-        1 => body = body.without("Spine").without("Spine1"),
-        2 => body = body.without("Spine1"),
-        _ => {}
-    }
-    let mut spine: Vec<String> =
-        keep.iter().take(convention.spine.len().min(3)).map(|s| (*s).to_owned()).collect();
-    if convention.spine.len() == 2 {
-        spine = vec!["Spine2".into(), "Spine".into()];
-    }
-    for extra in 3..convention.spine.len() {
-        let inserted = format!("extra{extra}");
-        body = body.split("Spine2", &inserted, 0.5);
-        spine.insert(1, inserted);
-    }
-    names.extend(spine.into_iter().rev().zip(convention.spine.iter().map(|s| (*s).to_owned())));
-    match convention.neck {
-        [] => body = body.without("Neck"),
-        [neck] => names.push(("Neck".into(), (*neck).into())),
-        [low, high, ..] => {
-            body = body.split("Head", "Neck2", 0.5);
-            names.push(("Neck".into(), (*low).into()));
-            names.push(("Neck2".into(), (*high).into()));
-        }
-    }
-    for (side, written) in LONG.iter().zip(convention.sides) {
-        for (part, name) in ARM.iter().zip(convention.arm).chain(LEG.iter().zip(convention.leg)) {
-            if name == "-" {
-                body = body.cut(&format!("{side}{part}"));
-            } else {
-                names.push((format!("{side}{part}"), name.replace('~', written)));
-            }
-        }
-    }
-    body.end("Head", Vec3::Y * 0.2).told(|ours| {
-        names
-            .iter()
-            .find(|(name, _)| name == ours)
-            .map_or_else(|| panic!("no name for {ours}"), |(_, n)| n.clone())
-    })
-}
 
 fn joint_of(inference: &Inference, role: &str) -> Option<String> {
     inference.roles.iter().find(|found| found.role == role).map(|found| found.joint.clone())
@@ -349,25 +65,29 @@ fn assert_found(body: &StrangeBody, lacking: &[&str]) -> Inference {
     let source = body.told(nameless);
     let found = infer(&source).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.method, "by structure");
-    let project = pomp_motion::Skeleton::humanoid(1.0);
+    let project = Skeleton::humanoid(1.0);
     for joint in project.joints() {
         let expected = (!lacking.contains(&joint.name.as_str())).then(|| nameless(&joint.name));
         assert_eq!(joint_of(&found, &joint.name), expected, "{}: {found:#?}", joint.name);
     }
-    let result = retarget(&source, &found.rig, &RetargetOptions::default()).unwrap();
+    let result = retargeted(&source, &found.rig);
     let plain = by_mixamo(&StrangeBody::walking());
     let worst = worst_distance(&result.clip, &plain);
     assert!(worst < 0.03, "a joint is {worst} m away from where the whole body has it");
     found
 }
 
-fn by_mixamo(body: &StrangeBody) -> pomp_motion::Clip {
+fn by_mixamo(body: &StrangeBody) -> Clip {
     let source = body.told(|name| name.replace("Toe", "ToeBase"));
     let library = RigLibrary::builtin();
-    retarget(&source, library.get("mixamo").unwrap(), &RetargetOptions::default()).unwrap().clip
+    retargeted(&source, library.get("mixamo").unwrap()).clip
 }
 
-fn worst_distance(a: &pomp_motion::Clip, b: &pomp_motion::Clip) -> f32 {
+fn retargeted(source: &SourceMotion, rig: &RigMap) -> Retargeted {
+    retarget(source, rig, &RetargetOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn worst_distance(a: &Clip, b: &Clip) -> f32 {
     let (a, b) = (a.global_poses(), b.global_poses());
     let mean = |joint: usize| {
         a.iter().zip(&b).map(|(a, b)| a.positions[joint].distance(b.positions[joint])).sum::<f32>()
@@ -440,48 +160,64 @@ fn any_unit_and_any_up_axis_give_the_same_clip() {
             (UpAxis::X, Quat::from_rotation_z(-std::f32::consts::FRAC_PI_2)),
             (UpAxis::NegY, Quat::from_rotation_x(std::f32::consts::PI)),
         ] {
-            let source = turned(body.told(nameless), turn, 1.0 / metres);
+            let source = turned(&body.told(nameless), turn, 1.0 / metres);
             let found = infer(&source).unwrap();
             assert_eq!(found.rig.file.up_axis, Some(axis), "{}", found.up_axis.reason);
             let unit = found.rig.file.unit.unwrap();
             let named = metres == unit.metres();
             assert_eq!(found.unit.confidence > 0.8, named, "{metres} m: {unit:?}, {}", found.unit.reason);
-            let clip = retarget(&source, &found.rig, &RetargetOptions::default()).unwrap().clip;
+            let clip = retargeted(&source, &found.rig).clip;
             assert!(worst_distance(&clip, &plain) < 0.01, "{metres} m, {axis:?} up");
         }
     }
 }
 
-/// The file with its world turned and scaled; the rest pose stays.
-fn turned(source: SourceMotion, turn: Quat, scale: f32) -> SourceMotion {
+/// The file with other offsets and poses.
+fn rebuilt(
+    source: &SourceMotion,
+    offset: impl Fn(&Joint) -> Vec3,
+    pose: impl Fn(&Pose) -> Pose,
+) -> SourceMotion {
     let joints = source.skeleton.joints().iter();
-    let joints = joints.map(|joint| pomp_motion::Joint { offset: joint.offset * scale, ..joint.clone() });
-    let poses = source.poses.iter().map(|pose| {
-        let mut local_rotations = pose.local_rotations.clone();
-        local_rotations[0] = turn * local_rotations[0];
-        Pose { root_position: turn * pose.root_position * scale, local_rotations }
-    });
+    let joints = joints.map(|joint| Joint { offset: offset(joint), ..joint.clone() });
     SourceMotion {
-        skeleton: pomp_motion::Skeleton::new(joints.collect()).unwrap(),
-        poses: poses.collect(),
-        ..source
+        skeleton: Skeleton::new(joints.collect()).unwrap(),
+        poses: source.poses.iter().map(pose).collect(),
+        ..source.clone()
     }
 }
 
+/// The file with its world turned and scaled; the rest pose stays.
+fn turned(source: &SourceMotion, turn: Quat, scale: f32) -> SourceMotion {
+    let offset = |joint: &Joint| joint.offset * scale;
+    rebuilt(source, offset, |pose| {
+        let mut local_rotations = pose.local_rotations.clone();
+        local_rotations[0] = turn * local_rotations[0];
+        Pose { root_position: turn * pose.root_position * scale, local_rotations }
+    })
+}
+
 /// The mirror image of a file, as a left-handed world has it.
-fn mirrored(source: SourceMotion) -> SourceMotion {
+fn mirrored(source: &SourceMotion) -> SourceMotion {
     let point = |v: Vec3| Vec3::new(-v.x, v.y, v.z);
-    let joints = source.skeleton.joints().iter();
-    let joints = joints.map(|joint| pomp_motion::Joint { offset: point(joint.offset), ..joint.clone() });
-    let poses = source.poses.iter().map(|pose| Pose {
+    let offset = |joint: &Joint| point(joint.offset);
+    rebuilt(source, offset, |pose| Pose {
         root_position: point(pose.root_position),
         local_rotations: pose.local_rotations.iter().map(|q| Quat::from_xyzw(q.x, -q.y, -q.z, q.w)).collect(),
-    });
-    SourceMotion {
-        skeleton: pomp_motion::Skeleton::new(joints.collect()).unwrap(),
-        poses: poses.collect(),
-        ..source
-    }
+    })
+}
+
+/// The same motion with the frame of every joint turned in the world, at rest, by its one of `turns`.
+fn with_turned_frames(source: &SourceMotion, turns: &[Quat]) -> SourceMotion {
+    let above = |parent: Option<JointIndex>| parent.map_or(Quat::IDENTITY, |joint| turns[joint.0]);
+    let offset = |joint: &Joint| above(joint.parent) * joint.offset;
+    rebuilt(source, offset, |pose| {
+        let local = pose.local_rotations.iter().enumerate();
+        let turned = local.map(|(i, q)| {
+            (above(source.skeleton.parent(JointIndex(i))) * *q * turns[i].inverse()).normalize()
+        });
+        Pose { local_rotations: turned.collect(), ..pose.clone() }
+    })
 }
 
 #[test]
@@ -502,10 +238,10 @@ fn a_left_handed_file_is_found_by_the_sides_in_its_names_and_reflected() {
         let straight = StrangeBody::walking().told(naming);
         let chosen = library.choose_or_infer(&straight).unwrap();
         assert!(!chosen.rig.file.mirrored, "{:?}", chosen.inference);
-        let source = mirrored(straight);
+        let source = mirrored(&straight);
         let chosen = library.choose_or_infer(&source).unwrap();
         assert!(chosen.rig.file.mirrored, "{:?}", chosen.inference);
-        let result = retarget(&source, &chosen.rig, &RetargetOptions::default()).unwrap();
+        let result = retargeted(&source, &chosen.rig);
         assert!(result.report.repairs[0].contains("left-handed"), "{:?}", result.report.repairs);
         assert!(worst_distance(&result.clip, &plain) < 0.01);
     }
@@ -513,7 +249,7 @@ fn a_left_handed_file_is_found_by_the_sides_in_its_names_and_reflected() {
 
 #[test]
 fn without_names_a_mirror_image_is_a_body_like_any_other_and_the_finding_says_so() {
-    let found = infer(&mirrored(StrangeBody::walking().told(nameless))).unwrap();
+    let found = infer(&mirrored(&StrangeBody::walking().told(nameless))).unwrap();
     assert!(!found.rig.file.mirrored && found.handedness.confidence < 0.6, "{:?}", found.handedness);
 }
 
@@ -527,7 +263,7 @@ fn a_t_pose_at_the_beginning_is_left_out_and_said() {
     source.poses.insert(0, t_pose);
     let found = infer(&source).unwrap();
     assert_eq!(found.left_out_frames, 2);
-    let result = retarget(&source, &found.rig, &RetargetOptions::default()).unwrap();
+    let result = retargeted(&source, &found.rig);
     assert_eq!(result.clip.frames() + 2, source.frames());
     assert!(result.report.repairs[0].contains("2 of 62 frames are left out"), "{:?}", result.report.repairs);
     assert!(worst_distance(&result.clip, &by_mixamo(&body)) < 0.01);
@@ -543,25 +279,10 @@ fn a_rest_pose_that_means_nothing_is_replaced_by_the_hinges_of_the_motion() {
     let turns: Vec<Quat> = (0..source.skeleton.len())
         .map(|i| Quat::from_scaled_axis(Vec3::new(1.0, -2.0, 0.5) * (0.9 * i as f32 + 0.4)))
         .collect();
-    let joints = source.skeleton.joints().iter().map(|joint| {
-        let turn = joint.parent.map_or(Quat::IDENTITY, |p| turns[p.0]);
-        pomp_motion::Joint { offset: turn * joint.offset, ..joint.clone() }
-    });
-    let poses = source.poses.iter().map(|pose| {
-        let local = pose.local_rotations.iter().enumerate().map(|(i, q)| {
-            let above = source.skeleton.parent(JointIndex(i)).map_or(Quat::IDENTITY, |p| turns[p.0]);
-            (above * *q * turns[i].inverse()).normalize()
-        });
-        Pose { local_rotations: local.collect(), ..pose.clone() }
-    });
-    let odd = SourceMotion {
-        skeleton: pomp_motion::Skeleton::new(joints.collect()).unwrap(),
-        poses: poses.collect(),
-        ..source.clone()
-    };
+    let odd = with_turned_frames(&source, &turns);
     let found = infer(&odd).unwrap();
     assert_eq!(found.rest_pose.value, "no standing pose");
-    let clip = retarget(&odd, &found.rig, &RetargetOptions::default()).unwrap().clip;
+    let clip = retargeted(&odd, &found.rig).clip;
     let worst = worst_distance(&clip, &plain);
     println!("worst joint {:.1} cm", 100.0 * worst);
     // Axes from the motion are those of people on average: this body's neck and trunk lean by some degrees less.
@@ -571,7 +292,7 @@ fn a_rest_pose_that_means_nothing_is_replaced_by_the_hinges_of_the_motion() {
 #[test]
 fn an_inferred_map_written_as_a_file_is_read_as_the_same_map() {
     let source = turned(
-        StrangeBody::walking().told(|name| format!("a \"{name}\" \\ b")),
+        &StrangeBody::walking().told(|name| format!("a \"{name}\" \\ b")),
         Quat::from_rotation_x(std::f32::consts::FRAC_PI_2),
         1234.5,
     );
@@ -605,29 +326,8 @@ fn rejects_a_quadruped_with_the_reason() {
     }
     let at_rest = body.told(nameless);
     // At rest the same pose: joint frames as in the first frame.
-    let message = refusal(&standing_as_it_moves(&at_rest));
+    let message = refusal(&with_turned_frames(&at_rest, &at_rest.global_pose(0).rotations));
     assert!(message.contains("four legs") && message.contains("strange"), "{message}");
-}
-
-/// The same motion on a skeleton whose rest pose is the first frame.
-fn standing_as_it_moves(source: &SourceMotion) -> SourceMotion {
-    let first = source.global_pose(0).rotations;
-    let joints = source.skeleton.joints().iter().map(|joint| {
-        let turn = joint.parent.map_or(Quat::IDENTITY, |p| first[p.0]);
-        pomp_motion::Joint { offset: turn * joint.offset, ..joint.clone() }
-    });
-    let poses = source.poses.iter().map(|pose| {
-        let local = pose.local_rotations.iter().enumerate().map(|(i, q)| {
-            let above = source.skeleton.parent(JointIndex(i)).map_or(Quat::IDENTITY, |p| first[p.0]);
-            (above * *q * first[i].inverse()).normalize()
-        });
-        Pose { local_rotations: local.collect(), ..pose.clone() }
-    });
-    SourceMotion {
-        skeleton: pomp_motion::Skeleton::new(joints.collect()).unwrap(),
-        poses: poses.collect(),
-        ..source.clone()
-    }
 }
 
 #[test]
@@ -651,12 +351,12 @@ fn rejects_a_hand() {
 
 #[test]
 fn rejects_chains_of_thousands_of_joints_without_delay() {
-    let joints = (0..4000).map(|i: usize| pomp_motion::Joint {
+    let joints = (0..4000).map(|i: usize| Joint {
         name: format!("j{i}"),
         parent: i.checked_sub(1).map(|above| JointIndex(if i.is_multiple_of(7) { above / 2 } else { above })),
         offset: Vec3::new(0.001 * (i % 3) as f32, 0.02, 0.0),
     });
-    let skeleton = pomp_motion::Skeleton::new(joints.collect()).unwrap();
+    let skeleton = Skeleton::new(joints.collect()).unwrap();
     let pose = Pose::rest(&skeleton);
     let source = SourceMotion { skeleton, poses: vec![pose; 3], ..StrangeBody::walking().told(nameless) };
     let start = std::time::Instant::now();

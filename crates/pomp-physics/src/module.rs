@@ -6,6 +6,7 @@ use crate::frame::DivergenceReason;
 use crate::ground::{Ground, check_terrain};
 use crate::limit::humanoid_limits;
 use crate::motion::Motion;
+use crate::ragdoll::Ragdoll;
 use crate::snapshot::WorldSnapshot;
 use crate::world::{RagdollParts, World};
 use crate::{DynamicConfig, GuardConfig, PhysicsError, PoseVelocity, Push};
@@ -21,14 +22,21 @@ pub struct DynamicModule {
     skeleton: Skeleton,
     pub(crate) config: DynamicConfig,
     pub(crate) names: Vec<String>,
-    masses: Vec<f32>,
     pub(crate) drives: Drives,
+    pub(crate) ragdoll: Arc<Ragdoll>,
+    /// The present pose and velocities, those of the world. Only what moves the ragdoll changes them: a step, a reset, a snapshot
+    /// that is restored. The first two have the module, or all of its world, at hand, the last only one that is alone.
+    pub(crate) motion: Motion,
+    pub(crate) controls: Controls,
+    /// Ground, boxes and contacts, which all ragdolls of a world share. It is locked once a frame and by calls about those, not to
+    /// read the ragdoll.
     pub(crate) world: Arc<Mutex<World>>,
     /// Which ragdoll of its world it is.
     pub(crate) member: usize,
-    pub(crate) controls: Controls,
 }
 
+/// Why a world can be locked: no call leaves one half done.
+pub(crate) const WHOLE: &str = "no thread panics while it steps";
 /// Change of the body's speed by which a blow counts in full, m/s.
 const FULL_BLOW_M_S: f32 = 0.5;
 
@@ -78,26 +86,31 @@ impl DynamicModule {
             .zip(&bodies)
             .map(|((skeleton, config), bodies)| RagdollParts { skeleton, config, bodies })
             .collect();
-        let world = Arc::new(Mutex::new(World::new(&ragdolls, ground)?));
-        let modules = parts.iter().zip(&bodies).enumerate().map(|(member, ((skeleton, config), bodies))| {
+        let world = World::new(&ragdolls, ground)?;
+        let members: Vec<_> =
+            world.ragdolls.iter().enumerate().map(|(i, of)| (Arc::clone(of), world.motion(i))).collect();
+        let world = Arc::new(Mutex::new(world));
+        let modules = parts.iter().zip(members).enumerate();
+        let modules = modules.map(|(member, ((skeleton, config), (ragdoll, motion)))| {
             let names: Vec<String> = skeleton.joints().iter().map(|j| j.name.clone()).collect();
             Self {
                 drives: Drives::new(config, humanoid_limits(&names)),
-                masses: bodies.iter().map(|b| b.mass_kg).collect(),
                 skeleton: (*skeleton).clone(),
                 config: (*config).clone(),
                 names,
+                ragdoll,
+                motion,
+                controls: Controls::new(),
                 world: Arc::clone(&world),
                 member,
-                controls: Controls::new(),
             }
         });
         Ok(modules.collect())
     }
 
-    /// The world; no call leaves it half done.
+    /// What the ragdolls of its world share.
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().expect("no thread panics while it steps")
+        self.world.lock().expect(WHOLE)
     }
 
     /// Names of the B bodies, which are those of the joints, in the same order.
@@ -107,7 +120,7 @@ impl DynamicModule {
 
     /// Masses of the bodies, kg.
     pub fn body_masses(&self) -> &[f32] {
-        &self.masses
+        self.ragdoll.masses()
     }
 
     /// The skeleton that the ragdoll was made from.
@@ -216,7 +229,7 @@ impl DynamicModule {
         }
         self.controls = self.controls.after_reset();
         let mut pose = pose.clone();
-        let mut world = self.world();
+        let mut world = self.world.lock().expect(WHOLE);
         let mut placed = self.skeleton.forward_kinematics(&pose);
         let deepest = world.ground.deepest(&placed.positions);
         if deepest.is_some_and(|(depth, _)| depth > self.config.guard.max_depth_in_ground_m) {
@@ -228,30 +241,28 @@ impl DynamicModule {
         } else {
             world.reset_one(self.member, &pose, velocities);
         }
+        self.motion = world.motion(self.member);
         Ok(())
     }
 
     /// World pose of the ragdoll.
     pub fn pose(&self) -> GlobalPose {
-        self.world().motion(self.member).pose
+        self.motion.pose.clone()
     }
 
     /// Velocities of the ragdoll in the form that [`Self::reset`] takes.
     pub fn velocity(&self) -> PoseVelocity {
-        let motion = self.world().motion(self.member);
-        PoseVelocity { root_linear: motion.linear[0], angular: motion.relative }
+        PoseVelocity { root_linear: self.motion.linear[0], angular: self.motion.relative.clone() }
     }
 
     /// Centre of mass of the ragdoll, metres, world.
     pub fn center_of_mass(&self) -> Vec3 {
-        let world = self.world();
-        world.ragdolls[self.member].center_of_mass(&world.motion(self.member).pose)
+        self.ragdoll.center_of_mass(&self.motion.pose)
     }
 
     /// Linear momentum of the ragdoll, N·s, world.
     pub fn momentum(&self) -> Vec3 {
-        let world = self.world();
-        world.ragdolls[self.member].momentum(&world.motion(self.member))
+        self.ragdoll.momentum(&self.motion)
     }
 
     /// Takes the assist's `force` of a frame, N, into its running mean, and gets over blows for as long.
@@ -268,7 +279,8 @@ impl DynamicModule {
         self.controls.struck = (self.controls.struck + change_m_s / FULL_BLOW_M_S).min(1.0);
     }
 
-    pub(crate) fn check_state(&self, world: &World, motion: &Motion) -> Result<(), DivergenceReason> {
+    pub(crate) fn check_state(&self, world: &World) -> Result<(), DivergenceReason> {
+        let motion = &self.motion;
         let GuardConfig { max_root_speed_m_s, max_joint_rate_rad_s, max_fall_below_ground_m, .. } =
             self.config.guard;
         let finite = motion.pose.positions.iter().all(|p| p.is_finite())
@@ -290,7 +302,7 @@ impl DynamicModule {
     /// Counts the frames on end in which a joint was too deep in the ground; whether they are too many.
     pub(crate) fn is_lost_in_ground(&mut self, world: &World) -> bool {
         let GuardConfig { max_depth_in_ground_m, max_time_in_ground_s, .. } = self.config.guard;
-        let deepest = world.ground.deepest(&world.motion(self.member).pose.positions);
+        let deepest = world.ground.deepest(&self.motion.pose.positions);
         let deep = deepest.is_some_and(|(depth, _)| depth > max_depth_in_ground_m);
         self.controls.frames_in_ground = if deep { self.controls.frames_in_ground + 1 } else { 0 };
         self.controls.frames_in_ground as f32 * self.frame_s() > max_time_in_ground_s
@@ -307,16 +319,18 @@ impl DynamicModule {
     /// [`PhysicsError::BadSnapshot`] when it holds other bodies, [`PhysicsError::NotTogether`] for one of several in a world,
     /// which cannot go back alone.
     pub fn restore(&mut self, snapshot: &WorldSnapshot) -> Result<(), PhysicsError> {
-        if self.world().ragdolls.len() > 1 {
+        let mut world = self.world.lock().expect(WHOLE);
+        if world.ragdolls.len() > 1 {
             return Err(PhysicsError::NotTogether {
                 reason: "one of them cannot go back to a snapshot alone".to_owned(),
             });
         }
-        if snapshot.joints != self.names.len() || !self.world().fits(&snapshot.state) {
+        if snapshot.joints != self.names.len() || !world.fits(&snapshot.state) {
             return Err(PhysicsError::BadSnapshot { reason: "it holds another ragdoll".to_owned() });
         }
         self.controls = snapshot.controls;
-        self.world().restore(snapshot.state.clone());
+        world.restore(snapshot.state.clone());
+        self.motion = world.motion(self.member);
         Ok(())
     }
 

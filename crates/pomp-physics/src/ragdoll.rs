@@ -109,6 +109,11 @@ impl Ragdoll {
         self.parents[i]
     }
 
+    /// Masses of its bodies, kg.
+    pub(crate) fn masses(&self) -> &[f32] {
+        &self.masses
+    }
+
     /// Mass of body `i`, kg.
     pub(crate) fn mass(&self, i: usize) -> f32 {
         self.masses[i]

@@ -3,6 +3,7 @@
 use crate::balance::Led;
 use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
+use crate::module::WHOLE;
 use crate::motion::Motion;
 use crate::world::{ContactImpulses, World};
 use crate::{DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push};
@@ -133,7 +134,7 @@ impl DynamicModule {
         let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
         let Some(first) = modules.first() else { return not_together("none at all is to be stepped") };
         let shared = Arc::clone(&first.world);
-        let mut world = shared.lock().expect("no thread panics while it steps");
+        let mut world = shared.lock().expect(WHOLE);
         if modules.len() != world.ragdolls.len() || modules.len() != steps.len() {
             return not_together("a world is stepped with all of its ragdolls, and a step for each");
         }
@@ -158,11 +159,11 @@ impl DynamicModule {
         let frame_s = modules[0].frame_s();
         let count = modules[0].config.steps_per_frame;
         let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
-        let mut before: Vec<Motion> = (0..modules.len()).map(|member| world.motion(member)).collect();
+        let before: Vec<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
         world.begin_frame(frame_s);
         for k in 0..count {
             if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
-                return Ok(recover(&mut world, modules, &mut before, diverged));
+                return Ok(recover(&mut world, modules, before, diverged));
             }
         }
         // All count, the one that has been there for too long among them.
@@ -172,7 +173,7 @@ impl DynamicModule {
         });
         if let Some(member) = lost {
             let diverged = (member, DivergenceReason::InGround);
-            return Ok(recover(&mut world, modules, &mut before, diverged));
+            return Ok(recover(&mut world, modules, before, diverged));
         }
         for (module, totals) in modules.iter_mut().zip(&totals) {
             module.settle_assist(totals.assist_impulse / frame_s);
@@ -180,8 +181,8 @@ impl DynamicModule {
             let blows = totals.contacts.from_boxes.iter().chain(&totals.contacts.from_characters);
             module.strike(blows.copied().sum());
         }
-        let frames = totals.into_iter().enumerate().map(|(member, totals)| {
-            let motion = world.motion(member);
+        let frames = modules.iter().zip(totals).map(|(module, totals)| {
+            let motion = module.motion.clone();
             Frame {
                 root_linear_velocity: motion.linear[0],
                 velocities: motion.linear,
@@ -229,12 +230,12 @@ impl DynamicModule {
 /// One step, which begins after the share `elapsed` of the frame.
 fn substep(
     world: &mut World,
-    modules: &[&mut DynamicModule],
+    modules: &mut [&mut DynamicModule],
     aims: &[Aim<'_>],
     elapsed: f32,
     totals: &mut [Totals],
 ) -> Result<(), Diverged> {
-    let starts: Vec<Motion> = (0..aims.len()).map(|member| world.motion(member)).collect();
+    let starts: Vec<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
     world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
     let balances = aims.iter().any(|aim| aim.led.is_some());
     let stances: Vec<[f32; 2]> = if balances { stances(world, modules, aims) } else { Vec::new() };
@@ -253,8 +254,11 @@ fn substep(
     let outcomes = solve(world, &starts, &mut plans)?;
     world.finish_step();
     let contacts = world.contact_impulses();
+    for (member, module) in modules.iter_mut().enumerate() {
+        module.motion = world.motion(member);
+    }
     for (member, (outcome, contacts)) in outcomes.iter().zip(&contacts).enumerate() {
-        check(world, modules[member], member, &starts[member], contacts)?;
+        check(world, modules[member], &starts[member], contacts).map_err(|reason| (member, reason))?;
         totals[member].add(world.step_s(), outcome, contacts, plans[member].saturated_joints());
     }
     Ok(())
@@ -370,22 +374,20 @@ fn solve(
     }
 }
 
-/// Checks what a step made of ragdoll `member`, which was in the state `start`.
+/// Checks what a step made of a ragdoll, which was in the state `start`.
 fn check(
     world: &World,
     module: &DynamicModule,
-    member: usize,
     start: &Motion,
     contacts: &ContactImpulses,
-) -> Result<(), Diverged> {
-    let ragdoll = &world.ragdolls[member];
-    let stepped = world.motion(member);
-    module.check_state(world, &stepped).map_err(|reason| (member, reason))?;
-    let speeds = ragdoll.center_velocities(start).zip(ragdoll.center_velocities(&stepped));
+) -> Result<(), DivergenceReason> {
+    let ragdoll = &module.ragdoll;
+    module.check_state(world)?;
+    let speeds = ragdoll.center_velocities(start).zip(ragdoll.center_velocities(&module.motion));
     let work: f32 =
         contacts.from_ground.iter().zip(speeds).map(|(on, (from, to))| 0.5 * on.dot(from + to)).sum();
     if work > MOST_WORK_J_KG * ragdoll.total_mass() {
-        return Err((member, DivergenceReason::ThrownOff));
+        return Err(DivergenceReason::ThrownOff);
     }
     Ok(())
 }
@@ -395,7 +397,7 @@ fn check(
 fn recover(
     world: &mut World,
     modules: &mut [&mut DynamicModule],
-    before: &mut [Motion],
+    mut before: Vec<Motion>,
     (diverged, reason): Diverged,
 ) -> Vec<Frame> {
     world.ground.bring_back(&mut before[diverged].pose);
@@ -420,6 +422,7 @@ fn recover(
     world.reset(&poses);
     let frames = modules.iter_mut().zip(before).enumerate().map(|(member, (module, before))| {
         let joints = module.names.len();
+        module.motion = world.motion(member);
         module.controls.divergences += 1;
         module.controls.frames_in_ground = 0;
         let moves = member != diverged;
@@ -427,7 +430,7 @@ fn recover(
         let none = vec![Vec3::ZERO; joints];
         Frame {
             contact_point: before.pose.positions.clone(),
-            pose: before.pose.clone(),
+            pose: before.pose,
             velocities: before.linear.iter().map(|velocity| of_before(*velocity)).collect(),
             root_linear_velocity: of_before(before.linear[0]),
             root_angular_velocity: of_before(before.angular[0]),

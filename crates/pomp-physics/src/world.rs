@@ -10,6 +10,7 @@ use crate::{ContactConfig, DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, State, Sweeps};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{Pose, Skeleton};
+use std::sync::Arc;
 
 /// Where ragdolls are before the first reset: away from the ground, and none near another.
 const WAITING: Vec3 = Vec3::new(0.0, 1000.0, 0.0);
@@ -29,7 +30,7 @@ pub(crate) struct RagdollParts<'a> {
 
 /// Ragdolls, boxes and their ground.
 pub(crate) struct World {
-    pub(crate) ragdolls: Vec<Ragdoll>,
+    pub(crate) ragdolls: Vec<Arc<Ragdoll>>,
     /// Those of the ragdolls, then those of the boxes that fly.
     pub(crate) bodies: Vec<Body>,
     pub(crate) surfaces: Vec<Surface>,
@@ -91,9 +92,9 @@ impl World {
         let config = parts.first().expect("a world has a ragdoll").config;
         let ragdolls = parts
             .iter()
-            .map(|part| Ragdoll::new(part.skeleton, part.config, part.bodies))
+            .map(|part| Ragdoll::new(part.skeleton, part.config, part.bodies).map(Arc::new))
             .collect::<Result<Vec<_>, _>>()?;
-        let at_rest = |(member, (ragdoll, part)): (usize, (&Ragdoll, &RagdollParts<'_>))| {
+        let at_rest = |(member, (ragdoll, part)): (usize, (&Arc<Ragdoll>, &RagdollParts<'_>))| {
             let mut rest = Pose::rest(part.skeleton);
             rest.root_position += WAITING + WAITING_APART * member as f32;
             let state = ragdoll.state(&rest, &PoseVelocity::zero(ragdoll.len()));

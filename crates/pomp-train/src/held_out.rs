@@ -2,9 +2,10 @@
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{StateSource, mean_distance};
-use crate::kinematic_stage::{Rows, predict};
+use crate::kinematic_stage::predict;
 use crate::progress::Stage;
 use crate::rollout_pool::Rollout;
+use crate::rows::Rows;
 use crate::sampler::Sampler;
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};

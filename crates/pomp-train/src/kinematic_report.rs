@@ -3,9 +3,9 @@
 use crate::dataset::Dataset;
 use crate::example::StateSource;
 use crate::held_out::{HorizonErrors, rollout_errors, starts};
-use crate::kinematic_stage::{Rows, matrix};
 use crate::phase_stage::PhaseReader;
 use crate::progress::Stage;
+use crate::rows::{Rows, matrix};
 use crate::sampler::Sampler;
 use crate::step_rng::step_rng;
 use crate::{Phases, TrainError};
@@ -272,7 +272,7 @@ fn scores(data: &[f32], samples: &[f32], width: usize, features: &Range<usize>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinematic_stage::normal;
+    use crate::rows::normal;
     use rand::SeedableRng;
 
     /// Scores of samples with `spread` about the mean of data that scatter by 1 about theirs.

@@ -1,16 +1,19 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
 use crate::adamw::adamw;
-use crate::dataset::{Dataset, FRAME_RATE_HZ};
+use crate::dataset::Dataset;
 use crate::early_stopping::Course;
 use crate::epochs::scalar;
-use crate::example::{StateSource, write_example};
+use crate::example::StateSource;
 use crate::finite::Step;
+use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::loss_record::LossRecord;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::rollout_pool::{Rollout, RolloutKind};
+use crate::rollout_pool::Rollout;
+use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
+use crate::rows::{Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature, normal};
 use crate::run::StageRun;
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
@@ -19,17 +22,14 @@ use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
-use pomp_model::{KinematicDescription, OutputSpace, subtract_base};
-use pomp_motion::features::{BlockName, FeatureLayout, Normaliser};
-use pomp_motion::{GRAVITY_M_S2, Gait};
-use rand::{RngExt, SeedableRng};
+use pomp_model::KinematicDescription;
+use pomp_motion::features::FeatureLayout;
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
 const LARGEST_GRADIENT: f32 = 1.0;
@@ -40,137 +40,10 @@ const REPORT_EVERY: usize = 100;
 const CHECKPOINT_EVERY: usize = 1000;
 /// Steps between models that can be used, a multiple of the above.
 const KEEP_EVERY: usize = 4000;
-/// Examples that the normalisation is fitted on, at most.
-const NORMALISER_EXAMPLES: usize = 20_000;
 /// Batches that Γ is estimated on.
 const GAMMA_BATCHES: usize = 20;
 /// Diffusion steps that each of their examples is noised to.
 const GAMMA_DRAWS: usize = 4;
-
-/// Everything that turns examples into normalised rows.
-pub(crate) struct Rows<'a> {
-    pub dataset: &'a Dataset,
-    pub layout: &'a FeatureLayout,
-    pub weight_impulse_ns: f32,
-    pub description: &'a KinematicDescription,
-    pub phases: Phases,
-}
-
-/// One example to be written: clip, frame, where the state comes from.
-pub(crate) type Example<'a> = (usize, usize, StateSource<'a>);
-
-/// Rows of a batch.
-pub(crate) struct Batch {
-    /// Inputs in their own units, row-major.
-    pub raw_x: Vec<f32>,
-    /// Normalised inputs, row-major.
-    pub x: Vec<f32>,
-    /// Normalised outputs, row-major.
-    pub y: Vec<f32>,
-}
-
-impl<'a> Rows<'a> {
-    pub fn new(
-        dataset: &'a Dataset,
-        layout: &'a FeatureLayout,
-        description: &'a KinematicDescription,
-        phases: Phases,
-    ) -> Self {
-        Self { dataset, layout, weight_impulse_ns: weight_impulse_ns(dataset), description, phases }
-    }
-
-    /// The rows of `examples`. Those from `noisy_from` on get noise of the deviations `noise` (in x's normalised unit),
-    /// drawn from `seed` and the row's number.
-    pub fn fill(&self, examples: &[Example<'_>], noise: Option<Noise<'_>>) -> Batch {
-        let (x_len, y_len) = (self.layout.x_len(), self.layout.y_len());
-        let rows = examples.len();
-        let mut batch =
-            Batch { raw_x: vec![0.0; rows * x_len], x: vec![0.0; rows * x_len], y: vec![0.0; rows * y_len] };
-        let parts = batch
-            .raw_x
-            .par_chunks_exact_mut(x_len)
-            .zip(batch.x.par_chunks_exact_mut(x_len))
-            .zip(batch.y.par_chunks_exact_mut(y_len));
-        examples.par_iter().zip(parts).enumerate().for_each(
-            |(row, ((clip, frame, source), ((raw, x), y)))| {
-                let clip = &self.dataset.clips[*clip];
-                write_example(self.layout, clip, *frame, source, self.weight_impulse_ns, raw, y);
-                if let Some(noise) = noise.filter(|noise| row >= noise.first_row) {
-                    let mut rng = ChaCha8Rng::seed_from_u64(noise.seed.wrapping_add(row as u64));
-                    let scales = noise.deviations.iter().zip(self.description.x.deviation());
-                    for (value, (deviation, scale)) in raw.iter_mut().zip(scales) {
-                        if *deviation > 0.0 {
-                            *value += deviation * scale * normal(&mut rng);
-                        }
-                    }
-                }
-                self.description.y_to_output(self.layout, raw, y);
-                x.copy_from_slice(raw);
-                self.description.x.normalise(x);
-                if self.phases == Phases::None {
-                    phaseless::hide(self.layout, x, y);
-                }
-            },
-        );
-        batch
-    }
-
-    /// The network's normalised outputs as y in its own units, row by row.
-    pub fn outputs_to_y(&self, raw_x: &[f32], y: &mut [f32]) {
-        let rows =
-            raw_x.par_chunks_exact(self.layout.x_len()).zip(y.par_chunks_exact_mut(self.layout.y_len()));
-        rows.for_each(|(x, y)| self.description.output_to_y(self.layout, x, y));
-    }
-}
-
-/// Noise on the inputs of a batch.
-#[derive(Clone, Copy)]
-pub(crate) struct Noise<'a> {
-    deviations: &'a [f32],
-    first_row: usize,
-    seed: u64,
-}
-
-/// A `[rows, columns]` tensor of row-major values.
-pub(crate) fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
-    let rows = values.len() / columns;
-    Tensor::from_data(TensorData::new(values, [rows, columns]), device)
-}
-
-/// Impulse of the weight during a frame, N·s.
-pub(crate) fn weight_impulse_ns(dataset: &Dataset) -> f32 {
-    dataset.mass_kg * GRAVITY_M_S2 as f32 / FRAME_RATE_HZ
-}
-
-/// Mean and deviation of x and of the network's output over training examples.
-fn fit_normalisers(
-    dataset: &Dataset,
-    layout: &FeatureLayout,
-    sampler: &Sampler,
-    output: OutputSpace,
-) -> (Normaliser, Normaliser) {
-    // Odd, so that clean and simulated examples take turns.
-    let stride = sampler.len().div_ceil(NORMALISER_EXAMPLES).max(1) | 1;
-    let rows: Vec<(Vec<f32>, Vec<f32>)> = (0..sampler.len())
-        .step_by(stride)
-        .collect::<Vec<_>>()
-        .par_iter()
-        .map(|&index| {
-            let (clip, frame) = sampler.at(index);
-            let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
-            let impulse = weight_impulse_ns(dataset);
-            // Simulated states are in: a residual of clean states alone would hardly know corrections.
-            let source = if index % 2 == 0 { StateSource::Clean } else { StateSource::Replayed };
-            write_example(layout, &dataset.clips[clip], frame, &source, impulse, &mut x, &mut y);
-            subtract_base(output, layout, &x, &mut y);
-            (x, y)
-        })
-        .collect();
-    (
-        Normaliser::fit(layout.x_blocks(), rows.iter().map(|(x, _)| x.as_slice())),
-        Normaliser::fit(layout.y_blocks(), rows.iter().map(|(_, y)| y.as_slice())),
-    )
-}
 
 /// The kinematic module at some point of its training.
 pub(crate) struct TrainedKinematic {
@@ -293,7 +166,7 @@ impl<'a> Stepper<'a> {
             output: stage.layout.output,
             x,
             y,
-            starts: starts(dataset, layout, &samplers.training),
+            starts: gait_starts(dataset, layout, &samplers.training),
         };
         let autodiff = (*device).clone().autodiff();
         let mut model = with_stable_ids(match initial {
@@ -501,11 +374,6 @@ fn fresh_model(
     })
 }
 
-/// Rows of a batch that a share of it makes.
-fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
-    (share * stage.training.batch_size as f32) as usize
-}
-
 /// What a fine-tuning keeps of the weights that it begins with, if anything: `model`, or in a resumed one what was it then.
 fn first_weights(
     model: &KinematicModel,
@@ -538,64 +406,6 @@ fn turn_of(step: usize) -> usize {
     (step - 1) / CHECKPOINT_EVERY
 }
 
-/// Where rollouts begin, and what else they need.
-struct RolloutStarts<'a> {
-    config: &'a TrainConfig,
-    anywhere: &'a Sampler,
-    practised: &'a Sampler,
-    /// What those with a body read their phases with.
-    loop_phases: Option<&'a LoopPhases>,
-}
-
-impl RolloutStarts<'_> {
-    /// Starts as many rollouts as a batch of this step has room for. Their share grows over the first third of the training.
-    fn fill_up(
-        &self,
-        rollouts: &mut Vec<Rollout>,
-        step: usize,
-        rows: &Rows<'_>,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<(), TrainError> {
-        let stage = &self.config.kinematic;
-        let grown = (3.0 * step as f32 / stage.training.steps as f32).min(1.0);
-        for (kind, share) in [
-            (RolloutKind::Unhindered, stage.states.rollout_share),
-            (RolloutKind::Simulated, stage.simulated_rollouts.share),
-        ] {
-            let there = rollouts.iter().filter(|rollout| rollout.kind() == kind).count();
-            for _ in there..share_of_batch(stage, share * grown) {
-                rollouts.push(self.rollout(rows, kind, rng)?);
-            }
-        }
-        Ok(())
-    }
-
-    fn rollout(
-        &self,
-        rows: &Rows<'_>,
-        kind: RolloutKind,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<Rollout, TrainError> {
-        let stage = &self.config.kinematic;
-        let (sampler, frames) = match kind {
-            RolloutKind::Unhindered => (self.anywhere, stage.states.rollout_frames),
-            RolloutKind::Simulated => (self.practised, stage.simulated_rollouts.frames),
-        };
-        let start = sampler.draw(rng);
-        let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
-        let clip = &rows.dataset.clips[start.0];
-        let impulse = rows.weight_impulse_ns;
-        write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
-        let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
-        match kind {
-            RolloutKind::Unhindered => Ok(rollout),
-            RolloutKind::Simulated => {
-                rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
-            }
-        }
-    }
-}
-
 /// The network's normalised output from pure noise in a single step, row-major.
 pub(crate) fn predict(
     model: &KinematicModel,
@@ -612,52 +422,10 @@ pub(crate) fn predict(
     clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
 }
 
-fn advance_rollouts(
-    rollouts: &mut [Rollout],
-    rows: &Rows<'_>,
-    predicted: &[f32],
-    starts: &RolloutStarts<'_>,
-    rng: &mut ChaCha8Rng,
-) -> Result<(), TrainError> {
-    let margin = starts.config.margin_frames;
-    let alive: Vec<bool> = rollouts
-        .par_iter_mut()
-        .zip(predicted.par_chunks_exact(rows.layout.y_len()))
-        .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, margin))
-        .collect();
-    for (rollout, alive) in rollouts.iter_mut().zip(alive) {
-        if !alive {
-            *rollout = starts.rollout(rows, rollout.kind(), rng)?;
-        }
-    }
-    Ok(())
-}
-
 fn learning_rate(stage: &KinematicStage, step: usize) -> f64 {
     let rise = (step as f64 / stage.training.warm_up_steps.max(1) as f64).min(1.0);
     let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.training.steps as f64).cos());
     stage.training.learning_rate * rise * fall.max(0.01)
-}
-
-fn noise_per_feature(layout: &FeatureLayout, state: f32, context: f32) -> Vec<f32> {
-    let mut noise = vec![0.0; layout.x_len()];
-    for block in layout.x_blocks() {
-        noise[block.range.clone()].fill(match block.name {
-            BlockName::JointPositions
-            | BlockName::JointVelocities
-            | BlockName::JointRotations
-            | BlockName::RootMotion => state,
-            BlockName::PhaseCodes | BlockName::Trajectory | BlockName::ContactImpulses => context,
-            BlockName::Gait | BlockName::TerrainHeights | BlockName::PhaseParameters => 0.0,
-        });
-    }
-    noise
-}
-
-/// A standard normal number (Box and Muller).
-pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f32 {
-    let (u, v): (f32, f32) = (1.0 - rng.random::<f32>(), rng.random());
-    (-2.0 * u.ln()).sqrt() * (std::f32::consts::TAU * v).cos()
 }
 
 fn gamma(
@@ -681,40 +449,4 @@ fn gamma(
         })
         .collect();
     Ok(estimate_gamma(model, batches, GAMMA_DRAWS, &mut rng)?)
-}
-
-/// Inputs at which a rollout may start: for each gait the frame whose surroundings are most purely of it and whose
-/// speed is nearest to the gait's own.
-fn starts(dataset: &Dataset, layout: &FeatureLayout, sampler: &Sampler) -> BTreeMap<String, Vec<f32>> {
-    let wanted = [(Gait::Stand, 0.0), (Gait::Walk, 1.2), (Gait::Jog, 2.4)];
-    let mut starts = BTreeMap::new();
-    for (gait, speed) in wanted {
-        let cost = |index: usize| {
-            let (clip, frame) = sampler.at(index);
-            let clip = &dataset.clips[clip];
-            let window: Range<usize> = frame.saturating_sub(60)..(frame + 60).min(clip.frames());
-            let foreign: f32 =
-                window.clone().map(|f| 1.0 - clip.recording.gait[f][gait.index()]).sum::<f32>()
-                    / window.len() as f32;
-            let beyond = (120 - window.len()) as f32 / 120.0;
-            let state = &clip.clean[frame];
-            let level = clip.terrain.min_max();
-            foreign * 10.0
-                + beyond * 2.0
-                + (state.root_velocity.length() - speed).abs()
-                + 0.3 * state.yaw_rate.abs()
-                + 3.0 * (level.1 - level.0).min(1.0)
-        };
-        let best = (0..sampler.len()).map(|i| (cost(i), i)).min_by(|a, b| a.0.total_cmp(&b.0));
-        let Some((cost, index)) = best else { continue };
-        if cost > 6.0 {
-            continue;
-        }
-        let (clip, frame) = sampler.at(index);
-        let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
-        let clip = &dataset.clips[clip];
-        write_example(layout, clip, frame, &StateSource::Clean, weight_impulse_ns(dataset), &mut x, &mut y);
-        starts.insert(gait.name().to_owned(), x);
-    }
-    starts
 }

@@ -1,0 +1,96 @@
+//! Where rollouts begin: how many a batch has room for, and at which examples.
+
+use crate::example::{StateSource, write_example};
+use crate::rollout_pool::{Rollout, RolloutKind};
+use crate::rows::Rows;
+use crate::sampler::Sampler;
+use crate::{KinematicStage, TrainConfig, TrainError};
+use pomp_generator::PhaseReader as LoopPhases;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Rows of a batch that a share of it makes.
+pub(crate) fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
+    (share * stage.training.batch_size as f32) as usize
+}
+
+/// Where rollouts begin, and what else they need.
+pub(crate) struct RolloutStarts<'a> {
+    pub config: &'a TrainConfig,
+    pub anywhere: &'a Sampler,
+    pub practised: &'a Sampler,
+    /// What those with a body read their phases with.
+    pub loop_phases: Option<&'a LoopPhases>,
+}
+
+impl RolloutStarts<'_> {
+    /// Starts as many rollouts as a batch of this step has room for. Their share grows over the first third of the training.
+    pub fn fill_up(
+        &self,
+        rollouts: &mut Vec<Rollout>,
+        step: usize,
+        rows: &Rows<'_>,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(), TrainError> {
+        let stage = &self.config.kinematic;
+        let grown = (3.0 * step as f32 / stage.training.steps as f32).min(1.0);
+        for (kind, share) in [
+            (RolloutKind::Unhindered, stage.states.rollout_share),
+            (RolloutKind::Simulated, stage.simulated_rollouts.share),
+        ] {
+            let there = rollouts.iter().filter(|rollout| rollout.kind() == kind).count();
+            for _ in there..share_of_batch(stage, share * grown) {
+                rollouts.push(self.rollout(rows, kind, rng)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn rollout(
+        &self,
+        rows: &Rows<'_>,
+        kind: RolloutKind,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Rollout, TrainError> {
+        let stage = &self.config.kinematic;
+        let (sampler, frames) = match kind {
+            RolloutKind::Unhindered => (self.anywhere, stage.states.rollout_frames),
+            RolloutKind::Simulated => (self.practised, stage.simulated_rollouts.frames),
+        };
+        let start = sampler.draw(rng);
+        let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
+        let clip = &rows.dataset.clips[start.0];
+        let impulse = rows.weight_impulse_ns;
+        write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
+        let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
+        match kind {
+            RolloutKind::Unhindered => Ok(rollout),
+            RolloutKind::Simulated => {
+                rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
+            }
+        }
+    }
+}
+
+/// Takes each rollout a frame on by the outputs that were `predicted` for it; one that is over begins anew elsewhere.
+pub(crate) fn advance_rollouts(
+    rollouts: &mut [Rollout],
+    rows: &Rows<'_>,
+    predicted: &[f32],
+    starts: &RolloutStarts<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Result<(), TrainError> {
+    let margin = starts.config.margin_frames;
+    let alive: Vec<bool> = rollouts
+        .par_iter_mut()
+        .zip(predicted.par_chunks_exact(rows.layout.y_len()))
+        .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, margin))
+        .collect();
+    for (rollout, alive) in rollouts.iter_mut().zip(alive) {
+        if !alive {
+            *rollout = starts.rollout(rows, rollout.kind(), rng)?;
+        }
+    }
+    Ok(())
+}
