@@ -18,6 +18,7 @@ fn at_rest() -> Expectation {
         supports: Vec::new(),
         accelerations: vec![Vec3::ZERO; BODIES],
         gains: vec![GainScale::NONE; BODIES],
+        torques: Vec::new(),
     }
 }
 
