@@ -1,11 +1,11 @@
 """Steps per second of the vector environment beside MuJoCo's Humanoid with as many degrees of freedom, in one run.
 
-    cargo run --release -p pomp-physics --example mjcf > out/humanoid66.xml
-    pip install "mujoco>=3.3" "gymnasium>=1.0"
-    python crates/pomp-py/benches/track_throughput.py out/humanoid66.xml [environments] [threads] [seconds] [turns]
+    cargo run --release -p pomp-physics --example mjcf > out/humanoid69.xml
+    pip install "gymnasium[mujoco]" "mujoco>=3.3"
+    python crates/pomp-py/benches/track_throughput.py out/humanoid69.xml [environments] [threads] [seconds] [turns]
 
 Ours is Pomp/Track-v0 as a vector environment. The peers: gymnasium's Humanoid-v5 with the model that `mjcf` prints in place of its own
-(66 degrees of freedom with the root, 63 actuators), as an AsyncVectorEnv with a process per thread; the same without observation and
+(69 degrees of freedom, 6 of them the root's, 63 actuators), as an AsyncVectorEnv with a process per thread; the same without observation and
 reward, by `mujoco.rollout` with as many threads; and Humanoid-v5 as it comes (23 degrees of freedom). Each environment step is a
 thirtieth of a second of motion. Ours takes one step of the simulator a frame; MuJoCo's gains need a step of about a millisecond, and it
 is also measured at our sixtieth, at which its states have to be reset. They are measured in turns, for that other work on the
@@ -48,17 +48,16 @@ def rate_of_vector(make, seconds):
 
 def humanoid(path, timestep):
     """Gymnasium's Humanoid with the model of `path`, at this step of its simulator."""
-    from gymnasium.envs.mujoco.humanoid_v5 import HumanoidEnv
-
-    arguments = {"healthy_z_range": (0.5, 3.0), "frame_skip": round(STEP_S / timestep)}
-    return HumanoidEnv(xml_file=path, **arguments)
+    skip = round(STEP_S / timestep)
+    return gymnasium.make("Humanoid-v5", xml_file=path, healthy_z_range=(0.5, 3.0), frame_skip=skip)
 
 
 def with_timestep(path, timestep, folder):
     model = mujoco.MjSpec.from_file(path)
     model.option.timestep = timestep
-    # Names that the environment asks for, and a camera to look from.
     told = os.path.join(folder, f"humanoid_{round(timestep * 1e6)}.xml")
+    for actuator in model.actuators:
+        actuator.ctrllimited, actuator.ctrlrange = True, [-1.0, 1.0]
     model.compile()
     with open(told, "w") as file:
         file.write(model.to_xml())

@@ -66,7 +66,6 @@ impl PyVecTracker {
         settings=None, threads=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-    #[expect(clippy::fn_params_excessive_bools, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
         count: usize,

@@ -35,9 +35,7 @@ pub(super) struct BodyState {
     pub(super) pose: GlobalPose,
     /// Velocity of each joint, m/s.
     pub(super) linear: Vec<Vec3>,
-    /// Angular velocity of each joint's body, rad/s.
-    pub(super) angular: Vec<Vec3>,
-    /// That of each joint relative to its parent, in the parent's frame, rad/s; the root's in the world.
+    /// Angular velocity of each joint relative to its parent, in the parent's frame, rad/s; the root's in the world.
     pub(super) relative: Vec<Vec3>,
 }
 
@@ -50,7 +48,7 @@ pub(super) fn body_state(skeleton: &Skeleton, pose: GlobalPose, velocity: &PoseV
         linear[joint] =
             linear[parent] + angular[parent].cross(pose.positions[joint] - pose.positions[parent]);
     }
-    BodyState { pose, linear, angular, relative: velocity.angular.clone() }
+    BodyState { pose, linear, relative: velocity.angular.clone() }
 }
 
 /// Writes what a body sees at `frame` of the clip; `feet_ns` are the vertical impulses on the feet in the last frame.
