@@ -14,6 +14,7 @@ import argparse
 import csv
 import json
 import pathlib
+import pickle
 import time
 
 import numpy as np
@@ -70,14 +71,14 @@ class Ragdolls(VecEnv):
 
 
 class Curve(BaseCallback):
-    """Writes a row per rollout, a checkpoint every few minutes, and ends after so many minutes of processor time."""
+    """Writes a row per rollout, a checkpoint every minute, and ends after so many minutes of processor time."""
 
-    def __init__(self, out, minutes, checkpoint_minutes=4.0):
+    def __init__(self, out, minutes, checkpoint_s=60.0):
         super().__init__()
-        self.out, self.seconds, self.every_s = out, 60 * minutes, 60 * checkpoint_minutes
+        self.out, self.seconds, self.every_s = out, 60 * minutes, checkpoint_s
 
     def _on_training_start(self):
-        self.begun = self.saved = time.process_time()
+        self.begun, self.saved = time.process_time(), time.monotonic()
         with open(self.out / "curve.csv", "w", newline="") as file:
             csv.writer(file).writerow(["steps", "cpu_minutes", "episode_return", "episode_steps"])
 
@@ -93,8 +94,8 @@ class Curve(BaseCallback):
         with open(self.out / "curve.csv", "a", newline="") as file:
             csv.writer(file).writerow(row)
         print(*row, flush=True)
-        if time.process_time() - self.saved > self.every_s:
-            self.saved = time.process_time()
+        if time.monotonic() - self.saved > self.every_s:
+            self.saved = time.monotonic()
             save(self.model, self.out)
 
 
@@ -153,8 +154,6 @@ def evaluate(out, count):
     torch.set_num_threads(1)
     model = PPO.load(out / "policy.zip", device="cpu")
     with open(out / "normalisation.pkl", "rb") as file:
-        import pickle
-
         normalisation = pickle.load(file)
     zeros = np.zeros((count, model.action_space.shape[0]), dtype=np.float32)
 
