@@ -185,11 +185,11 @@ def plot(out, told):
     with open(out / "curve.csv") as file:
         rows = list(csv.DictReader(file))
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    axes.plot([float(row["steps"]) / 1e6 for row in rows], [float(row["episode_return"]) for row in rows], label="training")
+    axes.plot([float(row["steps"]) / 1e6 for row in rows], [float(row["episode_return"]) for row in rows], label="training, last 100 episodes, with noise")
     for (name, row), style in zip(told["random frame"].items(), (":", "--", "-.")):
         axes.axhline(row["return"]["mean"], color="0.3", linestyle=style, linewidth=1, label=f"evaluation: {name}")
     axes.set(xlabel="steps, millions", ylabel="return of an episode", ylim=(0, None))
-    axes.legend(loc="center right")
+    figure.legend(loc="outside upper center", ncols=2)
     figure.savefig(out / "curve.png", dpi=110)
 
 
