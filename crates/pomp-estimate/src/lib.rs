@@ -3,7 +3,8 @@
 //! [`defects`] finds frames that no body can have moved through; [`terrain_fit`] reconstructs the ground from the contacts;
 //! [`replay()`] tracks the clip with the simulated ragdoll and records every contact impulse; [`mod@impulses`] estimates from it and
 //! from the clip's own motion the impulses that a force plate would measure, and before the replay the feed-forward of the drives
-//! ([`expectations`]). A [`Stage`] is the replay frame by frame, for variants of a clip that are simulated.
+//! ([`expectations`]). A [`Stage`] is the replay frame by frame, for variants of a clip that are simulated; [`tracking`] makes of it a task
+//! for reinforcement learning.
 //!
 //! It reads no files and draws nothing at random but terrain patches.
 
@@ -17,6 +18,7 @@ mod replay_report;
 mod settings;
 mod stage;
 pub mod terrain_fit;
+pub mod tracking;
 
 pub use impulse_config::{ImpulseConfig, ImpulseEstimator};
 pub use impulses::{ImpulseReport, expectations};

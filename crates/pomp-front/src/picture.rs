@@ -4,9 +4,11 @@ use crate::errors::misuse;
 use anyhow::Result;
 #[cfg(not(feature = "rerun"))]
 use anyhow::bail;
-use pomp_motion::Recording;
-use pomp_render::{RenderOptions, View, render_contact_sheet, render_gif};
+use pomp_motion::{Clip, FrameTable, GenerationTrack, GlobalPose, Recording};
+use pomp_render::{RenderOptions, View, render_contact_sheet, render_frame, render_gif};
+use pomp_terrain::HeightMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,35 @@ impl PictureKind {
         }
         Ok(bytes)
     }
+}
+
+/// A body in a pose on its ground, with the target as green glass where there is one: red, green and blue of each pixel, row by row.
+/// `clip` names the skeleton and the frame rate.
+///
+/// # Errors
+/// A size that the renderer refuses, and a pose that is not finite.
+pub fn still(
+    clip: &Clip,
+    terrain: &HeightMap,
+    pose: &GlobalPose,
+    target: Option<&GlobalPose>,
+    [width, height]: [u32; 2],
+) -> Result<Vec<u8>> {
+    let local = pose.to_local(&clip.skeleton);
+    let shown = Clip::new(clip.name.as_str(), Arc::clone(&clip.skeleton), clip.frame_rate_hz, vec![local])?;
+    let generation = target.map(|target| GenerationTrack {
+        target_positions: FrameTable::from_values(target.positions.len(), target.positions.clone())
+            .unwrap_or_else(|| FrameTable::with_columns(target.positions.len())),
+        pushes: Vec::new(),
+        control: vec![[target.positions[0].x, target.positions[0].z, 0.0, 0.0]],
+        frame_time_us: None,
+        ground_offset: None,
+    });
+    let recording =
+        Recording { terrain: Some(terrain.grid().clone()), generation, ..Recording::of_clip(&shown) };
+    let options = RenderOptions { width, height, overlay: false, ..RenderOptions::default() };
+    let image = render_frame(&recording, 0, &options)?;
+    Ok(image.rgba().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
 }
 
 #[cfg(feature = "rerun")]

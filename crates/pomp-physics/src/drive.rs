@@ -209,6 +209,11 @@ impl Drives {
         }
     }
 
+    /// Most that an expectation may take of a joint's drive, N·m.
+    pub(crate) fn feed_forward_limit_nm(&self, joint: usize) -> f32 {
+        MOST_EXPECTED * self.drives[joint].torque_limit_nm
+    }
+
     /// The target pose with every joint within its limits.
     pub(crate) fn allowed_pose(&self, pose: &Pose) -> Pose {
         let local_rotations =

@@ -42,6 +42,23 @@ pub struct Expectation {
     pub accelerations: Vec<Vec3>,
     /// Softness of every joint's drive; one per joint, that of the root is not used.
     pub gains: Vec<GainScale>,
+    /// Torque of every joint's drive beside what supports and accelerations ask for, in the frame of the joint's parent, N·m; one per
+    /// joint, that of the root is not used. Empty for none.
+    pub torques: Vec<Vec3>,
+}
+
+impl Expectation {
+    /// Drives that give these torques and hold nothing: no springs, no forces and no accelerations but those of free fall, for
+    /// gravity of `gravity_m_s2`. `torques` are one per joint, each in the frame of the joint's parent, N·m. A drive gives at most
+    /// four fifths of its limit.
+    pub fn of_torques(torques: Vec<Vec3>, gravity_m_s2: f32) -> Self {
+        Self {
+            supports: Vec::new(),
+            accelerations: vec![Vec3::NEG_Y * gravity_m_s2; torques.len()],
+            gains: vec![GainScale { stiffness: 0.0, damping: 0.0 }; torques.len()],
+            torques,
+        }
+    }
 }
 
 impl Expectation {
@@ -66,6 +83,17 @@ impl Expectation {
         }
         if let Some(i) = self.accelerations.iter().position(|a| !a.is_finite()) {
             return Err(PhysicsError::NotFinite { what: format!("expected acceleration of body {i}") });
+        }
+        if !self.torques.is_empty() && self.torques.len() != bodies {
+            let found = self.torques.len();
+            return Err(PhysicsError::SizeMismatch {
+                what: "torques of an expectation",
+                expected: bodies,
+                found,
+            });
+        }
+        if let Some(i) = self.torques.iter().position(|torque| !torque.is_finite()) {
+            return Err(PhysicsError::NotFinite { what: format!("expected torque of joint {i}") });
         }
         let usable = |scale: f32| scale.is_finite() && scale >= 0.0;
         if let Some(joint) = self.gains.iter().position(|g| !(usable(g.stiffness) && usable(g.damping))) {

@@ -39,6 +39,7 @@ impl World {
             force[parent] += own_force;
             moment[parent] += own_moment;
         }
+        torques.iter_mut().zip(&expected.torques).skip(1).for_each(|(torque, besides)| *torque += *besides);
         torques
     }
 }

@@ -138,6 +138,11 @@ impl DynamicModule {
         body_height(&self.skeleton)
     }
 
+    /// Most torque that an [`crate::Expectation`] can ask of a joint's drive, N·m; that of the root means nothing.
+    pub fn feed_forward_limit_nm(&self, joint: usize) -> f32 {
+        self.drives.feed_forward_limit_nm(joint)
+    }
+
     /// Length of one frame, seconds.
     pub fn frame_s(&self) -> f32 {
         1.0 / self.config.frame_rate_hz

@@ -33,6 +33,24 @@ pub fn seconds(seconds: f32) -> PyResult<f32> {
     Err(wrong(format!("seconds = {seconds}: give a number above 0 and at most {longest} s")))
 }
 
+/// A number of characters.
+pub fn count(count: usize) -> PyResult<()> {
+    if (1..=65536).contains(&count) {
+        return Ok(());
+    }
+    Err(wrong(format!("count = {count}: give a number from 1 to 65536")))
+}
+
+/// A number of threads; without one, a thread per core.
+pub fn threads(threads: Option<usize>) -> PyResult<usize> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.unwrap_or(cores);
+    if (1..=1024).contains(&threads) {
+        return Ok(threads);
+    }
+    Err(wrong(format!("threads = {threads}: give a number from 1 to 1024")))
+}
+
 /// A gait to ask for, by name.
 pub fn gait(name: &str) -> PyResult<Gait> {
     GAITS.into_iter().find(|gait| gait.name() == name).ok_or_else(|| {

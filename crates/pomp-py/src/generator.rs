@@ -1,7 +1,8 @@
 //! One character in the closed loop.
 
 use crate::arguments::{GAITS, config, floats, gait, pushes, seconds, vec2};
-use crate::errors::{OrRaise, exception, failed, wrong};
+use crate::closable::Closable;
+use crate::errors::{OrRaise, wrong};
 use crate::interrupt::{Signals, in_background};
 use crate::model;
 use crate::recording::PyRecording;
@@ -22,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A simulated character on a terrain, moved one frame (a sixtieth of a second) at a time, or a whole rollout at once.
 ///
@@ -38,8 +39,7 @@ use std::sync::{Arc, Mutex};
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
-    /// None once closed.
-    inner: Arc<Mutex<Option<Inner>>>,
+    inner: Closable<Inner>,
     bodies: Vec<String>,
     joints: Vec<String>,
     settings_hash: String,
@@ -116,7 +116,7 @@ impl PyGenerator {
         Ok(Self {
             bodies: generator.body_names().to_vec(),
             joints: generator.skeleton().joints().iter().map(|joint| joint.name.clone()).collect(),
-            inner: Arc::new(Mutex::new(Some(Inner { generator, control }))),
+            inner: Closable::new("generator", Inner { generator, control }),
             settings_hash,
             model,
             seed,
@@ -141,7 +141,7 @@ impl PyGenerator {
         let direction = direction.map_or(Ok(Vec2::ZERO), |given| vec2(given, "direction"))?;
         let steering = Steering { direction, gait: self::gait(gait)? };
         let pushes = self::pushes(pushes, &self.bodies)?;
-        let step = self.with(py, |inner| {
+        let step = self.inner.with(py, |inner| {
             inner.generator.step_steered(&mut inner.control, steering, &pushes).map_err(Error::from)
         })?;
         Ok(PyStep { output: step.output })
@@ -172,7 +172,7 @@ impl PyGenerator {
         let requests = timed_pushes(pushes, &self.bodies, seconds)?;
         let frames = (seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
         let mut signals = Signals::new();
-        let recording = self.with(py, |inner| {
+        let recording = self.inner.with(py, |inner| {
             let generator = &mut inner.generator;
             let plan = if generator.frames() > 0 {
                 plan.moved(generator.root_position(), generator.root_yaw())
@@ -196,7 +196,7 @@ impl PyGenerator {
 
     /// The state between two frames, to come back to.
     fn save(&self, py: Python<'_>) -> PyResult<PySnapshot> {
-        self.with(py, |inner| {
+        self.inner.with(py, |inner| {
             Ok(PySnapshot {
                 generator: inner.generator.save(),
                 control: inner.control,
@@ -217,7 +217,7 @@ impl PyGenerator {
                     .to_owned(),
             ));
         }
-        self.with(py, |inner| {
+        self.inner.with(py, |inner| {
             inner.generator.restore(&snapshot.generator)?;
             inner.control = snapshot.control;
             Ok(())
@@ -228,12 +228,12 @@ impl PyGenerator {
     #[pyo3(signature = (terrain, *, seed=0))]
     fn set_terrain(&self, py: Python<'_>, terrain: &Bound<'_, PyAny>, seed: u64) -> PyResult<()> {
         let ground = terrain::find(terrain, seed, REACH_M)?;
-        self.with(py, |inner| Ok(inner.generator.set_terrain(ground)?))
+        self.inner.with(py, |inner| Ok(inner.generator.set_terrain(ground)?))
     }
 
     /// Frees the simulator; any other call is an error from then on.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| *self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None);
+        self.inner.close(py);
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -260,25 +260,25 @@ impl PyGenerator {
     /// Masses of the bodies, kg.
     #[getter]
     fn body_mass(&self, py: Python<'_>) -> PyResult<Vec<f32>> {
-        self.with(py, |inner| Ok(inner.generator.body_masses().to_vec()))
+        self.inner.with(py, |inner| Ok(inner.generator.body_masses().to_vec()))
     }
 
     /// Frames done.
     #[getter]
     fn frames(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |inner| Ok(inner.generator.frames()))
+        self.inner.with(py, |inner| Ok(inner.generator.frames()))
     }
 
     /// Whether the character has fallen and does not stand again yet.
     #[getter]
     fn fallen(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |inner| Ok(inner.generator.has_fallen()))
+        self.inner.with(py, |inner| Ok(inner.generator.has_fallen()))
     }
 
     /// Root on the ground plane and heading: world x and z (metres), yaw (radians).
     #[getter]
     fn root(&self, py: Python<'_>) -> PyResult<(f32, f32, f32)> {
-        self.with(py, |inner| {
+        self.inner.with(py, |inner| {
             let at = inner.generator.root_position();
             Ok((at.x, at.y, inner.generator.root_yaw()))
         })
@@ -287,29 +287,11 @@ impl PyGenerator {
     /// The ground.
     #[getter]
     fn terrain(&self, py: Python<'_>) -> PyResult<PyTerrain> {
-        self.with(py, |inner| Ok(PyTerrain { map: inner.generator.terrain().clone(), report: None }))
+        self.inner.with(py, |inner| Ok(PyTerrain { map: inner.generator.terrain().clone(), report: None }))
     }
 
     fn __repr__(&self) -> String {
         format!("<pomp.Generator of {} bodies, seed {}>", self.bodies.len(), self.seed)
-    }
-}
-
-impl PyGenerator {
-    /// Works on the character without the interpreter. A thread that holds the character may wait for the interpreter, so this waits
-    /// for the character without it.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Inner) -> anyhow::Result<T> + Send,
-    ) -> PyResult<T> {
-        py.detach(|| match self.inner.lock() {
-            Ok(mut inner) => match inner.as_mut() {
-                Some(inner) => work(inner).map_err(|error| exception(&error)),
-                None => Err(failed("the generator is closed; make another one")),
-            },
-            Err(_) => Err(failed("an earlier call of this generator has failed half way; make another one")),
-        })
     }
 }
 

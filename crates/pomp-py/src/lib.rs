@@ -11,6 +11,7 @@
 
 mod arguments;
 mod arrays;
+mod closable;
 mod errors;
 mod generator;
 mod interrupt;
@@ -23,6 +24,7 @@ mod step;
 mod terrain;
 mod vec_generator;
 mod vec_step;
+mod vec_tracker;
 
 /// The module `pomp._native`.
 #[pyo3::pymodule]
@@ -47,6 +49,8 @@ mod _native {
     use crate::vec_generator::PyVecGenerator;
     #[pymodule_export]
     use crate::vec_step::PyVecStep;
+    #[pymodule_export]
+    use crate::vec_tracker::PyVecTracker;
     use pomp_generator::{FRAME_RATE_HZ, Preset};
     use pomp_motion::Gait;
     use pyo3::prelude::*;

@@ -31,6 +31,11 @@ impl PyClip {
     fn clip(&self) -> &Clip {
         &self.loaded.clip
     }
+
+    /// The clip, its file, and the configuration that it was read with.
+    pub fn parts(&self) -> (&Clip, &std::path::Path, &Arc<PreprocessConfig>) {
+        (&self.loaded.clip, &self.path, &self.config)
+    }
 }
 
 #[pymethods]

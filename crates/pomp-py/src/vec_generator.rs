@@ -2,7 +2,8 @@
 
 use crate::arguments::{GAITS, body, config, floats, gait, vec3};
 use crate::arrays::array;
-use crate::errors::{OrRaise, exception, failed, wrong};
+use crate::closable::Closable;
+use crate::errors::{OrRaise, wrong};
 use crate::generator::{REACH_M, live_control};
 use crate::model;
 use crate::terrain;
@@ -22,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rayon::prelude::*;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Characters whose networks run together: enough that the weights are read seldom, few enough that every core has some.
 const TOGETHER: usize = 8;
@@ -37,8 +38,7 @@ const TOGETHER: usize = 8;
 ///     threads: Threads; without it one per core.
 #[pyclass(frozen, module = "pomp", name = "VecGenerator")]
 pub struct PyVecGenerator {
-    /// None once closed.
-    inner: Mutex<Option<Inner>>,
+    inner: Closable<Inner>,
     count: usize,
     bodies: Vec<String>,
     model: Arc<Model>,
@@ -86,19 +86,13 @@ impl PyVecGenerator {
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let start = gait(start)?;
-        if !(1..=65536).contains(&count) {
-            return Err(wrong(format!("count = {count}: give a number from 1 to 65536")));
-        }
+        crate::arguments::count(count)?;
         if seed.checked_add(count as u64).is_none() {
             return Err(wrong(format!(
                 "seed = {seed}: there are not {count} seeds left; give a smaller one"
             )));
         }
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.unwrap_or(cores);
-        if !(1..=1024).contains(&threads) {
-            return Err(wrong(format!("threads = {threads}: give a number from 1 to 1024")));
-        }
+        let threads = crate::arguments::threads(threads)?;
         let settings: GeneratorConfig = self::config(config, settings)?;
         let model = model::find(model, py)?;
         let flat = PyString::new(py, "flat").into_any();
@@ -112,7 +106,7 @@ impl PyVecGenerator {
             .detach(|| Inner::new(&model, &settings, grounds, seed, start, threads, together))
             .or_raise()?;
         let bodies = model.description.body_names.clone();
-        Ok(Self { inner: Mutex::new(Some(inner)), count, bodies, model, settings, seed })
+        Ok(Self { inner: Closable::new("generator", inner), count, bodies, model, settings, seed })
     }
 
     /// Moves every character on by one frame.
@@ -145,7 +139,7 @@ impl PyVecGenerator {
             let impulse_ns = vec3(impulse, "the impulse of a push")?;
             asked[character].pushes.push(Push { body: body(named, &self.bodies)?, impulse_ns, point: None });
         }
-        let outputs = self.with(py, |inner| inner.step(&asked))?;
+        let outputs = self.inner.with(py, |inner| inner.step(&asked))?;
         PyVecStep::of(py, &outputs)
     }
 
@@ -185,7 +179,7 @@ impl PyVecGenerator {
             })
             .transpose()?;
         let (model, settings) = (&self.model, &self.settings);
-        self.with(py, |inner| inner.reset(model, settings, &indices, &seeds, grounds, start))
+        self.inner.with(py, |inner| inner.reset(model, settings, &indices, &seeds, grounds, start))
     }
 
     /// Height of the ground of each character at k points, metres, of the shape (n, k); beyond the edge that of the edge.
@@ -199,7 +193,7 @@ impl PyVecGenerator {
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let (values, shape) = floats(points, "points", &[self.count, 0, 2])?;
         let of_each = shape[1];
-        let heights = self.with(py, |inner| {
+        let heights = self.inner.with(py, |inner| {
             let characters = inner.groups.iter().flat_map(|group| group.worlds.characters());
             let terrains: Vec<&HeightMap> = characters.map(Generator::terrain).collect();
             let points = values.chunks_exact(2).enumerate();
@@ -210,7 +204,7 @@ impl PyVecGenerator {
 
     /// Frees the simulators; any other call is an error from then on.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| *self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None);
+        self.inner.close(py);
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -239,21 +233,6 @@ impl PyVecGenerator {
 }
 
 impl PyVecGenerator {
-    /// Works on the characters without the interpreter.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Inner) -> anyhow::Result<T> + Send,
-    ) -> PyResult<T> {
-        py.detach(|| match self.inner.lock() {
-            Ok(mut inner) => match inner.as_mut() {
-                Some(inner) => work(inner).map_err(|error| exception(&error)),
-                None => Err(failed("the generator is closed; make another one")),
-            },
-            Err(_) => Err(failed("an earlier call of this generator has failed half way; make another one")),
-        })
-    }
-
     fn character(&self, index: usize) -> PyResult<usize> {
         if index < self.count {
             return Ok(index);

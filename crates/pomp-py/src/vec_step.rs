@@ -7,31 +7,33 @@ use pomp_generator::StepOutput;
 use pomp_motion::Gait;
 use pyo3::prelude::*;
 
+type Floats = Py<PyArrayDyn<f32>>;
+
 /// What one frame gave for n characters. World space, Y up, metres, seconds, newtons; J joints, which are also the bodies.
 #[pyclass(frozen, get_all, module = "pomp", name = "VecStep")]
 pub struct PyVecStep {
     /// Simulated joint positions, metres, of the shape (n, J, 3).
-    positions: Py<PyArrayDyn<f32>>,
+    positions: Floats,
     /// Simulated joint rotations, world, x y z w, of the shape (n, J, 4).
-    quaternions: Py<PyArrayDyn<f32>>,
+    quaternions: Floats,
     /// Simulated joint velocities, m/s, of the shape (n, J, 3).
-    velocities: Py<PyArrayDyn<f32>>,
+    velocities: Floats,
     /// Impulse of the ground on each body during the frame, N·s, of the shape (n, J, 3).
-    contact_impulse: Py<PyArrayDyn<f32>>,
+    contact_impulse: Floats,
     /// Force of the root assist, mean over the frame, N, of the shape (n, 3).
-    assist_force: Py<PyArrayDyn<f32>>,
+    assist_force: Floats,
     /// Torque of the root assist, mean over the frame, N·m, of the shape (n, 3).
-    assist_torque: Py<PyArrayDyn<f32>>,
+    assist_torque: Floats,
     /// Magnitude of the torque of each joint's drive, mean over the frame, N·m, of the shape (n, J).
-    joint_torque: Py<PyArrayDyn<f32>>,
+    joint_torque: Floats,
     /// Joint positions of the kinematic module's targets, metres, of the shape (n, J, 3).
-    target_positions: Py<PyArrayDyn<f32>>,
+    target_positions: Floats,
     /// Weight of each gait of `pomp.GAITS`, of the shape (n, 8).
-    gait: Py<PyArrayDyn<f32>>,
+    gait: Floats,
     /// Phase codes, of the shape (n, 2 C).
-    phase: Py<PyArrayDyn<f32>>,
+    phase: Floats,
     /// What was asked for: root x and z (metres, world), heading (radians), speed (m/s), of the shape (n, 4).
-    control: Py<PyArrayDyn<f32>>,
+    control: Floats,
     /// Whether each character has fallen: it lies or is getting up, of the shape (n,).
     fallen: Py<PyArrayDyn<bool>>,
 }
@@ -40,15 +42,14 @@ impl PyVecStep {
     /// Of one frame of at least one character.
     pub fn of(py: Python<'_>, outputs: &[StepOutput]) -> PyResult<Self> {
         let (count, joints) = (outputs.len(), outputs[0].simulated.pose.positions.len());
-        let table =
-            |width: &[usize], of: &dyn Fn(&StepOutput, &mut Vec<f32>)| -> PyResult<Py<PyArrayDyn<f32>>> {
-                let mut values = Vec::with_capacity(count * width.iter().product::<usize>());
-                for output in outputs {
-                    of(output, &mut values);
-                }
-                let shape: Vec<usize> = std::iter::once(count).chain(width.iter().copied()).collect();
-                Ok(array(py, values, &shape)?.unbind())
-            };
+        let table = |width: &[usize], of: &dyn Fn(&StepOutput, &mut Vec<f32>)| -> PyResult<Floats> {
+            let mut values = Vec::with_capacity(count * width.iter().product::<usize>());
+            for output in outputs {
+                of(output, &mut values);
+            }
+            let shape: Vec<usize> = std::iter::once(count).chain(width.iter().copied()).collect();
+            Ok(array(py, values, &shape)?.unbind())
+        };
         let vectors = |of: &dyn Fn(&StepOutput) -> &[Vec3]| {
             table(&[joints, 3], &|output, values| values.extend(of(output).iter().flat_map(Vec3::to_array)))
         };

@@ -36,7 +36,8 @@ def test_the_stub_names_what_the_module_has():
     for name, node in classes.items():
         native = getattr(_native, name)
         methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
-        assert {method for method in methods if not method.startswith("__")} == public(native), name
+        constants = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)} & set(vars(native))
+        assert {method for method in methods if not method.startswith("__")} | constants == public(native), name
         for method, item in methods.items():
             if not method.startswith("__") and callable(getattr(native, method)):
                 assert parameters(getattr(native, method)) == stub_parameters(item), f"{name}.{method}"

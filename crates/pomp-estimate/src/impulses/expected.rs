@@ -49,7 +49,12 @@ pub fn expectations(
             supports.extend(support(pose, foot, at_foot, behind));
             supports.extend(support(pose, foot + 1, at_toes, toes));
         }
-        Expectation { supports, accelerations, gains: vec![GainScale::NONE; masses.len()] }
+        Expectation {
+            supports,
+            accelerations,
+            gains: vec![GainScale::NONE; masses.len()],
+            torques: Vec::new(),
+        }
     });
     Ok(expected.collect())
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use crate::support::*;
-use pomp_motion::glam::Vec3;
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::humanoid;
 use pomp_physics::{
     DynamicConfig, DynamicModule, Expectation, Frame, GainScale, PhysicsError, PoseVelocity, Support,
@@ -18,6 +18,7 @@ fn at_rest() -> Expectation {
         supports: Vec::new(),
         accelerations: vec![Vec3::ZERO; BODIES],
         gains: vec![GainScale::NONE; BODIES],
+        torques: Vec::new(),
     }
 }
 
@@ -139,4 +140,49 @@ fn rejects_expectations_of_another_body() {
     assert!(refused(&|e| e.accelerations[7] = Vec3::INFINITY).to_string().contains("body 7"));
     let negative = refused(&|e| e.gains[2] = GainScale { stiffness: -1.0, damping: 1.0 });
     assert!(matches!(negative, PhysicsError::BadGainScale { joint: 2, .. }));
+}
+
+#[test]
+fn drives_that_are_told_torques_alone_give_them_and_hold_nothing() {
+    let elbow = humanoid::LEFT_FORE_ARM.0;
+    let config = DynamicConfig { gravity_m_s2: 0.0, ..DynamicConfig::default() };
+    let in_the_air = || {
+        let mut module = module_with(&config, &ground(3.0, -3.0, 3.0, |_, _| -40.0));
+        module.reset(&stand(), &PoseVelocity::zero(BODIES)).unwrap();
+        module.set_assist_scale(0.0);
+        module
+    };
+    let told = |torque: Vec3| {
+        let mut module = in_the_air();
+        let mut torques = vec![Vec3::ZERO; BODIES];
+        torques[elbow] = torque;
+        let expected = Expectation::of_torques(torques, config.gravity_m_s2);
+        // A target far from the body, which the drives do not hold.
+        let mut far = stand();
+        far.local_rotations[elbow] *= Quat::from_rotation_y(1.0);
+        let frame = module.step_expecting(&far, &far, &[], Some(&expected)).unwrap();
+        (frame.joint_torque[elbow], module.velocity().angular[elbow].y)
+    };
+    let (still, forward, back) = (told(Vec3::ZERO), told(Vec3::Y * 5.0), told(Vec3::Y * -5.0));
+    println!("torque N·m and rate rad/s: {still:?}, {forward:?}, {back:?}");
+    assert!(still.0 < 1e-3 && still.1.abs() < 0.05);
+    assert!((forward.0 - 5.0).abs() < 1e-3 && (back.0 - 5.0).abs() < 1e-3);
+    assert!(forward.1 > 0.3 && back.1 < -0.3);
+    let limit = in_the_air().feed_forward_limit_nm(elbow);
+    assert!(
+        (told(Vec3::Y * 1e4).0 - limit).abs() < 0.01 * limit,
+        "bounded by the share of the drive's limit"
+    );
+}
+
+#[test]
+fn rejects_torques_of_another_size_or_that_are_not_finite() {
+    let mut module = module(&flat());
+    let stand = stand();
+    let few = Expectation { torques: vec![Vec3::ZERO; 3], ..at_rest() };
+    let odd = Expectation { torques: vec![Vec3::NAN; BODIES], ..at_rest() };
+    let error = module.step_expecting(&stand, &stand, &[], Some(&few)).unwrap_err();
+    assert!(matches!(error, PhysicsError::SizeMismatch { expected: BODIES, found: 3, .. }), "{error}");
+    let error = module.step_expecting(&stand, &stand, &[], Some(&odd)).unwrap_err();
+    assert!(matches!(error, PhysicsError::NotFinite { .. }), "{error}");
 }

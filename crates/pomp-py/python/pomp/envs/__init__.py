@@ -1,4 +1,4 @@
-"""Gymnasium environments: `Pomp/Steer-v0` and `Pomp/Push-v0`.
+"""Gymnasium environments: `Pomp/Track-v0`, `Pomp/Steer-v0` and `Pomp/Push-v0`.
 
 They need the package gymnasium, 1.0 or newer (`pip install "pomp-motion[gym]"`).
 
@@ -16,9 +16,20 @@ seed gives the same episode, alone or among others. docs/python.md describes obs
 import gymnasium
 
 from .tasks import PUSH, STEER, Task
+from .trackers import STEPS, TRACK, TrackEnv, TrackVectorEnv
 from .walkers import WalkerEnv, WalkerVectorEnv
 
-__all__ = ["PUSH", "STEER", "Task", "WalkerEnv", "WalkerVectorEnv", "register"]
+__all__ = [
+    "PUSH",
+    "STEER",
+    "TRACK",
+    "Task",
+    "TrackEnv",
+    "TrackVectorEnv",
+    "WalkerEnv",
+    "WalkerVectorEnv",
+    "register",
+]
 
 
 def register():
@@ -32,6 +43,13 @@ def register():
                 max_episode_steps=task.steps,
                 kwargs={"task": task.name},
             )
+    if TRACK not in gymnasium.registry:
+        gymnasium.register(
+            TRACK,
+            entry_point="pomp.envs:TrackEnv",
+            vector_entry_point="pomp.envs:TrackVectorEnv",
+            max_episode_steps=STEPS,
+        )
 
 
 register()
