@@ -143,7 +143,7 @@ pub(crate) fn weight_impulse_ns(dataset: &Dataset) -> f32 {
 }
 
 /// Mean and deviation of x and of the network's output over training examples.
-fn fit_normalisers(
+pub(crate) fn fit_normalisers(
     dataset: &Dataset,
     layout: &FeatureLayout,
     sampler: &Sampler,

@@ -19,6 +19,7 @@ A character is moved frame by frame by a `Generator`, many at once by a `VecGene
 """
 
 from ._errors import Error, FileError, InputError, MissingFileError
+from ._front import export, generate_many, load, preprocess, save
 from ._native import (
     CONTROLS,
     FRAME_RATE_HZ,
@@ -33,14 +34,14 @@ from ._native import (
     Terrain,
     VecGenerator,
     VecStep,
+    Windows,
     __version__,
     contact_impulses,
     evaluate,
     fit_terrain,
     generate,
-    load,
     metrics,
-    preprocess,
+    rank_of,
     read_bvh,
     render,
     terrain,
@@ -64,15 +65,20 @@ __all__ = [
     "Terrain",
     "VecGenerator",
     "VecStep",
+    "Windows",
     "__version__",
     "contact_impulses",
     "evaluate",
+    "export",
     "fit_terrain",
     "generate",
+    "generate_many",
     "load",
     "metrics",
     "preprocess",
+    "rank_of",
     "read_bvh",
     "render",
+    "save",
     "terrain",
 ]
