@@ -23,8 +23,7 @@ fn merged_manifests_of_parts_are_that_of_the_whole_and_the_last_to_tell_of_an_in
     let inputs = find_inputs(&paths).unwrap();
     let whole = done(&inputs, Part::WHOLE, &folder.path().join("whole"));
     let out = folder.path().join("parts");
-    let parts: Vec<Manifest> =
-        (0..2).map(|rank| done(&inputs, Part::new(rank, 2).unwrap(), &out)).collect();
+    let parts: Vec<Manifest> = (0..2).map(|rank| done(&inputs, Part::new(rank, 2).unwrap(), &out)).collect();
     for input in &inputs {
         let rank = Part::rank_of(&input.name, 2);
         assert!(parts[rank].clips.iter().any(|clip| clip.input == input.path), "{}", input.name);
