@@ -1,13 +1,13 @@
 """Functions of the package that take URLs beside paths. Paths go to the native module as they are."""
 
 import functools
-import inspect
 import os
 
 from . import _native
 from ._errors import InputError
-from ._parts import Generation, Preprocessing, run
-from ._places import Folder, is_url, scratch, split
+from ._url import is_url
+
+# What URLs need is imported where one is given: the package imports in milliseconds.
 
 
 def _like(native):
@@ -16,7 +16,6 @@ def _like(native):
     def decorate(function):
         function = functools.wraps(native, updated=())(function)
         function.__module__ = "pomp"
-        function.__signature__ = inspect.signature(native)
         return function
 
     return decorate
@@ -26,6 +25,8 @@ def _like(native):
 def load(path):
     if not is_url(path):
         return _native.load(path)
+    from ._places import split
+
     folder, name = split(path)
     return _native.Recording.from_bytes(folder.read(name), path)
 
@@ -39,6 +40,8 @@ def save(recording, path):
         raise TypeError(f"save: give a Recording, not a {type(recording).__name__}")
     if not is_url(path):
         return recording.save(path)
+    from ._places import scratch, split
+
     folder, name = split(path)
     with scratch() as here:
         recording.save(here / name)
@@ -50,6 +53,8 @@ def preprocess(inputs, out, *, rank=None, ranks=None, progress=None, **options):
     places = [inputs, out] if isinstance(inputs, (str, os.PathLike)) else [*_listed(inputs), out]
     if not any(map(is_url, places)):
         return _native.preprocess(inputs, out, rank=rank, ranks=ranks, progress=progress, **options)
+    from ._parts import Preprocessing, run
+
     return run(Preprocessing.of(inputs, out, **options), rank, ranks, progress)
 
 
@@ -58,6 +63,8 @@ def generate_many(count, out, *, rank=None, ranks=None, progress=None, dry_run=F
     if dry_run or not is_url(out):
         options |= {"rank": rank, "ranks": ranks, "progress": progress, "dry_run": dry_run}
         return _native.generate_many(count, out, **options)
+    from ._parts import Generation, run
+
     return run(Generation.of(count, out, **options), rank, ranks, progress)
 
 
@@ -65,6 +72,8 @@ def generate_many(count, out, *, rank=None, ranks=None, progress=None, dry_run=F
 def export(data, out, *, format="parquet"):
     if not is_url(data) and not is_url(out):
         return _native.export(data, out, format=format)
+    from ._places import Folder, scratch
+
     source, target = Folder(data), Folder(out)
     with scratch() as here:
         if source.path is None:

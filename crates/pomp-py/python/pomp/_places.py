@@ -7,22 +7,16 @@ store elsewhere. Credentials and options are those of fsspec's configuration and
 import contextlib
 import os
 import pathlib
-import re
 import shutil
 import tempfile
 import threading
 
 from ._errors import FileError, InputError, MissingFileError
 from ._extras import need
+from ._url import is_url
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 _PARTIAL = ".partial-pomp-"
 _WRITING = threading.Lock()
-
-
-def is_url(place):
-    """Whether a place is a URL; everything else is a path."""
-    return isinstance(place, str) and _URL.match(place) is not None
 
 
 @contextlib.contextmanager
