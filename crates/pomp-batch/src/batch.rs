@@ -11,13 +11,15 @@ use pomp_model::Model;
 use pomp_motion::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// File of the manifest.
-const MANIFEST: &str = "manifest.json";
+/// What the names of manifests begin and end with; between them is the share whose manifest it is.
+const MANIFEST: (&str, &str) = ("manifest", ".json");
+/// What the names of files begin with that are being written, or were when a process was killed.
+const PARTIAL: &str = ".partial-pomp-";
 
 /// Rollouts that a thread makes together at most: enough that the networks' weights are read seldom, few enough that an
 /// interruption loses little.
@@ -40,13 +42,34 @@ pub struct Batch<'a> {
     pub scenes: Value,
 }
 
+/// Which rollouts of a batch one process makes, where several write into one folder.
+pub struct Share<'a> {
+    /// What its manifest's name ends with, before `.json`: empty for the whole.
+    pub suffix: String,
+    /// Whether it makes the rollout of this name (`rollout_0007`). Shares do not overlap, and together they are the whole.
+    pub holds: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+impl Share<'_> {
+    /// All rollouts.
+    pub fn whole() -> Self {
+        Share { suffix: String::new(), holds: &|_| true }
+    }
+}
+
 /// What happens while a batch goes on.
 #[derive(Clone, Debug)]
 pub enum Progress<'a> {
     /// A rollout has been made.
-    Made,
+    Made {
+        /// Its file.
+        file: &'a str,
+    },
     /// A rollout was there, whole and of these settings.
-    Kept,
+    Kept {
+        /// Its file.
+        file: &'a str,
+    },
     /// A rollout could not be made.
     Failed {
         /// Which, and why.
@@ -89,7 +112,8 @@ enum Outcome {
 /// Makes the rollouts of `batch` into the folder `out`, in `threads` that make up to eight each frame by frame together
 /// ([`RolloutRecipe::run_together`]); `scene` gives the scene of a seed.
 ///
-/// Rollouts that are there are read and compared with what they were asked to be; those that are whole are kept, those that
+/// Several processes may write into one folder, each a share; the whole, afterwards, finds all rollouts there and writes the
+/// manifest of all. Rollouts that are there are read and compared with what they were asked to be; those that are whole are kept, those that
 /// are cut or damaged are made again. A rollout that fails is told in the manifest, and the others go on.
 ///
 /// # Errors
@@ -97,38 +121,44 @@ enum Outcome {
 pub fn run(
     batch: &Batch<'_>,
     scene: &(dyn Fn(u64) -> Result<Scene, BatchError> + Sync),
+    share: &Share<'_>,
     out: &Path,
     threads: usize,
-    progress: &(dyn Fn(&Progress<'_>) + Sync),
+    progress: &(dyn Fn(&Progress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<BatchReport, BatchError> {
     let mut manifest = batch.new_manifest()?;
     let networks = Networks::new(batch.model, &batch.settings)?;
-    let path = out.join(MANIFEST);
-    take_folder(out, &path, &manifest)?;
+    let path = out.join(format!("{}{}{}", MANIFEST.0, share.suffix, MANIFEST.1));
+    take_folder(out, &manifest)?;
     manifest.write(&path)?;
 
-    let outcomes: Vec<Mutex<Option<Outcome>>> = (0..batch.count).map(|_| Mutex::new(None)).collect();
+    let indices: Vec<usize> = (0..batch.count).filter(|index| (share.holds)(&rollout_name(*index))).collect();
+    let outcomes: Vec<Mutex<Option<Outcome>>> = indices.iter().map(|_| Mutex::new(None)).collect();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let problem = Mutex::new(None);
     let tell = |index: usize, outcome: Outcome| {
-        progress(&match &outcome {
-            Outcome::Made(_) => Progress::Made,
-            Outcome::Kept(_) => Progress::Kept,
+        let told = progress(&match &outcome {
+            Outcome::Made(rollout) => Progress::Made { file: &rollout.file },
+            Outcome::Kept(rollout) => Progress::Kept { file: &rollout.file },
             Outcome::Failed(failure) => Progress::Failed { failure },
         });
-        *outcomes[index].lock().expect("no thread panics while it stores") = Some(outcome);
+        if told.is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let at = indices.binary_search(&index).expect("only rollouts of the share are made");
+        *outcomes[at].lock().expect("no thread panics while it stores") = Some(outcome);
     };
-    let threads = threads.clamp(1, batch.count);
+    let threads = threads.clamp(1, indices.len().max(1));
     // As many for each thread, so that none is left with the last ones.
-    let together = batch.count.div_ceil(threads).min(TOGETHER);
+    let together = indices.len().div_ceil(threads).clamp(1, TOGETHER);
     let work = || -> Result<(), BatchError> {
         while !stop.load(Ordering::Relaxed) {
             let first = next.fetch_add(together, Ordering::Relaxed);
-            if first >= batch.count {
+            if first >= indices.len() {
                 break;
             }
             let mut asked = Vec::with_capacity(together);
-            for index in first..(first + together).min(batch.count) {
+            for &index in &indices[first..(first + together).min(indices.len())] {
                 match batch.ask(index, scene, out)? {
                     Ok(rollout) => asked.push(rollout),
                     Err(kept) => tell(index, Outcome::Kept(kept)),
@@ -152,6 +182,9 @@ pub fn run(
     if let Some(error) = problem.into_inner().expect("all threads have joined") {
         return Err(error);
     }
+    if stop.into_inner() {
+        return Err(BatchError::Stopped);
+    }
     let mut made = 0;
     for outcome in outcomes {
         let outcome = outcome.into_inner().expect("all threads have joined");
@@ -169,7 +202,7 @@ pub fn run(
 }
 
 /// Makes the folder, or sees that the batch in it is this one.
-fn take_folder(out: &Path, path: &Path, asked: &Manifest) -> Result<(), BatchError> {
+fn take_folder(out: &Path, asked: &Manifest) -> Result<(), BatchError> {
     let io = |action, source| BatchError::Io {
         action,
         path: out.to_path_buf(),
@@ -177,15 +210,29 @@ fn take_folder(out: &Path, path: &Path, asked: &Manifest) -> Result<(), BatchErr
         remedy: "give a folder that can be written with --out",
     };
     std::fs::create_dir_all(out).map_err(|source| io("creating the folder", source))?;
-    let Some(there) = Manifest::read(path)? else {
-        // One that was killed while it wrote its first manifest has left nothing else.
-        pomp_files::remove_abandoned(out).map_err(|source| io("listing", source))?;
-        let mut files = std::fs::read_dir(out).map_err(|source| io("listing", source))?;
-        return match files.next() {
-            None => Ok(()),
-            Some(_) => Err(BatchError::NotABatch { folder: out.to_path_buf() }),
-        };
-    };
+    pomp_files::remove_abandoned(out).map_err(|source| io("listing", source))?;
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(out).map_err(|source| io("listing", source))? {
+        let name = entry.map_err(|source| io("listing", source))?.file_name().to_string_lossy().into_owned();
+        // Another share may be writing its first manifest just now.
+        if !name.starts_with(PARTIAL) {
+            names.push(name);
+        }
+    }
+    let is_manifest = |name: &&String| name.starts_with(MANIFEST.0) && name.ends_with(MANIFEST.1);
+    if !names.is_empty() && !names.iter().any(|name| is_manifest(&name)) {
+        return Err(BatchError::NotABatch { folder: out.to_path_buf() });
+    }
+    for name in names.iter().filter(is_manifest) {
+        if let Some(there) = Manifest::read(&out.join(name))? {
+            check_same(out, &there, asked)?;
+        }
+    }
+    Ok(())
+}
+
+/// That the batch which is there is the one that is asked for, or the beginning of it.
+fn check_same(out: &Path, there: &Manifest, asked: &Manifest) -> Result<(), BatchError> {
     let other = |what: &str, there: &Value, asked: &Value| BatchError::OtherBatch {
         folder: out.to_path_buf(),
         what: what.to_owned(),
@@ -231,7 +278,10 @@ fn first_difference<'a>(key: &str, a: &'a Value, b: &'a Value) -> Option<(String
 
 impl Batch<'_> {
     /// Its manifest before the first rollout.
-    fn new_manifest(&self) -> Result<Manifest, BatchError> {
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub fn new_manifest(&self) -> Result<Manifest, BatchError> {
         let fields = Fields::root();
         fields.within("seconds", self.seconds, (Bound::Excluded(0.0), Bound::Included(LONGEST_S)))?;
         let counts = self.count > 0 && self.first_seed.checked_add(self.count as u64).is_some();
@@ -262,7 +312,7 @@ impl Batch<'_> {
         scene: &(dyn Fn(u64) -> Result<Scene, BatchError> + Sync),
         out: &Path,
     ) -> Result<Result<Asked, ManifestRollout>, BatchError> {
-        let file = format!("rollout_{index:04}.npz");
+        let file = format!("{}.npz", rollout_name(index));
         let seed = self.first_seed + index as u64;
         let path = out.join(&file);
         let scene = scene(seed)?;
@@ -282,7 +332,7 @@ impl Batch<'_> {
         networks: &Networks,
         tell: &dyn Fn(usize, Outcome),
     ) -> Result<(), BatchError> {
-        let names: Vec<String> = asked.iter().map(|one| format!("rollout_{:04}", one.index)).collect();
+        let names: Vec<String> = asked.iter().map(|one| rollout_name(one.index)).collect();
         let recipes: Vec<(&RolloutRecipe, &str)> =
             asked.iter().zip(&names).map(|(one, name)| (&one.recipe, name.as_str())).collect();
         let made = RolloutRecipe::run_together(&recipes, self.model, networks);
@@ -318,6 +368,11 @@ impl Row {
             warnings: Vec::new(),
         })
     }
+}
+
+/// Name of the rollout of this index.
+pub fn rollout_name(index: usize) -> String {
+    format!("rollout_{index:04}")
 }
 
 /// The rollout that is there, if it is whole.

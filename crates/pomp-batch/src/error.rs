@@ -72,6 +72,15 @@ pub enum BatchError {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// The caller stopped it.
+    #[error("stopped before the last rollout; the same batch again goes on from there")]
+    Stopped,
+    /// Manifests of shares that are not of one batch.
+    #[error("the manifests to merge are {reason}")]
+    OtherShares {
+        /// What they are instead.
+        reason: &'static str,
+    },
     /// A rollout could not be written.
     #[error(transparent)]
     Format(#[from] pomp_formats::FormatError),

@@ -5,7 +5,8 @@
 //! rollout does is a [`Scene`] of its seed: a given one, or one that [`RandomScenes`] draws (ground, command, pushes).
 //!
 //! The same batch gives the same bytes with any number of threads, in one go or in several: a batch that was interrupted
-//! goes on where it was, and one of other settings is refused in the same folder.
+//! goes on where it was, and one of other settings is refused in the same folder. Several processes share one with a
+//! [`Share`] each; [`Manifest::merged`] is the manifest of the whole.
 //!
 //! It measures nothing: `pomp-eval` does, from the files.
 
@@ -15,7 +16,7 @@ mod manifest;
 mod random;
 mod scene;
 
-pub use batch::{Batch, BatchReport, Progress, run};
+pub use batch::{Batch, BatchReport, Progress, Share, rollout_name, run};
 pub use error::BatchError;
 pub use manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout};
 pub use random::{DirectionFrom, GroundShape, RandomGround, RandomPushes, RandomScenes};

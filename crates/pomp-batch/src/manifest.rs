@@ -91,13 +91,49 @@ impl Manifest {
             .map_err(|error| BatchError::BadManifest { path: path.to_path_buf(), reason: error.to_string() })
     }
 
+    /// The manifest of the whole, of those of all its shares, as one run would have written it.
+    ///
+    /// # Errors
+    /// [`BatchError::OtherShares`] without shares, where they are not of one batch, and where rollouts are missing or there twice.
+    pub fn merged(shares: Vec<Self>) -> Result<Self, BatchError> {
+        let other = |reason| BatchError::OtherShares { reason };
+        let mut shares = shares.into_iter();
+        let mut whole = shares.next().ok_or_else(|| other("none"))?;
+        for share in shares {
+            let same = (&share.made_by, &share.config_hash, share.count)
+                == (&whole.made_by, &whole.config_hash, whole.count);
+            if !same {
+                return Err(other("of different batches"));
+            }
+            whole.clips.extend(share.clips);
+            whole.failures.extend(share.failures);
+        }
+        whole.clips.sort_by_key(|rollout| rollout.seed);
+        // Longer names have larger numbers.
+        whole.failures.sort_by(|a, b| (a.input.len(), &a.input).cmp(&(b.input.len(), &b.input)));
+        let mut files: Vec<&str> = whole.clips.iter().map(|rollout| rollout.file.as_str()).collect();
+        files.extend(whole.failures.iter().map(|failure| failure.input.as_str()));
+        files.sort_unstable();
+        files.dedup();
+        if files.len() != whole.count || whole.clips.len() + whole.failures.len() != whole.count {
+            return Err(other("not those of all rollouts, each once"));
+        }
+        Ok(whole)
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
+        json.push('\n');
+        json
+    }
+
     /// Writes it whole or not at all.
     ///
     /// # Errors
     /// The folder cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), BatchError> {
-        let mut json = serde_json::to_string_pretty(self).expect("a manifest is plain data");
-        json.push('\n');
+        let json = self.to_json();
         Ok(pomp_formats::write_atomically(path, |file| file.write_all(json.as_bytes()))?)
     }
 }

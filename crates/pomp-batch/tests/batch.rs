@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
-use pomp_batch::{Batch, BatchError, BatchReport, Progress, RandomScenes, run};
+use pomp_batch::{Batch, BatchError, BatchReport, Manifest, Progress, RandomScenes, Share, run};
 use pomp_embedded::{Device, Model};
 use pomp_generator::{GeneratorConfig, replay};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +40,7 @@ fn batch(count: usize) -> Batch<'static> {
 fn make(batch: &Batch<'_>, out: &Path, threads: usize) -> Result<BatchReport, BatchError> {
     let scenes = scenes();
     let scene = |seed| scenes.draw(seed, batch.seconds, &model().description.body_names);
-    run(batch, &scene, out, threads, &|_| ())
+    run(batch, &scene, &Share::whole(), out, threads, &|_| ControlFlow::Continue(()))
 }
 
 /// Every file of a folder.
@@ -69,13 +70,14 @@ fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
     let progress = [const { AtomicUsize::new(0) }; 3];
     let scenes = scenes();
     let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
-    let report = run(&batch(4), &scene, &broken, 2, &|now| {
+    let report = run(&batch(4), &scene, &Share::whole(), &broken, 2, &|now| {
         let at = match now {
-            Progress::Made => 0,
-            Progress::Kept => 1,
+            Progress::Made { .. } => 0,
+            Progress::Kept { .. } => 1,
             Progress::Failed { .. } => 2,
         };
         progress[at].fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
     })
     .unwrap();
     assert_eq!(progress.map(AtomicUsize::into_inner), [3, 1, 0]);
@@ -88,6 +90,49 @@ fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
     for (index, clip) in report.manifest.clips.iter().enumerate() {
         assert_eq!(clip.seed, 5 + index as u64);
     }
+}
+
+#[test]
+fn shares_of_several_processes_are_the_bytes_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, shared] = ["one", "shared"].map(|name| folder.path().join(name));
+    make(&batch(5), &one, 2).unwrap();
+    let scenes = scenes();
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let is_second = |name: &str| name.ends_with(['1', '4']);
+    let first: Share<'_> = Share { suffix: "_0_of_2".to_owned(), holds: &|name| !is_second(name) };
+    let second: Share<'_> = Share { suffix: "_1_of_2".to_owned(), holds: &is_second };
+    let on = |_: &Progress<'_>| ControlFlow::Continue(());
+    let parts = [first, second].map(|share| run(&batch(5), &scene, &share, &shared, 2, &on).unwrap());
+    assert_eq!(parts.each_ref().map(|part| part.made), [3, 2]);
+    let merged = Manifest::merged(parts.map(|part| part.manifest).into()).unwrap();
+    assert_eq!(merged.to_json().as_bytes(), contents(&one)["manifest.json"]);
+    let whole = make(&batch(5), &shared, 1).unwrap();
+    assert_eq!(whole.made, 0, "the whole finds what its shares have made");
+    let mut there = contents(&shared);
+    there.remove("manifest_0_of_2.json").unwrap();
+    there.remove("manifest_1_of_2.json").unwrap();
+    assert!(there == contents(&one));
+    for wrong in [vec![], vec![whole.manifest.clone(), whole.manifest]] {
+        let error = Manifest::merged(wrong).expect_err("not one batch");
+        assert!(matches!(error, BatchError::OtherShares { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_batch_that_is_stopped_says_so_and_goes_on_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenes = scenes();
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let stop = |_: &Progress<'_>| ControlFlow::Break(());
+    let stopped = run(&Batch { seconds: 0.1, ..batch(20) }, &scene, &Share::whole(), folder.path(), 1, &stop);
+    assert!(matches!(stopped, Err(BatchError::Stopped)));
+    let made = contents(folder.path()).len() - 1;
+    assert!((1..20).contains(&made), "{made}");
+    let on = |_: &Progress<'_>| ControlFlow::Continue(());
+    let report =
+        run(&Batch { seconds: 0.1, ..batch(20) }, &scene, &Share::whole(), folder.path(), 2, &on).unwrap();
+    assert_eq!(report.made, 20 - made);
 }
 
 #[test]
@@ -112,7 +157,8 @@ fn rejects_a_folder_of_another_batch_naming_the_setting() {
     let mut other = scenes();
     other.controls = vec![pomp_generator::Preset::Stand];
     let scene = |seed| other.draw(seed, 0.5, &model().description.body_names);
-    let error = run(&batch(2), &scene, out, 1, &|_| ()).expect_err("other scenes");
+    let error = run(&batch(2), &scene, &Share::whole(), out, 1, &|_| ControlFlow::Continue(()))
+        .expect_err("other scenes");
     assert!(matches!(error, BatchError::OtherRollout { .. }), "{error}");
     assert_eq!(contents(out)["rollout_0001.npz"], before["rollout_0001.npz"]);
 }
@@ -158,7 +204,8 @@ fn a_rollout_that_fails_is_told_and_the_others_are_made() {
         }
         Ok(scene)
     };
-    let report = run(&batch(3), &scene, folder.path(), 2, &|_| ()).unwrap();
+    let report =
+        run(&batch(3), &scene, &Share::whole(), folder.path(), 2, &|_| ControlFlow::Continue(())).unwrap();
     assert_eq!((report.made, report.manifest.failures.len()), (2, 1));
     assert_eq!(report.manifest.failures[0].input, "rollout_0001.npz");
     assert!(report.manifest.failures[0].error.contains("not finite"), "{:?}", report.manifest.failures);

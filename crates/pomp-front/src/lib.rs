@@ -2,7 +2,7 @@
 //!
 //! [`motion_file`] reads a motion from whatever file it is in, [`model`] finds a model, [`terrain`] a ground, [`control`] a command
 //! and [`pushes`] what disturbs a rollout; [`config_file`] puts configurations together. [`rollout::RolloutRequest`] makes a
-//! `RolloutRecipe` of such words. [`measure`] measures a motion on the ground that it stands on, and [`picture`] draws it in the
+//! `RolloutRecipe` of such words, [`batch::Scenes`] the scenes of many. [`measure`] measures a motion on the ground that it stands on, and [`picture`] draws it in the
 //! format of a file's ending.
 //!
 //! Errors are for people, so they are `anyhow`'s, with the causes of the crates below; [`errors::told`] is their one sentence. The
@@ -10,6 +10,7 @@
 //!
 //! It prints nothing and knows no command.
 
+pub mod batch;
 pub mod config_file;
 pub mod control;
 pub mod errors;

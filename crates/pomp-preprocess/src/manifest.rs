@@ -4,6 +4,7 @@ use crate::journal::ManifestEntry;
 use crate::{PreprocessConfig, PreprocessError};
 use pomp_files::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A clip that failed.
@@ -30,6 +31,48 @@ pub struct Manifest {
     pub failures: Vec<Failure>,
 }
 
+impl Manifest {
+    /// One manifest of several, as one run would have written it. Where more than one tell of an input, the last of them counts;
+    /// with `inputs` those of other inputs are left out.
+    ///
+    /// # Errors
+    /// [`PreprocessError::BadConfig`] without manifests, or where they are not of one configuration and version.
+    pub fn merged(parts: Vec<Self>, inputs: Option<&[PathBuf]>) -> Result<Self, PreprocessError> {
+        let bad = |reason: &str| PreprocessError::BadConfig { reason: reason.to_owned() };
+        let same = |a: &Self, b: &Self| (&a.made_by, &a.config_hash) == (&b.made_by, &b.config_hash);
+        let mut told: BTreeMap<PathBuf, (Vec<ManifestEntry>, Vec<Failure>)> = BTreeMap::new();
+        let mut whole: Option<Self> = None;
+        for mut part in parts {
+            if whole.as_ref().is_some_and(|whole| !same(whole, &part)) {
+                return Err(bad("the manifests to merge are of different configurations or versions"));
+            }
+            let mut of_part: BTreeMap<PathBuf, (Vec<ManifestEntry>, Vec<Failure>)> = BTreeMap::new();
+            for clip in part.clips.drain(..) {
+                of_part.entry(clip.input.clone()).or_default().0.push(clip);
+            }
+            for failure in part.failures.drain(..) {
+                of_part.entry(failure.input.clone()).or_default().1.push(failure);
+            }
+            told.extend(of_part);
+            whole.get_or_insert(part);
+        }
+        let mut whole = whole.ok_or_else(|| bad("there are no manifests to merge"))?;
+        told.retain(|input, _| inputs.is_none_or(|inputs| inputs.contains(input)));
+        for (clips, failures) in told.into_values() {
+            whole.clips.extend(clips);
+            whole.failures.extend(failures);
+        }
+        whole.clips.sort_by(|a, b| a.name.cmp(&b.name));
+        whole.failures.sort_by(|a, b| a.input.cmp(&b.input));
+        Ok(whole)
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a manifest is plain data")
+    }
+}
+
 /// Hash of a configuration and of this version, as stored in every result.
 pub fn config_hash(config: &PreprocessConfig) -> String {
     let json = serde_json::to_string(config).expect("a config is plain data");
@@ -37,7 +80,10 @@ pub fn config_hash(config: &PreprocessConfig) -> String {
 }
 
 /// The hash of a configuration with the contents of the files that it names.
-pub(crate) fn hash_with_files(config: &PreprocessConfig) -> Result<String, PreprocessError> {
+///
+/// # Errors
+/// One of these files cannot be read.
+pub fn hash_with_files(config: &PreprocessConfig) -> Result<String, PreprocessError> {
     let hash = config_hash(config);
     let files = config.falls.clips();
     if files.is_empty() {

@@ -31,11 +31,24 @@ impl Part {
 
     /// Whether `input` belongs to this part.
     pub fn holds(&self, input: &Input) -> bool {
-        Digest::of(&input.name).number() % self.ranks as u64 == self.rank as u64
+        self.holds_name(&input.name)
+    }
+
+    /// Whether what has this name (a clip, or a rollout of a batch) belongs to this part.
+    pub fn holds_name(&self, name: &str) -> bool {
+        Self::rank_of(name, self.ranks) == self.rank
+    }
+
+    /// Rank, of so many, that what has this name belongs to.
+    ///
+    /// # Panics
+    /// There are no ranks.
+    pub fn rank_of(name: &str, ranks: usize) -> usize {
+        (Digest::of(name).number() % ranks as u64) as usize
     }
 
     /// What the names of this part's own files end with, empty for the whole.
-    pub(crate) fn suffix(&self) -> String {
+    pub fn suffix(&self) -> String {
         if self.ranks == 1 { String::new() } else { format!("_{}_of_{}", self.rank, self.ranks) }
     }
 }

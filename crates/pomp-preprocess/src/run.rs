@@ -94,7 +94,7 @@ pub fn run_part(
         clips,
         failures,
     };
-    let json = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
+    let json = manifest.to_json();
     let file = format!("manifest{}.json", part.suffix());
     write_atomically(&out.join(file), |file| file.write_all(json.as_bytes()))?;
     Ok(manifest)

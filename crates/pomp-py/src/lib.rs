@@ -11,13 +11,16 @@
 
 mod arguments;
 mod arrays;
+mod batch;
 mod closable;
 mod errors;
+mod export;
 mod generator;
 mod interrupt;
 mod model;
 mod motion;
 mod preprocess;
+mod progress;
 mod recording;
 mod rollout;
 mod step;
@@ -25,10 +28,15 @@ mod terrain;
 mod vec_generator;
 mod vec_step;
 mod vec_tracker;
+mod windows;
 
 /// The module `pomp._native`.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::batch::generate_many;
+    #[pymodule_export]
+    use crate::export::export_folder;
     #[pymodule_export]
     use crate::generator::{PyGenerator, PySnapshot};
     #[pymodule_export]
@@ -36,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::motion::{PyClip, contact_impulses, evaluate, fit_terrain, read_bvh};
     #[pymodule_export]
-    use crate::preprocess::preprocess;
+    use crate::preprocess::{_merged_manifest, _preprocessing_hash, preprocess, rank_of};
     #[pymodule_export]
     use crate::recording::{PyRecording, load, metrics, render};
     #[pymodule_export]
@@ -51,6 +59,8 @@ mod _native {
     use crate::vec_step::PyVecStep;
     #[pymodule_export]
     use crate::vec_tracker::PyVecTracker;
+    #[pymodule_export]
+    use crate::windows::PyWindows;
     use pomp_generator::{FRAME_RATE_HZ, Preset};
     use pomp_motion::Gait;
     use pyo3::prelude::*;

@@ -2,16 +2,11 @@
 
 use crate::arguments::config;
 use crate::arrays::plain;
-use crate::errors::OrRaise;
-use crate::interrupt::PATIENCE;
-use pomp_preprocess::{
-    Manifest, OnFailure, Part, PreprocessConfig, PreprocessError, Progress, find_inputs, run_part,
-};
+use crate::errors::{OrRaise, wrong};
+use crate::progress::{Event, watched};
+use pomp_preprocess::{Manifest, OnFailure, Part, PreprocessConfig, Progress, find_inputs, run_part};
 use pyo3::prelude::*;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 /// Preprocesses motion files into a folder of recordings, as `pomp preprocess` does.
 ///
@@ -25,6 +20,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 ///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     rigs: Rig maps of your own (.toml), tried before the built-in ones.
 ///     strict: Stop at the first clip that fails; else it is told in the result, and the others go on.
+///     rank: Do only the clips of this rank, from 0, by hash of the clip's name; with `ranks`. When all ranks are done, a call without
+///         them writes the manifest of the whole.
+///     ranks: Number of ranks.
 ///     progress: Called after each clip as progress(done, total, path, error), where error is None or a text. An exception in it stops
 ///         the run.
 ///
@@ -32,7 +30,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 ///     The manifest that is also in OUT/manifest.json: `clips`, each with name, file, gaits, ground, replay and impulse figures, and
 ///     `failures`.
 #[pyfunction]
-#[pyo3(signature = (inputs, out, *, config=None, settings=None, rigs=Vec::new(), strict=false, progress=None))]
+#[pyo3(signature = (inputs, out, *, config=None, settings=None, rigs=Vec::new(), strict=false, rank=None, ranks=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn preprocess<'py>(
     py: Python<'py>,
@@ -42,6 +40,8 @@ pub fn preprocess<'py>(
     settings: Option<&Bound<'py, PyAny>>,
     rigs: Vec<PathBuf>,
     strict: bool,
+    rank: Option<usize>,
+    ranks: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let config: PreprocessConfig = self::config(config, settings)?;
@@ -52,85 +52,61 @@ pub fn preprocess<'py>(
     let rigs = pomp_front::motion_file::rigs(&rigs).or_raise()?;
     let inputs = py.detach(|| find_inputs(&inputs)).or_raise()?;
     let on_failure = if strict { OnFailure::Stop } else { OnFailure::Skip };
-    let total = inputs.len();
+    let part = part(rank, ranks)?;
+    let total = inputs.iter().filter(|input| part.holds(input)).count();
     let manifest = watched(py, progress.as_ref(), total, |tell| {
-        run_part(&inputs, Part::WHOLE, &out, &config, &rigs, on_failure, tell)
+        let told = |event: &Progress| {
+            tell(match event {
+                Progress::Done { input } => Event { path: input.display().to_string(), error: None },
+                Progress::Failed(failure) => {
+                    Event { path: failure.input.display().to_string(), error: Some(failure.error.clone()) }
+                }
+            })
+        };
+        run_part(&inputs, part, &out, &config, &rigs, on_failure, &told)
     })?;
     plain(py, &manifest)
 }
 
-/// What a run tells the thread that waits for it.
-type Tell<'a> = &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync);
-
-/// Runs `work` in a thread of its own, while this one calls `progress` and watches for signals; either can stop it.
-fn watched(
-    py: Python<'_>,
-    progress: Option<&Py<PyAny>>,
-    total: usize,
-    work: impl FnOnce(Tell<'_>) -> Result<Manifest, PreprocessError> + Send,
-) -> PyResult<Manifest> {
-    let (send, receive) = channel::<Progress>();
-    let (outcome, raised) = py.detach(move || {
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let stop = &stop;
-            let worker = scope.spawn(move || {
-                let tell = |event: &Progress| {
-                    // The other end listens until this one is gone.
-                    let _heard = send.send(event.clone());
-                    if stop.load(Ordering::Relaxed) {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                };
-                work(&tell)
-            });
-            let raised = listen(&receive, progress, total, stop);
-            (worker.join(), raised)
-        })
-    });
-    match (outcome, raised) {
-        (Err(panic), _) => std::panic::resume_unwind(panic),
-        (Ok(_), Some(raised)) => Err(raised),
-        (Ok(result), None) => result.or_raise(),
+/// The part of the work that `rank` of `ranks` does; everything without them.
+pub fn part(rank: Option<usize>, ranks: Option<usize>) -> PyResult<Part> {
+    match (rank, ranks) {
+        (None, None) => Ok(Part::WHOLE),
+        (Some(rank), Some(ranks)) => Part::new(rank, ranks).map_err(|error| wrong(error.to_string())),
+        _ => Err(wrong("rank and ranks: give both or none".to_owned())),
     }
 }
 
-/// Hears every event until the run has ended, and gives the first exception.
-fn listen(
-    receive: &Receiver<Progress>,
-    progress: Option<&Py<PyAny>>,
-    total: usize,
-    stop: &AtomicBool,
-) -> Option<PyErr> {
-    let mut raised = None;
-    let mut done = 0;
-    loop {
-        let event = match receive.recv_timeout(PATIENCE) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return raised,
-        };
-        done += usize::from(event.is_some());
-        if raised.is_none() {
-            raised = Python::attach(|py| {
-                py.check_signals()?;
-                match (&event, progress) {
-                    (Some(event), Some(progress)) => call(py, progress, done, total, event),
-                    _ => Ok(()),
-                }
-            })
-            .err();
-            stop.store(raised.is_some(), Ordering::Relaxed);
-        }
+/// Rank, of `ranks`, that does the clip of this name (of its file, without folder and ending) or the rollout of this name
+/// ("rollout_0007"): what `rank` and `ranks` of `preprocess` and `generate_many`, and `--rank` and `--ranks`, share the work by.
+#[pyfunction]
+pub fn rank_of(name: &str, ranks: usize) -> PyResult<usize> {
+    if ranks == 0 {
+        return Err(wrong("ranks = 0: give 1 or more".to_owned()));
     }
+    Ok(Part::rank_of(name, ranks))
 }
 
-fn call(py: Python<'_>, progress: &Py<PyAny>, done: usize, total: usize, event: &Progress) -> PyResult<()> {
-    let (path, error) = match event {
-        Progress::Done { input } => (input, None),
-        Progress::Failed(failure) => (&failure.input, Some(failure.error.as_str())),
-    };
-    progress.call1(py, (done, total, path.display().to_string(), error)).map(|_| ())
+/// The hash by which the results of a configuration are known.
+#[pyfunction]
+#[pyo3(signature = (config=None, settings=None))]
+pub fn _preprocessing_hash(config: Option<PathBuf>, settings: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    let config: PreprocessConfig = self::config(config, settings)?;
+    pomp_preprocess::hash_with_files(&config).or_raise()
+}
+
+/// The text of one manifest of those of several parts: of rollouts, or else of clips, of these inputs.
+#[pyfunction]
+pub fn _merged_manifest(
+    texts: Vec<String>,
+    of_rollouts: bool,
+    inputs: Option<Vec<PathBuf>>,
+) -> PyResult<String> {
+    if of_rollouts {
+        let parts =
+            texts.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>().or_raise()?;
+        return Ok(pomp_batch::Manifest::merged(parts).or_raise()?.to_json());
+    }
+    let parts = texts.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>().or_raise()?;
+    Ok(Manifest::merged(parts, inputs.as_deref()).or_raise()?.to_json())
 }

@@ -76,7 +76,8 @@ pub fn generate(
     Ok(PyRecording::new(signals.or(recording.or_raise())?))
 }
 
-fn within(what: &str, given: Option<f32>, low: f32, high: f32, unit: &str) -> PyResult<Option<f32>> {
+/// A number that was given, if it is within its range.
+pub fn within(what: &str, given: Option<f32>, low: f32, high: f32, unit: &str) -> PyResult<Option<f32>> {
     match given {
         Some(value) if !(low..=high).contains(&value) => {
             Err(crate::errors::wrong(format!("{what} = {value}: give a number from {low} to {high} {unit}")))

@@ -44,3 +44,21 @@ def clips(program, tmp_path_factory):
 def bvh(clips):
     """The first of them."""
     return sorted(clips.glob("*.bvh"))[0]
+
+
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory):
+    """The clips of the repository, preprocessed without mirror images: 24 s of motion in six recordings."""
+    folder = tmp_path_factory.mktemp("recordings")
+    manifest = pomp.preprocess(ROOT / "data" / "clips", folder, settings={"mirror": False})
+    assert len(manifest["clips"]) == 6 and manifest["failures"] == []
+    return folder
+
+
+def contents(folder):
+    """The bytes of the files of a folder but journals and what is named after a rank, by name."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".jsonl" and "_of_" not in path.name
+    }

@@ -63,6 +63,12 @@ pub fn count_recordings(folder: &Path) -> Result<usize, TrainError> {
     Ok(recordings_in(folder)?.len())
 }
 
+/// Frames at the ends of a clip that the phases of `model` are not read at.
+pub(crate) fn edge_of(model: &Model) -> Result<usize, TrainError> {
+    let edge = model.description.config.get("phase_edge_frames").and_then(serde_json::Value::as_u64);
+    edge.and_then(|edge| usize::try_from(edge).ok()).ok_or(TrainError::ModelWithoutEdge)
+}
+
 struct PhaseReader<'a> {
     model: &'a Model,
     encoder: WindowEncoder,
@@ -72,8 +78,7 @@ struct PhaseReader<'a> {
 
 impl<'a> PhaseReader<'a> {
     fn new(model: &'a Model) -> Result<Self, TrainError> {
-        let edge = model.description.config.get("phase_edge_frames").and_then(serde_json::Value::as_u64);
-        let edge = edge.and_then(|edge| usize::try_from(edge).ok()).ok_or(TrainError::ModelWithoutEdge)?;
+        let edge = edge_of(model)?;
         Ok(Self { model, encoder: WindowEncoder::new(&model.phase.encoder), edge, hash: hash(model, edge)? })
     }
 

@@ -8,6 +8,7 @@
 //! Batches depend on the seed and the step alone, so a run that was stopped and resumed equals one that was not. What receives
 //! the reports may ask a training to stop after any step; a kinematic stage that is stopped between two of its checkpoints
 //! goes on with new rollouts, and so differs from one that ran through. A resumed stage may have more steps than it began with.
+//! [`Windows`] gives the examples of the kinematic stage to trainings elsewhere.
 //! [`report_kinematic`] measures a trained kinematic module on clips that it has not seen.
 //! [`rehearse`] says beforehand how large the networks are and how long it will take.
 
@@ -41,6 +42,7 @@ mod sampler;
 mod shards;
 mod stable_ids;
 mod step_rng;
+mod windows;
 
 // For this crate's bench.
 #[doc(hidden)]
@@ -62,3 +64,4 @@ pub use kinematic_report::{
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use run::{Start, train};
+pub use windows::{WindowStates, Windows};

@@ -7,6 +7,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// Where examples are drawn from, with their odds.
+#[derive(Debug)]
 pub(crate) struct Sampler {
     /// Clip, frame.
     examples: Vec<(u32, u32)>,

@@ -19,6 +19,7 @@ A character is moved frame by frame by a `Generator`, many at once by a `VecGene
 """
 
 from ._errors import Error, FileError, InputError, MissingFileError
+from ._front import export, generate_many, load, preprocess, save
 from ._native import (
     CONTROLS,
     FRAME_RATE_HZ,
@@ -34,14 +35,14 @@ from ._native import (
     VecGenerator,
     VecStep,
     VecTracker,
+    Windows,
     __version__,
     contact_impulses,
     evaluate,
     fit_terrain,
     generate,
-    load,
     metrics,
-    preprocess,
+    rank_of,
     read_bvh,
     render,
     terrain,
@@ -66,15 +67,20 @@ __all__ = [
     "VecGenerator",
     "VecStep",
     "VecTracker",
+    "Windows",
     "__version__",
     "contact_impulses",
     "evaluate",
+    "export",
     "fit_terrain",
     "generate",
+    "generate_many",
     "load",
     "metrics",
     "preprocess",
+    "rank_of",
     "read_bvh",
     "render",
+    "save",
     "terrain",
 ]

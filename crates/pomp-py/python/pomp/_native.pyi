@@ -310,6 +310,29 @@ class VecTracker:
     def terrain(self) -> Terrain: ...
     def __len__(self) -> int: ...
 
+class Windows:
+    def __new__(
+        cls,
+        folder: _Path,
+        *,
+        split: Literal["training", "held_out"] = "training",
+        states: Literal["clean", "replayed"] = "clean",
+        normalised: bool = False,
+        model: Model | _Path | None = None,
+        config: _Path | None = None,
+        settings: _Settings | None = None,
+    ) -> Windows: ...
+    def batch(self, indices: Sequence[int]) -> dict[str, _Floats]: ...
+    def place(self, index: int) -> tuple[str, int]: ...
+    def statistics(self) -> dict[str, _Floats]: ...
+    @property
+    def blocks(self) -> dict[str, dict[str, slice]]: ...
+    @property
+    def body_names(self) -> list[str]: ...
+    @property
+    def data_hash(self) -> str: ...
+    def __len__(self) -> int: ...
+
 def load(path: _Path) -> Recording: ...
 def read_bvh(
     path: _Path,
@@ -326,8 +349,33 @@ def preprocess(
     settings: _Settings | None = None,
     rigs: Sequence[_Path] = ...,
     strict: bool = False,
+    rank: int | None = None,
+    ranks: int | None = None,
     progress: Callable[[int, int, str, str | None], object] | None = None,
 ) -> dict[str, Any]: ...
+def rank_of(name: str, ranks: int) -> int: ...
+def generate_many(
+    count: int,
+    out: _Path,
+    *,
+    seconds: float = 10.0,
+    control: _Path | None = None,
+    terrain: _Path | None = None,
+    random: bool | _Path | None = None,
+    seed: int = 0,
+    pushes: Iterable[str] | None = None,
+    model: Model | _Path | None = None,
+    config: _Path | None = None,
+    settings: _Settings | None = None,
+    stature: float | None = None,
+    mass: float | None = None,
+    rank: int | None = None,
+    ranks: int | None = None,
+    threads: int | None = None,
+    dry_run: bool = False,
+    progress: Callable[[int, int, str, str | None], object] | None = None,
+) -> dict[str, Any]: ...
+def export(data: _Path, out: _Path, *, format: str = "parquet") -> dict[str, Any]: ...
 def fit_terrain(clip: Clip) -> Terrain: ...
 def contact_impulses(clip: Clip) -> Recording: ...
 def generate(

@@ -30,7 +30,8 @@ A path file has two waypoints or more, the first where the character starts; x (
   x = 2.0
   z = 8.0
 
-With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it.")]
+With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it. Several
+processes share a batch with --rank and --ranks; when all are done, the command without them writes the manifest of the whole.")]
 pub struct GenerateArguments {
     /// Model folder; without it the embedded compact model.
     #[arg(long, value_hint = ValueHint::DirPath)]
@@ -79,6 +80,12 @@ pub struct GenerateArguments {
     /// Threads, each of which makes up to eight rollouts together; without it one per core.
     #[arg(long, requires = "count", allow_negative_numbers = true, value_parser = numbers::count)]
     pub threads: Option<usize>,
+    /// Make only the rollouts of this rank, from 0; by hash of the rollout's name.
+    #[arg(long, requires = "ranks", allow_negative_numbers = true)]
+    pub rank: Option<usize>,
+    /// Number of ranks.
+    #[arg(long, requires_all = ["rank", "count"], allow_negative_numbers = true, value_parser = numbers::count)]
+    pub ranks: Option<usize>,
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! `pomp config`: configurations, where their values come from, and their schemas.
 
 use crate::cli::{ConfigKind, ConfigSchemaArguments, ConfigShowArguments, SchemaKind};
-use crate::command::{bench, generate_batch, generate_scene};
+use crate::command::{bench, generate_scene};
 use crate::{config_file, default_model};
 use anyhow::Result;
 use pomp_batch::RandomScenes;
@@ -25,7 +25,7 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
             resolved.show()
         }
         ConfigKind::Generate => config_file::over_defaults::<GeneratorConfig>(path, set)?.show(),
-        ConfigKind::Batch => resolve_whole::<RandomScenes>(generate_batch::origin(path), set)?.show(),
+        ConfigKind::Batch => resolve_whole::<RandomScenes>(pomp_front::batch::origin(path), set)?.show(),
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Physics => config_file::over_defaults::<DynamicConfig>(path, set)?.show(),

@@ -2,34 +2,23 @@
 
 use crate::cli::GenerateArguments;
 use crate::command::{generate, pushes, terrain};
+use crate::errors::misuse;
 use crate::progress::Progress;
 use crate::{errors, json};
 use anyhow::{Result, anyhow};
-use pomp_batch::{
-    BEYOND_S, Batch, BatchError, BatchReport, ManifestRollout, Progress as BatchProgress, RandomScenes,
-    Scene, TERRAIN_MARGIN_M,
-};
-use pomp_config::{Origin, resolve_whole};
+use pomp_batch::{Batch, BatchReport, ManifestRollout, Progress as BatchProgress};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::write_atomically;
-use pomp_front::control;
-use pomp_front::pushes::PushRequest;
-use pomp_generator::{ControlPlan, GeneratorConfig};
+use pomp_front::batch::{Scenes, with_share};
+use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
+use pomp_preprocess::Part;
 use pomp_terrain::HeightMap;
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// What is drawn where no file is given.
-const RANDOM: &str = include_str!("../../configs/batch.toml");
-
-/// Where the configuration of random rollouts comes from.
-pub fn origin(path: Option<&Path>) -> Origin<'_> {
-    path.map_or(Origin::BuiltIn { name: "configs/batch.toml", text: RANDOM }, Origin::File)
-}
 
 pub fn run(
     arguments: &GenerateArguments,
@@ -39,8 +28,15 @@ pub fn run(
 ) -> Result<ExitCode> {
     let threads =
         arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let scenes = Scenes::of(arguments, model)?;
-    let seconds = arguments.seconds;
+    let part = match (arguments.rank, arguments.ranks) {
+        (Some(rank), Some(ranks)) => Part::new(rank, ranks).map_err(|error| misuse!("{error}"))?,
+        _ => Part::WHOLE,
+    };
+    let (seconds, bodies) = (arguments.seconds, &model.description.body_names);
+    let scenes = match &arguments.random {
+        Some(file) => Scenes::random(file.as_deref(), bodies)?,
+        None => Scenes::given(&arguments.terrain, &arguments.control, &arguments.push, seconds, bodies)?,
+    };
     if let Scenes::Given { terrain, plan, pushes, .. } = &scenes {
         if pomp_terrain::preset(terrain).is_none() {
             let ground = terrain::find(terrain, arguments.seed)?;
@@ -50,28 +46,35 @@ pub fn run(
             terrain::say_what_a_seed_changes(terrain)?;
         }
     }
-    let bodies = &model.description.body_names;
     let batch =
         Batch { model, settings, seconds, first_seed: arguments.seed, count, scenes: scenes.settings() };
     let progress = Progress::new("generate", "rollouts", count);
     let clock = Instant::now();
     let scene = |seed| scenes.scene(seed, seconds, bodies);
-    let report = pomp_batch::run(&batch, &scene, &arguments.out, threads, &|event| {
+    let told = |event: &BatchProgress<'_>| {
         if let BatchProgress::Failed { failure } = event {
             tracing::warn!("{}: {}", failure.input, failure.error);
         }
         progress.step();
-    })?;
+        ControlFlow::Continue(())
+    };
+    let out = &arguments.out;
+    let report = with_share(part, |share| pomp_batch::run(&batch, &scene, share, out, threads, &told))?;
     let wall_s = clock.elapsed().as_secs_f64();
     drop(progress);
-    let measured = measure(arguments, &report, threads)?;
-    tell(arguments, &report, &measured, threads.min(count), wall_s)?;
+    let measured = measure(arguments, &report, part, threads)?;
+    tell(arguments, &report, &measured, part, threads.min(count), wall_s)?;
     Ok(errors::code_of(report.manifest.clips.len(), report.manifest.failures.len()))
 }
 
 /// Reads every rollout back, measures it and, where pictures are asked for and missing, draws it. The figures are also written
-/// to OUT/metrics.json.
-fn measure(arguments: &GenerateArguments, report: &BatchReport, threads: usize) -> Result<Vec<Metrics>> {
+/// to OUT/metrics.json, those of a part to a file that is named after it.
+fn measure(
+    arguments: &GenerateArguments,
+    report: &BatchReport,
+    part: Part,
+    threads: usize,
+) -> Result<Vec<Metrics>> {
     let (out, clips) = (&arguments.out, &report.manifest.clips);
     let progress =
         Progress::new(if arguments.pictures { "pictures" } else { "metrics" }, "rollouts", clips.len());
@@ -92,7 +95,8 @@ fn measure(arguments: &GenerateArguments, report: &BatchReport, threads: usize) 
     let measured = pool.install(|| clips.par_iter().map(measure).collect::<Result<Vec<Metrics>>>())?;
     let text =
         format!("{:#}\n", json::with_schema("rollout-metrics", &figures(&report.manifest.clips, &measured))?);
-    write_atomically(&out.join("metrics.json"), |file| file.write_all(text.as_bytes()))?;
+    let file = format!("metrics{}.json", part.suffix());
+    write_atomically(&out.join(file), |file| file.write_all(text.as_bytes()))?;
     Ok(measured)
 }
 
@@ -117,6 +121,7 @@ fn tell(
     arguments: &GenerateArguments,
     report: &BatchReport,
     measured: &[Metrics],
+    part: Part,
     threads: usize,
     wall_s: f64,
 ) -> Result<()> {
@@ -158,61 +163,10 @@ fn tell(
         );
     }
     let pictures = if arguments.pictures { ", their pictures" } else { "" };
-    println!("the rollouts{pictures}, metrics.json and manifest.json are in {}", arguments.out.display());
+    let part = part.suffix();
+    println!(
+        "the rollouts{pictures}, metrics{part}.json and manifest{part}.json are in {}",
+        arguments.out.display()
+    );
     Ok(())
-}
-
-/// Where scenes come from.
-enum Scenes {
-    /// Drawn from the seed.
-    Random(RandomScenes),
-    /// The same command for all, on the ground of the seed, with the pushes drawn from it.
-    Given { terrain: String, control: String, push: Vec<String>, plan: ControlPlan, pushes: Vec<PushRequest> },
-}
-
-impl Scenes {
-    fn of(arguments: &GenerateArguments, model: &Model) -> Result<Self> {
-        let bodies = &model.description.body_names;
-        if let Some(file) = &arguments.random {
-            let scenes: RandomScenes = resolve_whole(origin(file.as_deref()), &[])?.checked()?;
-            scenes.validate(bodies)?;
-            return Ok(Self::Random(scenes));
-        }
-        Ok(Self::Given {
-            terrain: arguments.terrain.clone(),
-            control: arguments.control.clone(),
-            push: arguments.push.clone(),
-            plan: control::find(&arguments.control, arguments.seconds + BEYOND_S)?,
-            pushes: pushes::pushes_of(&arguments.push, bodies, arguments.seconds)?,
-        })
-    }
-
-    /// What decides them, for the manifest.
-    fn settings(&self) -> Value {
-        match self {
-            Self::Random(scenes) => json!({ "random": scenes.to_json() }),
-            Self::Given { terrain, control, push, .. } => {
-                json!({ "terrain": terrain, "control": control, "push": push })
-            }
-        }
-    }
-
-    fn scene(&self, seed: u64, seconds: f32, bodies: &[String]) -> Result<Scene, BatchError> {
-        match self {
-            Self::Random(scenes) => scenes.draw(seed, seconds, bodies),
-            Self::Given { terrain, control, plan, pushes, .. } => Ok(Scene {
-                ground: name(terrain),
-                terrain: terrain::find_reaching(terrain, seed, plan.reach_m() + TERRAIN_MARGIN_M)
-                    .map_err(|error| BatchError::BadScene { seed, reason: errors::told(&error) })?,
-                control: name(control),
-                plan: plan.clone(),
-                pushes: pushes::draw(pushes, plan, seed),
-            }),
-        }
-    }
-}
-
-/// A preset's name, or a file's without its folder.
-fn name(given: &str) -> String {
-    Path::new(given).file_name().map_or_else(|| given.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -1,0 +1,144 @@
+//! Many rollouts into a folder.
+
+use crate::arguments::{config, name, seconds};
+use crate::arrays::plain;
+use crate::errors::{OrRaise, wrong};
+use crate::model;
+use crate::preprocess::part;
+use crate::progress::{Event, watched};
+use crate::rollout::within;
+use pomp_batch::{Batch, Progress};
+use pomp_front::batch::{Scenes, with_share};
+use pomp_front::rollout::set_body;
+use pomp_generator::GeneratorConfig;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+use std::path::PathBuf;
+
+/// Makes rollouts into a folder, as `pomp generate --count` does: OUT/rollout_0000.npz and so on with the seeds `seed`, `seed` + 1, …,
+/// and manifest.json. The files are the command's, byte by byte.
+///
+/// What was interrupted goes on when the same call is made again; a larger count adds to it.
+///
+/// Args:
+///     count: Number of rollouts.
+///     out: Folder of the results: new, empty, or with a batch of the same settings.
+///     seconds: Length of each; 60 frames a second.
+///     control: A preset, a path file (.toml), or a clip (.bvh, .glb, .npz) whose way is followed; "walk" without it.
+///     terrain: A preset or a file (.toml, .png, .npz); "hills" without it.
+///     random: True draws ground, command and pushes of each rollout from its seed as configs/batch.toml says, a file as that says.
+///         Not with control, terrain and pushes.
+///     seed: Seed of the first rollout.
+///     pushes: Pushes as the command line takes them, "5,Spine2,50,left"; ranges are drawn from the seed of each rollout.
+///     model: A Model or the folder of one; without it the embedded compact model.
+///     config: A configuration of the loop (.toml); without it the defaults.
+///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     stature: Height of the character, metres, 1.5 to 2.0.
+///     mass: Mass of the character, kg, 5 to 500.
+///     rank: Make only the rollouts of this rank, from 0, by hash of the rollout's name; with `ranks`. When all ranks are done, a call
+///         without them writes the manifest of the whole.
+///     ranks: Number of ranks.
+///     threads: Threads; without it one per core.
+///     dry_run: Make nothing, and return the manifest as it is before the first rollout.
+///     progress: Called after each rollout as progress(done, total, path, error), where error is None or a text. An exception in it,
+///         like Ctrl-C, stops the call after the rollouts that are under way.
+///
+/// Returns:
+///     The manifest that is also in OUT/manifest.json: `clips`, each with file, sha256, seed, ground, control and first_fall_s, and
+///     `failures`.
+#[pyfunction]
+#[pyo3(signature = (
+    count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, config=None, settings=None,
+    stature=None, mass=None, rank=None, ranks=None, threads=None, dry_run=false, progress=None
+))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub fn generate_many<'py>(
+    py: Python<'py>,
+    count: usize,
+    out: PathBuf,
+    seconds: f32,
+    control: Option<&Bound<'py, PyAny>>,
+    terrain: Option<&Bound<'py, PyAny>>,
+    random: Option<&Bound<'py, PyAny>>,
+    seed: u64,
+    pushes: Option<&Bound<'py, PyAny>>,
+    model: Option<&Bound<'py, PyAny>>,
+    config: Option<PathBuf>,
+    settings: Option<&Bound<'py, PyAny>>,
+    stature: Option<f32>,
+    mass: Option<f32>,
+    rank: Option<usize>,
+    ranks: Option<usize>,
+    threads: Option<usize>,
+    dry_run: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let seconds = self::seconds(seconds)?;
+    let mut settings: GeneratorConfig = self::config(config, settings)?;
+    set_body(
+        &mut settings,
+        within("stature", stature, 1.5, 2.0, "m")?,
+        within("mass", mass, 5.0, 500.0, "kg")?,
+    );
+    let part = part(rank, ranks)?;
+    if threads == Some(0) {
+        return Err(wrong("threads = 0: give 1 or more".to_owned()));
+    }
+    let model = model::find(model, py)?;
+    let bodies = &model.description.body_names;
+    let scenes = match drawn(random)? {
+        Some(_) if control.is_some() || terrain.is_some() || pushes.is_some() => {
+            return Err(wrong("random: it draws control, terrain and pushes; give none of them".to_owned()));
+        }
+        Some(file) => Scenes::random(file.as_deref(), bodies),
+        None => {
+            let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
+            let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
+            Scenes::given(&terrain, &control, &texts(pushes)?, seconds, bodies)
+        }
+    }
+    .or_raise()?;
+    let batch =
+        Batch { model: &model, settings, seconds, first_seed: seed, count, scenes: scenes.settings() };
+    if dry_run {
+        return plain(py, &batch.new_manifest().or_raise()?);
+    }
+    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let total = with_share(part, |share| {
+        (0..count).filter(|index| (share.holds)(&pomp_batch::rollout_name(*index))).count()
+    });
+    let report = watched(py, progress.as_ref(), total, |tell| {
+        let scene = |seed| scenes.scene(seed, seconds, bodies);
+        let told = |event: &Progress<'_>| {
+            tell(match event {
+                Progress::Made { file } | Progress::Kept { file } => {
+                    Event { path: out.join(file).display().to_string(), error: None }
+                }
+                Progress::Failed { failure } => Event {
+                    path: out.join(&failure.input).display().to_string(),
+                    error: Some(failure.error.clone()),
+                },
+            })
+        };
+        with_share(part, |share| pomp_batch::run(&batch, &scene, share, &out, threads, &told))
+    })?;
+    plain(py, &report.manifest)
+}
+
+/// Whether scenes are drawn, and from which file.
+fn drawn(random: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Option<PathBuf>>> {
+    match random {
+        None => Ok(None),
+        Some(given) if given.is_instance_of::<PyBool>() => Ok(given.is_truthy()?.then_some(None)),
+        Some(given) => Ok(Some(Some(PathBuf::from(name(given, "random")?)))),
+    }
+}
+
+/// Pushes as texts, which the manifest holds.
+fn texts(pushes: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(pushes) = pushes else { return Ok(Vec::new()) };
+    if pushes.is_instance_of::<PyString>() {
+        return Err(wrong("pushes: give a list of texts".to_owned()));
+    }
+    pushes.try_iter()?.map(|push| push?.extract::<String>()).collect()
+}
