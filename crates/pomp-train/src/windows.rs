@@ -161,7 +161,7 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinematic_stage::Rows;
+    use crate::rows::Rows;
     use pomp_model::KinematicDescription;
     use pomp_preprocess::{OnFailure, PreprocessConfig, find_inputs};
     use std::collections::BTreeMap;
