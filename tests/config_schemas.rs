@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 13] = [
     "preprocess",
     "train",
+    "controller",
+    "matching",
     "generate",
     "batch",
     "bench",
@@ -37,6 +39,8 @@ fn kind(name: &str) -> &'static str {
     match (folder, file) {
         ("ablations", _) => "train",
         ("bench", _) => "bench",
+        ("controllers", "matching.toml") => "matching",
+        ("controllers", _) => "controller",
         ("rigs", _) => "rig",
         ("scenes", _) => "scene",
         ("terrain", _) => "terrain",

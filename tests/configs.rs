@@ -4,13 +4,14 @@
 
 use pomp_batch::RandomScenes;
 use pomp_config::{Origin, resolve};
+use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, GroundMotion, LayersConfig};
 use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
-use pomp_train::TrainConfig;
+use pomp_train::{ControllerConfig, TrainConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -168,6 +169,22 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<TrainConfig>("compact.toml");
     assert_strict::<TrainConfig>("paper.toml");
     assert_strict::<TrainConfig>("paper_size.toml");
+    assert_strict::<ControllerConfig>("controllers/pfnn.toml");
+}
+
+#[test]
+fn the_configurations_of_controllers_spell_out_the_defaults_of_their_kind() {
+    let gated =
+        [ControllerKind::Phase, ControllerKind::Pfnn, ControllerKind::Mann, ControllerKind::LocalPhases];
+    let compact: TrainConfig = parsed("compact.toml");
+    for kind in gated {
+        let name = format!("controllers/{kind}.toml");
+        let config: ControllerConfig = parsed(&name);
+        config.validate().unwrap();
+        assert_eq!(config.exclude, compact.exclude);
+        assert_eq!(ControllerConfig { exclude: Vec::new(), ..config }, ControllerConfig::of(kind));
+        assert_eq!(keys_of_file(&name), keys_of(&ControllerConfig::of(kind)));
+    }
 }
 
 #[test]

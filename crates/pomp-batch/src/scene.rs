@@ -1,4 +1,5 @@
 use crate::BatchError;
+use pomp_controllers::ControllerKind;
 use pomp_generator::{ControlPlan, GeneratorConfig, RolloutRecipe, ScheduledPush};
 use pomp_model::Model;
 use pomp_terrain::{HeightMap, TerrainSpec};
@@ -38,7 +39,7 @@ impl Scene {
         frames: usize,
     ) -> Result<RolloutRecipe, BatchError> {
         Ok(RolloutRecipe {
-            model_sha256: model_hash(model)?.to_owned(),
+            model_sha256: model_hash(model, settings.controller)?,
             settings: settings.clone(),
             start: settings.start_gait(&self.plan, model),
             seed,
@@ -51,9 +52,9 @@ impl Scene {
     }
 }
 
-/// Hash of a model's files.
-pub(crate) fn model_hash(model: &Model) -> Result<&str, BatchError> {
-    model.files_sha256.as_deref().ok_or(BatchError::UnnamedModel)
+/// Hash of a model's files, with that of the controller that is chosen.
+pub(crate) fn model_hash(model: &Model, controller: ControllerKind) -> Result<String, BatchError> {
+    model.sha256_with(controller).ok_or(BatchError::UnnamedModel)
 }
 
 /// A ground of `spec`, made large enough for `plan`.

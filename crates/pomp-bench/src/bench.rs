@@ -1,7 +1,7 @@
 //! All runs of a bench: in parallel, resumable, each result a file of its own.
 
 use crate::BenchError;
-use crate::config::{BenchConfig, Method, Scenario};
+use crate::config::{BenchConfig, Method, MethodKind, Scenario};
 use crate::measure::{RunResult, measure};
 use crate::mocap::Mocap;
 use crate::rollout::{Rollout, rollout, runs, subject};
@@ -261,10 +261,17 @@ fn key(world: &World, config: &BenchConfig, job: &Job<'_>) -> String {
         ..job.scenario.clone()
     };
     let data = world.mocap.as_ref().filter(|_| job.method.needs_data()).map(Mocap::hash);
+    // A controller has a file of its own beside those that the model's hash is of.
+    let model = match &job.method.kind {
+        MethodKind::ClosedLoop(config) if world.model.controllers.contains_key(&config.controller) => {
+            world.model.sha256_with(config.controller).unwrap_or_else(|| world.model_id.clone())
+        }
+        _ => world.model_id.clone(),
+    };
     let parts = serde_json::json!({
         "result_version": RESULT_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
-        "model": world.model_id,
+        "model": model,
         "data": data,
         "method": job.method.kind,
         "scenario": scenario,

@@ -3,6 +3,7 @@
 use crate::BenchError;
 use crate::grid::Grid;
 use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_controllers::matching::MatchedFeatures;
 use pomp_generator::control::Waypoint;
 use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
 use pomp_motion::{Gait, humanoid};
@@ -59,16 +60,6 @@ pub enum MethodKind {
     TrackedClip {},
     /// Held-out clips of the dataset as they are.
     Mocap {},
-}
-
-/// What motion matching compares besides the trajectory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MatchedFeatures {
-    /// Places and velocities of the feet, velocity of the hips.
-    Pose,
-    /// Phase codes of the clean periodic autoencoder.
-    Phase,
 }
 
 /// A situation.

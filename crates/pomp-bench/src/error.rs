@@ -48,6 +48,9 @@ pub enum BenchError {
     /// The closed loop refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
+    /// The controller refused.
+    #[error(transparent)]
+    Controller(#[from] pomp_controllers::ControllerError),
     /// The terrain was refused.
     #[error(transparent)]
     Terrain(#[from] pomp_terrain::TerrainError),

@@ -4,8 +4,8 @@
 //! file of its own, so that a bench that was stopped goes on where it was; [`Report`] is what the runs say, with
 //! 95 % intervals; `pomp-report` lays it out as Markdown and as one HTML page.
 //!
-//! Methods are the closed loop with any settings, [`motion_matching`] over the training clips, clips tracked by the
-//! ragdoll, and held-out mocap as it is. All are measured by `pomp-eval`, which sees recordings only, and by their
+//! Methods are the closed loop with any settings, motion matching over the training clips ([`MatchedCharacter`]), clips tracked by
+//! the ragdoll, and held-out mocap as it is. All are measured by `pomp-eval`, which sees recordings only, and by their
 //! distance from held-out mocap in the [`PhaseSpace`] of the clean periodic autoencoder.
 //!
 //! Same model, data and configuration, same bytes, with any number of threads. Clock readings go into files of their own.
@@ -17,22 +17,22 @@ mod config;
 mod cut;
 mod error;
 mod grid;
+mod matched_character;
 mod measure;
 mod mocap;
-pub mod motion_matching;
 mod phase_space;
 mod rollout;
 mod summary;
 mod world;
 
 pub use bench::{FrameTimes, NotRun, Progress, Runs, read_times, run};
-pub use config::{
-    BenchConfig, MatchedFeatures, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
-};
+pub use config::{BenchConfig, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl};
 pub use error::BenchError;
 pub use grid::{Grid, GridAxis};
+pub use matched_character::MatchedCharacter;
 pub use measure::RunResult;
 pub use mocap::Mocap;
 pub use phase_space::{PhaseSpace, Reference};
+pub use pomp_controllers::matching::MatchedFeatures;
 pub use summary::{Cell, Drift, Floor, Interval, Report, Share};
 pub use world::World;

@@ -2,9 +2,10 @@
 
 use crate::BenchError;
 use crate::config::{Method, MethodKind, PlannedPush, Scenario};
+use crate::matched_character::MatchedCharacter;
 use crate::mocap::poses;
-use crate::motion_matching::{MatchedCharacter, MatchingDatabase};
 use crate::world::World;
+use pomp_controllers::matching::MatchingDatabase;
 use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
 use pomp_motion::{
     ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, foot_contacts,
@@ -115,20 +116,20 @@ fn closed_loop(
 }
 
 fn matched(
-    database: &MatchingDatabase,
+    database: &Arc<MatchingDatabase>,
     scenario: &Scenario,
     run: usize,
     seed: u64,
 ) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
     let terrain = ground(scenario, plan.reach_m(), seed)?;
-    let skeleton = Arc::clone(&database.skeleton);
-    let mut character = MatchedCharacter::new(database, &plan, run);
+    let skeleton = Arc::clone(database.skeleton());
+    let mut character = MatchedCharacter::new(Arc::clone(database), &plan, run);
     let (mut found, mut control, mut frame_us) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..scenario.frames() {
         let clock = Instant::now();
         let wanted = plan.at(character.plan_frame());
-        let pose = character.step(&plan, &terrain);
+        let pose = character.step(&plan, &terrain)?;
         frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
         control.push([wanted.position.x, wanted.position.y, wanted.yaw, wanted.speed_mps]);
         found.push(skeleton.forward_kinematics(&pose));

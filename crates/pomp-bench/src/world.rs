@@ -1,11 +1,11 @@
-use crate::config::{MatchedFeatures, Method, Scenario};
+use crate::config::{Method, Scenario};
 use crate::mocap::Mocap;
-use crate::motion_matching::{MatchingClip, MatchingDatabase};
 use crate::phase_space::{PhaseSpace, root_velocities};
 use crate::{BenchError, mocap};
+use pomp_controllers::matching::{MatchedFeatures, MatchingClip, MatchingDatabase, MatchingWeights};
 use pomp_model::Model;
 use pomp_motion::Gait;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Height of the pelvis, as a share of standing, of frames that motion matching may jump to: nobody asks it to crouch.
 const UPRIGHT_SHARE: f32 = 0.88;
@@ -20,7 +20,7 @@ pub struct World {
     pub mocap: Option<Mocap>,
     /// Its phase space.
     pub space: PhaseSpace,
-    matching: [OnceLock<Option<MatchingDatabase>>; 2],
+    matching: [OnceLock<Option<Arc<MatchingDatabase>>>; 2],
 }
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         features: MatchedFeatures,
         method: &Method,
         scenario: &Scenario,
-    ) -> Result<&MatchingDatabase, BenchError> {
+    ) -> Result<&Arc<MatchingDatabase>, BenchError> {
         let slot = &self.matching[usize::from(features == MatchedFeatures::Phase)];
         if slot.get().is_none() {
             let made = self.mocap.as_ref().map(|mocap| self.database(mocap, features)).transpose()?.flatten();
@@ -54,7 +54,7 @@ impl World {
         &self,
         mocap: &Mocap,
         features: MatchedFeatures,
-    ) -> Result<Option<MatchingDatabase>, BenchError> {
+    ) -> Result<Option<Arc<MatchingDatabase>>, BenchError> {
         let locomotion = [Gait::Stand, Gait::Walk, Gait::Jog];
         let mut clips = Vec::new();
         let mut skeleton = None;
@@ -72,7 +72,7 @@ impl World {
                 MatchedFeatures::Pose => Vec::new(),
                 MatchedFeatures::Phase => {
                     let velocities = root_velocities(&mocap::poses(&clip.recording));
-                    let frames = MatchingDatabase::entry_frames(clip.frames());
+                    let frames: Vec<usize> = (0..clip.frames()).collect();
                     self.space
                         .states(&velocities, &frames)?
                         .iter()
@@ -81,8 +81,12 @@ impl World {
                 }
             };
             skeleton.get_or_insert_with(|| clip.recording.skeleton.clone());
-            clips.push(MatchingClip { states: clip.clean.clone(), usable, phase_codes });
+            let gaits = clip.recording.gait.clone();
+            clips.push(MatchingClip { phase_codes, ..MatchingClip::of_states(&clip.clean, gaits, usable) });
         }
-        Ok(skeleton.and_then(|skeleton| MatchingDatabase::new(skeleton, clips, features)))
+        let weights = MatchingWeights::default();
+        let database =
+            skeleton.and_then(|skeleton| MatchingDatabase::new(skeleton, clips, features, &weights));
+        Ok(database.map(Arc::new))
     }
 }

@@ -1,13 +1,16 @@
 //! The model that is asked for: one of a folder, or the one that comes with the program.
 
 use anyhow::{Context, Result, bail};
+use pomp_controllers::ControllerKind;
 use pomp_embedded::Device;
 use pomp_model::Model;
 use std::path::Path;
 
-/// Reads the embedded compact model.
+/// Reads the embedded compact model, with its controllers.
 pub fn load(device: &Device) -> Result<Model> {
-    pomp_embedded::load(device).context("the program is damaged: build it again")
+    let mut model = pomp_embedded::load(device).context("the program is damaged: build it again")?;
+    pomp_embedded_controllers::add_to(&mut model);
+    Ok(model)
 }
 
 /// The model of a folder, or the embedded one without.
@@ -41,13 +44,12 @@ pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, Stri
     Ok((find(folder, device)?, name))
 }
 
-/// Hash of a model's files, by which rollouts name it.
+/// Hash of a model's files, by which rollouts of a controller name it.
 ///
 /// # Errors
 /// A model that was made in memory.
-pub fn hash(model: &Model) -> Result<&str> {
+pub fn hash(model: &Model, controller: ControllerKind) -> Result<String> {
     model
-        .files_sha256
-        .as_deref()
+        .sha256_with(controller)
         .context("the model has no files, by whose hash rollouts name it; save it and load it again")
 }

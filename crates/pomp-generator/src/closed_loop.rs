@@ -19,7 +19,7 @@ use crate::loop_state::{Blend, LoopState, ground_position, window_keys};
 use crate::networks::Networks;
 use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
-use crate::{GeneratorConfig, GeneratorError, PhaseFeedback};
+use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback, unhindered};
 use glam::{Vec2, Vec3};
 use pomp_model::Model;
 use pomp_motion::features::{CharacterState, InputFrame, WindowKey};
@@ -145,8 +145,9 @@ impl ClosedLoop {
         let blend =
             Blend { position_bias: self.config.position_bias, direction_bias: self.config.direction_bias };
         let keys = window_keys(&self.state, self.character.target_frame(), &command, blend);
+        let state = self.show();
         let input = InputFrame {
-            state: &stature.state_to_module(self.character.state()),
+            state: &stature.state_to_module(state.as_ref().unwrap_or_else(|| self.character.state())),
             keys: &stature.keys_to_module(keys),
             phase_codes: &self.state.window_codes(self.kinematic.code_width()),
             contact_impulse: &self.state.contact_impulse,
@@ -154,11 +155,31 @@ impl ClosedLoop {
         };
         let character = &self.character;
         let ground = |x, z| stature.ground_to_module(|x, z| character.shown_ground(x, z), x, z);
-        self.kinematic.add(&input, ground, &mut self.state.noise, &mut networks.kinematic)?;
+        match &mut self.state.controller {
+            None => self.kinematic.add(&input, ground, &mut self.state.noise, &mut networks.kinematic)?,
+            Some(controller) => self.kinematic.ask(controller.as_mut(), &input, ground)?,
+        }
         let (yaw, velocity) = (self.character.state().frame.yaw, self.character.state().root_velocity);
         self.under_way.upright =
             self.layers.standing_posture.share(&command.plan, command.frame, yaw, velocity);
         Ok(())
+    }
+
+    /// What a controller is shown instead of the body where nothing is simulated: its own last prediction. What layers made of the
+    /// target is for the eye; only the kinematic module has learned to go on from there.
+    fn show(&mut self) -> Option<CharacterState> {
+        if self.state.controller.is_none() || self.config.dynamics == Dynamics::Simulated {
+            return None;
+        }
+        let reached = self.character.state();
+        let shown = match (&self.state.shown, &self.state.prediction) {
+            (Some(before), Some(output)) => {
+                unhindered(self.character.skeleton(), before, output, reached.frame)
+            }
+            _ => reached.clone(),
+        };
+        self.state.shown = Some(shown.clone());
+        Some(shown)
     }
 
     /// Second stage, after the kinematic module: sets its prediction as the target.
@@ -199,7 +220,7 @@ impl ClosedLoop {
         let speed_mps = self.under_way.control.map_or(0.0, |control| control.speed_mps);
         self.displace(self.character.displaced(), speed_mps);
         self.under_way.body = Some(body);
-        if self.config.phase_feedback != PhaseFeedback::Constant
+        if self.config.feedback() != PhaseFeedback::Constant
             && let Some(output) = &self.state.prediction
         {
             self.state.future_codes.copy_from_slice(&output.phase_codes);
@@ -273,7 +294,7 @@ impl ClosedLoop {
     /// The present's phase code by the configured feedback; future codes follow the prediction.
     fn next_code(&mut self, wanted: Gait, networks: &Networks) -> Result<Vec<f32>, GeneratorError> {
         let old = &self.state.history.at(0).phase_codes;
-        if self.config.phase_feedback == PhaseFeedback::Constant || self.state.prediction.is_none() {
+        if self.config.feedback() == PhaseFeedback::Constant || self.state.prediction.is_none() {
             return Ok(old.clone());
         }
         let mut code = self.phase_window.update(old, &networks.phase)?;

@@ -1,6 +1,7 @@
 use crate::layers::LayersConfig;
 use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_controllers::ControllerKind;
 use pomp_kinematic::SamplerConfig;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use schemars::JsonSchema;
@@ -34,6 +35,9 @@ pub enum Dynamics {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorConfig {
+    /// What proposes the next frame: the kinematic module, or a controller of the model in its place, which keeps phases of its
+    /// own; those of the loop are held. Default pomp.
+    pub controller: ControllerKind,
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, in the steps and at
     /// their start: with the full noise the compact model falls, none at all moves less than people do.
     pub sampler: SamplerConfig,
@@ -60,6 +64,7 @@ pub struct GeneratorConfig {
 impl Default for GeneratorConfig {
     fn default() -> Self {
         Self {
+            controller: ControllerKind::Pomp,
             sampler: SamplerConfig {
                 temperature: 0.3,
                 initial_temperature: 0.3,
@@ -102,6 +107,14 @@ impl Validate for GeneratorConfig {
 }
 
 impl GeneratorConfig {
+    /// Where phase codes come from with the controller that is chosen.
+    pub(crate) fn feedback(&self) -> PhaseFeedback {
+        match self.controller {
+            ControllerKind::Pomp => self.phase_feedback,
+            _ => PhaseFeedback::Constant,
+        }
+    }
+
     /// Checks every range.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use crate::{
     ScheduledPush, ScheduledThrow,
 };
 use glam::{Vec2, Vec3};
+use pomp_controllers::ControllerKind;
 use pomp_model::Model;
 use pomp_motion::{Gait, Recipe, Recording};
 use pomp_terrain::HeightMap;
@@ -87,7 +88,7 @@ impl EnsembleRecipe {
         model: &Model,
         mut after_step: impl FnMut(usize) -> f32,
     ) -> Result<Vec<Recording>, GeneratorError> {
-        check_model(&self.model_sha256, model)?;
+        check_model(&self.model_sha256, model, ControllerKind::Pomp)?;
         if self.frames == 0 {
             return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
         }

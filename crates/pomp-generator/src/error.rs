@@ -51,6 +51,9 @@ pub enum GeneratorError {
         /// That of the model that was given.
         given: String,
     },
+    /// What the controller proposes cannot be computed.
+    #[error(transparent)]
+    Controller(#[from] pomp_controllers::ControllerError),
     /// The caller has stopped a rollout.
     #[error("stopped after frame {frame}, before the end of the rollout")]
     Stopped {

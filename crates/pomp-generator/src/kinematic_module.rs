@@ -2,6 +2,7 @@
 
 use crate::GeneratorError;
 use crate::layers::phase_stabiliser::GaitCycles;
+use pomp_controllers::Controller;
 use pomp_kinematic::{CoherentNoise, KinematicInference};
 use pomp_model::{KinematicDescription, Model};
 use pomp_motion::Gait;
@@ -18,6 +19,8 @@ pub(crate) struct KinematicModule {
     gates: Vec<f32>,
     /// Number of the sample under way, when one is.
     sample: Option<usize>,
+    /// What a controller in its place proposes.
+    proposed: Option<OutputFrame>,
 }
 
 impl KinematicModule {
@@ -31,6 +34,7 @@ impl KinematicModule {
         Ok(Self {
             gates: vec![0.0; network.config().experts],
             sample: None,
+            proposed: None,
             description: description.clone(),
             x: vec![0.0; layout.x_len()],
             normalised_x: vec![0.0; layout.x_len()],
@@ -80,6 +84,21 @@ impl KinematicModule {
     /// No sample is under way.
     pub fn begin(&mut self) {
         self.sample = None;
+        self.proposed = None;
+    }
+
+    /// Lets the `controller` in its place propose the next frame for `input` on `ground`.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn ask(
+        &mut self,
+        controller: &mut dyn Controller,
+        input: &InputFrame<'_>,
+        ground: impl Fn(f32, f32) -> f32,
+    ) -> Result<(), GeneratorError> {
+        self.proposed = Some(controller.step(input, &ground)?);
+        Ok(())
     }
 
     /// Adds x for `input` on `ground` (world x and z to height) to what the `network` runs next.
@@ -109,6 +128,9 @@ impl KinematicModule {
         network: &KinematicInference,
         frame: usize,
     ) -> Result<Option<OutputFrame>, GeneratorError> {
+        if let Some(proposed) = self.proposed.take() {
+            return Ok(Some(proposed));
+        }
         let Some(sample) = self.sample.take() else { return Ok(None) };
         self.gates.copy_from_slice(network.gates_of(sample));
         self.y.copy_from_slice(network.sample_of(sample)?);

@@ -35,6 +35,7 @@ mod recipes_together;
 mod rollout;
 mod scheduled_throw;
 mod start;
+mod unhindered;
 mod worlds;
 
 pub use character::Character;
@@ -54,6 +55,7 @@ pub use pomp_physics::GetUpConfig;
 pub use recipe::{Replay, RolloutRecipe, replay};
 pub use rollout::{ScheduledPush, label_contacts, record, record_while};
 pub use scheduled_throw::ScheduledThrow;
+pub use unhindered::unhindered;
 pub use worlds::Worlds;
 
 /// The example of the README, compiled and run with the tests.

@@ -4,9 +4,12 @@ use crate::control::{ControlCursor, ControlPlan, ControlSample};
 use crate::layers::Command;
 use crate::start::Start;
 use glam::{Vec2, Vec3};
+use pomp_controllers::Controller;
 use pomp_kinematic::CoherentNoise;
 use pomp_motion::RootFrame;
-use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowKey};
+use pomp_motion::features::{
+    CharacterState, FUTURE_KEYS, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowKey,
+};
 use pomp_motion::rotation::wrap_angle;
 use std::collections::VecDeque;
 
@@ -33,6 +36,11 @@ pub(crate) struct LoopState {
     /// How far the path has been displaced with the body, world x and z, metres. Written after the dynamic module; read where the
     /// window is filled and where the cursor moves on.
     pub aside: Vec2,
+    /// The controller in place of the kinematic module, with what it remembers. Written and read where the window is filled.
+    pub controller: Option<Box<dyn Controller>>,
+    /// What that controller was shown last, where nothing is simulated: its own prediction. Written and read where the window is
+    /// filled.
+    pub shown: Option<CharacterState>,
     /// Share of the external root assist that the user leaves, 0 to 1. Written by the user; read by the dynamic module.
     pub assist_share: f32,
 }
@@ -44,6 +52,10 @@ impl LoopState {
         self.future_codes = start.future_phase_codes;
         self.prediction = None;
         self.aside = Vec2::ZERO;
+        if let Some(controller) = &mut self.controller {
+            controller.restart();
+        }
+        self.shown = None;
     }
 
     /// Phase codes of all keys (`width` each): past from the history, present and future from the last frame.

@@ -7,6 +7,7 @@ use crate::{
     ScheduledThrow,
 };
 use glam::Vec2;
+use pomp_controllers::ControllerKind;
 use pomp_files::Digest;
 use pomp_model::Model;
 use pomp_motion::{Difference, Gait, GenerationTrack, Recipe, Recording, differences};
@@ -20,7 +21,7 @@ use std::ops::ControlFlow;
 /// machine the same recipe gives the same numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RolloutRecipe {
-    /// Hash of the model's files, `Model::files_sha256`.
+    /// Hash of the model's files, `Model::sha256_with` of the controller of the settings.
     pub model_sha256: String,
     /// Settings of the loop.
     pub settings: GeneratorConfig,
@@ -87,7 +88,7 @@ impl RolloutRecipe {
         name: &str,
         after_step: impl FnMut(usize) -> ControlFlow<(), f32>,
     ) -> Result<Recording, GeneratorError> {
-        check_model(&self.model_sha256, model)?;
+        check_model(&self.model_sha256, model, self.settings.controller)?;
         self.check_frames()?;
         let terrain = self.terrain.clone();
         let mut generator = Generator::new(model, terrain, &self.settings, self.start, self.seed)?;
@@ -217,12 +218,16 @@ impl RolloutRecipe {
 }
 
 /// That a recipe is of `model`.
-pub(crate) fn check_model(recorded: &str, model: &Model) -> Result<(), GeneratorError> {
-    let given = model.files_sha256.as_deref().unwrap_or("a model that was never a file");
+pub(crate) fn check_model(
+    recorded: &str,
+    model: &Model,
+    controller: ControllerKind,
+) -> Result<(), GeneratorError> {
+    let given = model.sha256_with(controller).unwrap_or_else(|| "a model that was never a file".to_owned());
     if given == recorded {
         return Ok(());
     }
-    Err(GeneratorError::OtherModel { recorded: recorded.to_owned(), given: given.to_owned() })
+    Err(GeneratorError::OtherModel { recorded: recorded.to_owned(), given })
 }
 
 /// A plan as a [`Recipe`] holds it.

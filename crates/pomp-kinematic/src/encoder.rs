@@ -18,7 +18,8 @@ pub struct ExpertLinear {
 }
 
 impl ExpertLinear {
-    fn new(
+    /// Uniform weights of variance `gain`² / `inputs` drawn from `rng`, and biases of zero.
+    pub fn new(
         experts: usize,
         inputs: usize,
         outputs: usize,

@@ -4,10 +4,10 @@ use crate::inference_buffers::{Buffers, Weights};
 use crate::inference_encoder::{InferenceEncoder, grow};
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
-use crate::packed::{PackedLinear, row_stride};
+use crate::packing::pack_linear;
 use crate::reverse::{ReverseProcess, StepNoise};
 use pomp_config::Fields;
-use pomp_lanes::Lanes;
+use pomp_lanes::{Lanes, row_stride};
 use std::sync::Arc;
 
 /// Experts whose α is below this do not run in the decoder.
@@ -45,19 +45,18 @@ impl KinematicInference {
         let config = model.config().clone();
         let lanes = Lanes::detect();
         let decoder = &model.decoder;
-        let time_input = PackedLinear::from_linear("the decoder's time layer", &decoder.time_input)?;
-        let noisy_input = PackedLinear::from_linear("the decoder's first layer", &decoder.noisy_input)?;
-        let condition_input =
-            PackedLinear::from_linear("the decoder's condition layer", &decoder.condition_input)?;
+        let time_input = pack_linear("the decoder's time layer", &decoder.time_input)?;
+        let noisy_input = pack_linear("the decoder's first layer", &decoder.noisy_input)?;
+        let condition_input = pack_linear("the decoder's condition layer", &decoder.condition_input)?;
         let state_input = match &decoder.state_input {
-            Some(layer) => Some(PackedLinear::from_linear("the decoder's state layer", layer)?),
+            Some(layer) => Some(pack_linear("the decoder's state layer", layer)?),
             None => None,
         };
         let hidden = decoder.hidden.iter().enumerate();
         let hidden = hidden
-            .map(|(index, layer)| PackedLinear::from_linear(&format!("decoder layer {}", index + 2), layer))
+            .map(|(index, layer)| pack_linear(&format!("decoder layer {}", index + 2), layer))
             .collect::<Result<Vec<_>, _>>()?;
-        let output = PackedLinear::from_linear("the decoder's last layer", &decoder.output)?;
+        let output = pack_linear("the decoder's last layer", &decoder.output)?;
         let first = noisy_input.padded();
         let steps = model.schedule().steps();
         let mut time_shares = vec![0.0; steps * first];

@@ -1,6 +1,6 @@
 use crate::config::KinematicConfig;
 use crate::inference_encoder::{EncoderBuffers, InferenceEncoder, grow};
-use crate::packed::{PackedLinear, Scratch};
+use pomp_lanes::{PackedLinear, Scratch};
 
 /// What no frame changes.
 #[derive(Debug)]

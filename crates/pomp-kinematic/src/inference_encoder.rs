@@ -2,8 +2,8 @@ use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
-use crate::packed::{PackedLinear, Scratch, padded, row_stride, values};
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, multiply_add};
+use crate::packing::{pack, pack_linear, pack_side_by_side, values};
+use pomp_lanes::{LANES, LaneLoop, Lanes, PackedLinear, Scratch, Wide, multiply_add, padded, row_stride};
 
 /// The packed weights of the OrthoMoE encoder.
 #[derive(Debug)]
@@ -31,9 +31,9 @@ impl InferenceEncoder {
     pub(crate) fn new(encoder: &OrthoMoeEncoder, config: &KinematicConfig) -> Result<Self, KinematicError> {
         let gate = encoder.gate.iter().enumerate();
         let gate = gate
-            .map(|(index, layer)| PackedLinear::from_linear(&format!("gate layer {}", index + 1), layer))
+            .map(|(index, layer)| pack_linear(&format!("gate layer {}", index + 1), layer))
             .collect::<Result<Vec<_>, _>>()?;
-        let first = pack_side_by_side(&encoder.experts[0])?;
+        let first = pack_side_by_side("expert layer 1", &encoder.experts[0])?;
         let later = encoder.experts[1..].iter().enumerate();
         let later = later.map(|(index, layer)| pack_each(layer, index + 2)).collect::<Result<Vec<_>, _>>()?;
         let widths = config.gate_hidden.iter().chain(&config.expert_hidden);
@@ -165,18 +165,6 @@ pub(crate) fn grow(buffer: &mut Vec<f32>, length: usize) {
     }
 }
 
-fn pack_side_by_side(layer: &ExpertLinear) -> Result<PackedLinear, KinematicError> {
-    let [experts, inputs, outputs] = layer.weight.val().dims();
-    let (weight, bias) = (values(layer.weight.val()), values(layer.bias.val()));
-    let mut joined = vec![0.0; weight.len()];
-    for (row, cells) in weight.chunks_exact(outputs).enumerate() {
-        let (expert, input) = (row / inputs, row % inputs);
-        let first = (input * experts + expert) * outputs;
-        joined[first..first + outputs].copy_from_slice(cells);
-    }
-    PackedLinear::pack("expert layer 1", &joined, [inputs, experts * outputs], Some(&bias))
-}
-
 fn pack_each(layer: &ExpertLinear, number: usize) -> Result<Vec<PackedLinear>, KinematicError> {
     let [_, inputs, outputs] = layer.weight.val().dims();
     let (weight, bias) = (values(layer.weight.val()), values(layer.bias.val()));
@@ -184,7 +172,7 @@ fn pack_each(layer: &ExpertLinear, number: usize) -> Result<Vec<PackedLinear>, K
     experts
         .map(|(expert, (weight, bias))| {
             let what = format!("layer {number} of expert {expert}");
-            PackedLinear::pack(&what, weight, [inputs, outputs], Some(bias))
+            pack(&what, weight, [inputs, outputs], Some(bias))
         })
         .collect()
 }

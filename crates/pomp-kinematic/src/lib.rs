@@ -60,7 +60,7 @@ mod inference_encoder;
 mod model;
 mod noise;
 mod orthonormal;
-mod packed;
+mod packing;
 mod reverse;
 mod sample;
 mod schedule;
@@ -75,6 +75,7 @@ pub use inference::{DEFAULT_GATE_THRESHOLD, KinematicInference};
 pub use model::KinematicModel;
 pub use noise::{CoherentNoise, NoiseSource};
 pub use orthonormal::orthonormalise;
+pub use packing::pack_side_by_side;
 pub use reverse::{
     Covariance, CovarianceEstimate, Lambda, ReverseProcess, SamplerConfig, StepNoise, Transition,
 };

@@ -2,7 +2,7 @@
 //!
 //! A [`LaneLoop`] is a loop that is generic in its instructions, [`Wide`]; [`Lanes`] knows the widest that this machine has and
 //! runs the loop with them. The networks are run so in the closed loop, where one frame at a time leaves nothing to a
-//! general tensor library.
+//! general tensor library; [`PackedLinear`] is their dense layer.
 //!
 //! ```
 //! use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
@@ -30,8 +30,10 @@
 
 mod functions;
 mod lanes;
+mod packed;
 mod short;
 
 pub use functions::{exponential, hyperbolic_tangent};
 pub use lanes::{LANES, LaneLoop, Lanes, Portable, SIXTEEN, Wide, multiply_add};
+pub use packed::{BLOCK_INPUTS, NotFinite, NotFinitePart, PackedLinear, Scratch, padded, row_stride};
 pub use short::{SHORT_SCALE, short};

@@ -8,6 +8,9 @@ pub enum ModelError {
     /// Weights that are damaged, incomplete or of another network.
     #[error(transparent)]
     Weights(#[from] pomp_weights::WeightsError),
+    /// A controller whose file is damaged, or of another kind.
+    #[error(transparent)]
+    Controller(#[from] pomp_controllers::ControllerError),
     /// A phase network that cannot be built from its configuration.
     #[error("{source_name}: {source}")]
     Phase {
@@ -43,6 +46,19 @@ pub enum ModelError {
         source_name: String,
         /// What is wrong, with line and column.
         reason: String,
+    },
+    /// A controller that has not been trained.
+    #[error(
+        "{source_name}: the model has no controller {kind}; it has {there}. Run `pomp train controller {kind}` on its folder, or \
+         choose another one with --controller"
+    )]
+    MissingController {
+        /// File or model.
+        source_name: String,
+        /// The controller that is asked for.
+        kind: &'static str,
+        /// Those that there are.
+        there: String,
     },
     /// A part that has not been trained.
     #[error("{source_name}: the model has no {part} yet; run `pomp train {stage}` on it")]

@@ -1,9 +1,12 @@
 use crate::{KinematicDescription, ModelDescription, ModelError};
 use burn::tensor::Device;
+use pomp_controllers::{ControllerFile, ControllerKind, TrainedController};
 use pomp_files::Hasher;
 use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
+use pomp_motion::{Joint, Skeleton};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Files of a model folder.
@@ -23,7 +26,9 @@ pub struct Model {
     pub aligned_phase: Option<PeriodicEncoder>,
     /// The kinematic module with Γ of its Analytic-DPM covariance.
     pub kinematic: Option<(KinematicModel, GammaTable)>,
-    /// SHA-256 of the files that it was read from, 64 hexadecimal digits; `None` for one that was made in memory.
+    /// Controllers that can take the place of the kinematic module.
+    pub controllers: BTreeMap<ControllerKind, ControllerFile>,
+    /// SHA-256 of the files that it was read from, those of the controllers left out, 64 hexadecimal digits; `None` for one that was made in memory.
     /// Changes in memory do not change it.
     pub files_sha256: Option<String>,
 }
@@ -92,7 +97,15 @@ impl Model {
             aligned_phase: aligned_phase.as_deref(),
             kinematic: kinematic.as_deref(),
         };
-        Self::from_bytes(&bytes, &folder.display().to_string(), device)
+        let mut model = Self::from_bytes(&bytes, &folder.display().to_string(), device)?;
+        for kind in ControllerKind::ALL {
+            let file = ControllerFile::place(kind);
+            if let Some(bytes) = optional(&file)? {
+                let source_name = folder.join(file).display().to_string();
+                model.controllers.insert(kind, ControllerFile::new(kind, bytes, source_name));
+            }
+        }
+        Ok(model)
     }
 
     /// Reads a model from memory; `source_name` is named in errors.
@@ -167,10 +180,13 @@ impl Model {
                 });
             }
         };
-        Ok(Self { description, phase, aligned_phase, kinematic, files_sha256: Some(bytes.sha256()) })
+        let files_sha256 = Some(bytes.sha256());
+        let controllers = BTreeMap::new();
+        Ok(Self { description, phase, aligned_phase, kinematic, controllers, files_sha256 })
     }
 
-    /// Writes a model folder; every file appears whole or not at all, the description last. Parts that the folder has of
+    /// Writes a model folder, but for its controllers, which have files of their own; every file appears whole or not at all, the
+    /// description last. Parts that the folder has of
     /// an earlier model and this one has not yet are removed.
     ///
     /// # Errors
@@ -226,6 +242,51 @@ impl Model {
         }
     }
 
+    /// What names the model when `kind` proposes its frames: [`Self::files_sha256`], with the controller's file where it is not the
+    /// kinematic module; `None` for a model that was made in memory.
+    pub fn sha256_with(&self, kind: ControllerKind) -> Option<String> {
+        let files = self.files_sha256.as_ref()?;
+        let Some(file) = self.controllers.get(&kind) else { return Some(files.clone()) };
+        let mut hash = Hasher::default();
+        hash.update(files.as_bytes());
+        hash.update(file.bytes());
+        Some(hash.finish().to_string())
+    }
+
+    /// A controller in place of the kinematic module. Its file is read when it is first asked for.
+    ///
+    /// # Errors
+    /// It has not been trained, or its file is damaged or of another skeleton.
+    pub fn controller(&self, kind: ControllerKind) -> Result<&TrainedController, ModelError> {
+        let file = self.controllers.get(&kind).ok_or_else(|| {
+            let there = self.controllers.keys().map(|kind| kind.name());
+            let there: Vec<&str> = std::iter::once(ControllerKind::Pomp.name()).chain(there).collect();
+            ModelError::MissingController {
+                source_name: self.description.config_name.clone(),
+                kind: kind.name(),
+                there: there.join(", "),
+            }
+        })?;
+        let controller = file.open()?;
+        let bad = |reason: &str| ModelError::BadDescription {
+            source_name: file.source_name().to_owned(),
+            reason: format!(
+                "{reason} than {DESCRIPTION}; make it from the data that the model was trained on"
+            ),
+        };
+        let layout = &self.description.layout;
+        if controller
+            .layout()
+            .is_some_and(|own| (own.joints(), own.bodies()) != (layout.joints(), layout.bodies()))
+        {
+            return Err(bad("its network has another number of joints or bodies"));
+        }
+        if controller.skeleton().is_some_and(|skeleton| !same_bones(skeleton, &self.description.skeleton)) {
+            return Err(bad("its clips are of a skeleton with other bones"));
+        }
+        Ok(controller)
+    }
+
     /// The aligned phase encoder.
     ///
     /// # Errors
@@ -237,6 +298,13 @@ impl Model {
             stage: "aligned-phase",
         })
     }
+}
+
+/// Whether bones differ by less than a millimetre; where the pelvis rests does not matter.
+fn same_bones(a: &Skeleton, b: &Skeleton) -> bool {
+    let pairs = a.joints().iter().zip(b.joints()).skip(1);
+    let same = |(a, b): (&Joint, &Joint)| a.parent == b.parent && a.offset.distance(b.offset) < 1e-3;
+    a.len() == b.len() && pairs.into_iter().all(same)
 }
 
 fn remove_unless(wanted: bool, path: PathBuf) -> Result<(), ModelError> {

@@ -9,6 +9,7 @@ use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{FrameTable, Gait, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -156,16 +157,26 @@ impl Dataset {
         }
         let mut seconds = BTreeMap::new();
         for clip in &self.clips {
-            note_source(&clip.recording, &mut seconds);
+            note_source(&clip.recording, clip.frames(), &mut seconds);
+        }
+        seconds.into_iter().collect()
+    }
+
+    /// As [`Self::provenance`], of parts of clips alone.
+    pub(crate) fn provenance_of(&self, parts: &[(usize, Range<usize>)]) -> Vec<(String, f32)> {
+        let mut seconds = BTreeMap::new();
+        for (index, range) in parts {
+            note_source(&self.clips[*index].recording, range.len(), &mut seconds);
         }
         seconds.into_iter().collect()
     }
 }
 
-fn note_source(recording: &Recording, seconds: &mut BTreeMap<String, f32>) {
+/// Adds so many frames of a recording to the seconds of its collection.
+fn note_source(recording: &Recording, frames: usize, seconds: &mut BTreeMap<String, f32>) {
     let collection = recording.source.split(';').next().unwrap_or_default().trim();
     let key = format!("{collection} ({})", recording.license);
-    *seconds.entry(key).or_default() += recording.frames() as f32 / FRAME_RATE_HZ;
+    *seconds.entry(key).or_default() += frames as f32 / FRAME_RATE_HZ;
 }
 
 /// The recordings of `folder` but those of the clips in `exclude`.
@@ -201,7 +212,7 @@ impl Reading {
             first.check_fits(path, &clip)?;
         }
         self.frames += clip.frames();
-        note_source(&clip.recording, &mut self.seconds);
+        note_source(&clip.recording, clip.frames(), &mut self.seconds);
         let simulation = clip.recording.simulation.as_ref().expect("TrainingClip::new checked it");
         self.shared.get_or_insert_with(|| {
             let mass_kg = simulation.body_mass_kg.iter().sum();

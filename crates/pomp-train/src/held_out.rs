@@ -5,7 +5,7 @@ use crate::example::{StateSource, mean_distance};
 use crate::kinematic_stage::predict;
 use crate::progress::Stage;
 use crate::rollout_pool::Rollout;
-use crate::rows::Rows;
+use crate::rows::{Batch, Rows};
 use crate::sampler::Sampler;
 use crate::step_rng::step_rng;
 use crate::{TrainConfig, TrainError};
@@ -13,7 +13,6 @@ use burn::tensor::Device;
 use glam::Vec3;
 use pomp_kinematic::KinematicModel;
 use pomp_motion::features::CharacterState;
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 /// Starts that rollouts are measured from.
@@ -71,8 +70,22 @@ pub(crate) fn held_out_errors(
     config: &TrainConfig,
 ) -> Result<HeldOutErrors, TrainError> {
     let mut rng = step_rng(config.seed, Stage::Kinematic, usize::MAX);
+    let mut predict = |batch: &Batch| predict(model, batch.x.clone(), rows.layout, device, &mut rng);
+    measure_held_out(&mut predict, rows, sampler, config)
+}
+
+/// Predicts the normalised outputs of a batch.
+pub(crate) type Predict<'a> = &'a mut dyn FnMut(&Batch) -> Vec<f32>;
+
+/// As [`held_out_errors`], of whatever predicts.
+pub(crate) fn measure_held_out(
+    predict: Predict<'_>,
+    rows: &Rows<'_>,
+    sampler: &Sampler,
+    config: &TrainConfig,
+) -> Result<HeldOutErrors, TrainError> {
     let starts = starts(rows.dataset, sampler, FRAMES, config.margin_frames, STARTS)?;
-    let errors = rollout_errors(model, rows, &starts, &[1, FRAMES], device, &mut rng);
+    let errors = rollout_errors(predict, rows, &starts, &[1, FRAMES]);
     let (one_frame, half_second) = (errors[0], errors[1]);
     Ok(HeldOutErrors {
         one_frame_cm: one_frame.module_cm,
@@ -109,12 +122,10 @@ pub(crate) fn starts(
 
 /// Errors at each of `horizons` (frames ahead, rising) of rollouts from `starts`.
 pub(crate) fn rollout_errors(
-    model: &KinematicModel,
+    predict: Predict<'_>,
     rows: &Rows<'_>,
     starts: &[(usize, usize)],
     horizons: &[usize],
-    device: &Device,
-    rng: &mut ChaCha8Rng,
 ) -> Vec<HorizonErrors> {
     let dataset = rows.dataset;
     let last = horizons.last().copied().unwrap_or(0);
@@ -142,7 +153,7 @@ pub(crate) fn rollout_errors(
         let examples: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
         let batch = rows.fill(&examples, None);
         drop(examples);
-        let mut predicted = predict(model, batch.x, rows.layout, device, rng);
+        let mut predicted = predict(&batch);
         rows.outputs_to_y(&batch.raw_x, &mut predicted);
         for (rollout, y) in rollouts.iter_mut().zip(predicted.chunks_exact(rows.layout.y_len())) {
             rollout.advance(dataset, rows.layout, y, 0);

@@ -3,9 +3,10 @@
 use crate::dataset::Dataset;
 use crate::example::StateSource;
 use crate::held_out::{HorizonErrors, rollout_errors, starts};
+use crate::kinematic_stage::predict;
 use crate::phase_stage::PhaseReader;
 use crate::progress::Stage;
-use crate::rows::{Rows, matrix};
+use crate::rows::{Batch, Rows, matrix};
 use crate::sampler::Sampler;
 use crate::step_rng::step_rng;
 use crate::{Phases, TrainError};
@@ -122,7 +123,8 @@ pub fn report_kinematic(
     let mut rng = step_rng(config.seed, Stage::Kinematic, usize::MAX);
     let longest = HORIZONS[HORIZONS.len() - 1];
     let begun = starts(&dataset, &sampler, longest, config.margin_frames, STARTS)?;
-    let horizons = rollout_errors(network, &rows, &begun, &HORIZONS, device, &mut rng);
+    let mut one_step = |batch: &Batch| predict(network, batch.x.clone(), layout, device, &mut rng);
+    let horizons = rollout_errors(&mut one_step, &rows, &begun, &HORIZONS);
     let measured = Measured { network, gamma, rows: &rows, sampler: &sampler, device };
     Ok(KinematicReport {
         measured_on,

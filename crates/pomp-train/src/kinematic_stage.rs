@@ -32,7 +32,7 @@ use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
 
 /// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
-const LARGEST_GRADIENT: f32 = 1.0;
+pub(crate) const LARGEST_GRADIENT: f32 = 1.0;
 /// Steps between reports.
 const REPORT_EVERY: usize = 100;
 /// Steps between held-out measurements and checkpoints. Rollouts begin anew there, so that a resumed run equals
@@ -422,7 +422,7 @@ pub(crate) fn predict(
     clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
 }
 
-fn learning_rate(stage: &KinematicStage, step: usize) -> f64 {
+pub(crate) fn learning_rate(stage: &KinematicStage, step: usize) -> f64 {
     let rise = (step as f64 / stage.training.warm_up_steps.max(1) as f64).min(1.0);
     let fall = 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / stage.training.steps as f64).cos());
     stage.training.learning_rate * rise * fall.max(0.01)

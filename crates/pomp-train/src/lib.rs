@@ -17,6 +17,8 @@ mod aligned_stage;
 mod annotate;
 mod checkpoint;
 mod config;
+mod controller_config;
+mod controller_stage;
 mod dataset;
 mod early_stopping;
 mod epochs;
@@ -29,6 +31,7 @@ mod kinematic_config;
 mod kinematic_report;
 mod kinematic_stage;
 mod loss_record;
+mod matching_stage;
 mod phase_stage;
 mod phaseless;
 mod practice_ground;
@@ -49,6 +52,8 @@ mod windows;
 pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
 pub use config::{AlignedStage, PhaseStage, TrainConfig};
+pub use controller_config::ControllerConfig;
+pub use controller_stage::train_controller;
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
@@ -61,6 +66,7 @@ pub use kinematic_config::{
 pub use kinematic_report::{
     GaitBlend, KinematicReport, KinematicReportConfig, SamplerFigures, report_kinematic,
 };
+pub use matching_stage::{MatchingConfig, build_matching, train_matching};
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use run::{Start, train};

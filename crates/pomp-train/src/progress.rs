@@ -15,6 +15,8 @@ pub enum Stage {
     AlignedPhase,
     /// Kinematic module.
     Kinematic,
+    /// A controller in place of the kinematic module; each kind has a folder of its own.
+    Controller,
 }
 
 impl Stage {
@@ -24,6 +26,7 @@ impl Stage {
             Self::Phase => "phase",
             Self::AlignedPhase => "aligned-phase",
             Self::Kinematic => "kinematic",
+            Self::Controller => "controller",
         }
     }
 
@@ -33,6 +36,7 @@ impl Stage {
             Self::Phase => "phase.safetensors",
             Self::AlignedPhase => "aligned_phase.safetensors",
             Self::Kinematic => "kinematic.safetensors",
+            Self::Controller => "controller.safetensors",
         }
     }
 }

@@ -6,11 +6,10 @@ use crate::example::{LedBody, StateSource, mean_distance};
 use crate::practice_ground::practice_ground;
 use crate::{SimulatedRollouts, TrainError};
 use glam::{Vec2, Vec3};
-use pomp_generator::{Character, GeneratorConfig, PhaseReader};
+use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
 use pomp_physics::Push;
-use pomp_terrain::HeightMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -166,7 +165,9 @@ impl Rollout {
                 (SIMULATED_GIVEN_UP_BEYOND_M, SIMULATED_GIVEN_UP_POSE_M)
             }
             None => {
-                self.state = unhindered(dataset, &clip.terrain, &self.state, &output);
+                let mut frame = output.next_frame(&self.state.frame, 1.0 / FRAME_RATE_HZ);
+                frame.origin.y = clip.terrain.smoothed_height(frame.origin.x, frame.origin.z);
+                self.state = unhindered(&dataset.skeleton, &self.state, &output, frame);
                 (GIVEN_UP_BEYOND_M, GIVEN_UP_POSE_M)
             }
         };
@@ -203,35 +204,4 @@ impl Simulated {
             None => Some(output.phase_codes[..before.len()].to_vec()),
         }
     }
-}
-
-/// The state after `state` when the prediction is the pose, untouched by anything.
-fn unhindered(
-    dataset: &Dataset,
-    terrain: &HeightMap,
-    state: &CharacterState,
-    output: &OutputFrame,
-) -> CharacterState {
-    let dt = 1.0 / FRAME_RATE_HZ;
-    let before = state.frame;
-    let mut frame = output.next_frame(&before, dt);
-    frame.origin.y = terrain.smoothed_height(frame.origin.x, frame.origin.z);
-    let mut next = output.state_in(frame);
-    if next.rotations_local.is_empty() {
-        next.rotations_local.clone_from(&state.rotations_local);
-    } else {
-        // Whole bones, and velocities that fit the positions.
-        let world = dataset.skeleton.forward_kinematics(&next.to_pose());
-        let old: Vec<Vec3> = state.positions_root.iter().map(|p| before.to_world(*p)).collect();
-        next.positions_root = world.positions.iter().map(|p| frame.to_root(*p)).collect();
-        next.velocities_root = world
-            .positions
-            .iter()
-            .zip(&old)
-            .map(|(new, old)| frame.vector_to_root((*new - *old) / dt))
-            .collect();
-        next.root_velocity = Vec2::new(next.velocities_root[0].x, next.velocities_root[0].z);
-    }
-    next.yaw_rate = CharacterState::yaw_rate_between(&before, &frame, dt);
-    next
 }

@@ -37,6 +37,14 @@ pub(crate) struct Batch {
     pub y: Vec<f32>,
 }
 
+impl Batch {
+    /// Its first rows.
+    pub fn first(&self, rows: usize, layout: &FeatureLayout) -> Self {
+        let (x, y) = (rows * layout.x_len(), rows * layout.y_len());
+        Self { raw_x: self.raw_x[..x].to_vec(), x: self.x[..x].to_vec(), y: self.y[..y].to_vec() }
+    }
+}
+
 impl<'a> Rows<'a> {
     pub fn new(
         dataset: &'a Dataset,

@@ -202,7 +202,14 @@ fn first_model(
         fine_tuned_from: None,
         metrics: BTreeMap::from([(format!("{}_phase_mse", dataset.measured_on()), held_out)]),
     };
-    Model { description, phase, aligned_phase: None, kinematic: None, files_sha256: None }
+    Model {
+        description,
+        phase,
+        aligned_phase: None,
+        kinematic: None,
+        controllers: BTreeMap::new(),
+        files_sha256: None,
+    }
 }
 
 /// The model that `stages` go on with, described as what it becomes.
@@ -360,7 +367,7 @@ fn without_length(mut config: serde_json::Value, stage: Stage) -> serde_json::Va
         let (section, length) = match later {
             Stage::Phase => ("phase", "epochs"),
             Stage::AlignedPhase => ("aligned_phase", "epochs"),
-            Stage::Kinematic => ("kinematic", "steps"),
+            Stage::Kinematic | Stage::Controller => ("kinematic", "steps"),
         };
         config[section]["training"][length] = serde_json::Value::Null;
     }

@@ -3,10 +3,40 @@
 pub use pomp_front::model::{find, find_named, find_whole, load};
 
 use pomp_config::Origin;
+use pomp_controllers::ControllerKind;
 use std::path::Path;
 
 /// The compact training configuration.
 const CONFIG: &str = include_str!("../configs/compact.toml");
+
+/// The training configurations of the controllers.
+const CONTROLLERS: [(ControllerKind, &str, &str); 4] = [
+    (
+        ControllerKind::Phase,
+        "configs/controllers/phase.toml",
+        include_str!("../configs/controllers/phase.toml"),
+    ),
+    (ControllerKind::Pfnn, "configs/controllers/pfnn.toml", include_str!("../configs/controllers/pfnn.toml")),
+    (ControllerKind::Mann, "configs/controllers/mann.toml", include_str!("../configs/controllers/mann.toml")),
+    (
+        ControllerKind::LocalPhases,
+        "configs/controllers/local-phases.toml",
+        include_str!("../configs/controllers/local-phases.toml"),
+    ),
+];
+
+/// Where the configuration of motion matching comes from.
+pub fn matching_origin(path: Option<&Path>) -> Origin<'_> {
+    let (name, text) =
+        ("configs/controllers/matching.toml", include_str!("../configs/controllers/matching.toml"));
+    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
+}
+
+/// Where the configuration of the training of a controller comes from; nothing for those that are not trained so.
+pub fn controller_origin(kind: ControllerKind, path: Option<&Path>) -> Option<Origin<'_>> {
+    let (_, name, text) = CONTROLLERS.iter().find(|(found, ..)| *found == kind)?;
+    Some(path.map_or(Origin::BuiltIn { name, text }, Origin::File))
+}
 
 /// Where the configuration of a training comes from.
 pub fn origin(path: Option<&Path>) -> Origin<'_> {

@@ -12,6 +12,7 @@ use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
 use crate::{CharacterSetup, Dynamics, GeneratorConfig, GeneratorError, GroundMotion};
 use glam::{Vec2, Vec3};
+use pomp_controllers::ControllerKind;
 use pomp_model::Model;
 use pomp_motion::{FRAME_RATE_HZ, Gait, RootFrame, Skeleton};
 use pomp_physics::DynamicModule;
@@ -89,6 +90,11 @@ impl Generator {
             contact_impulse: start.contact_force_bw.iter().map(|force| *force * weight_impulse_ns).collect(),
             prediction: None,
             noise: networks.noise(*seed, FRAME_S, config.noise_memory_s),
+            controller: match config.controller {
+                ControllerKind::Pomp => None,
+                kind => Some(model.controller(kind)?.begin()),
+            },
+            shown: None,
             assist_share: 1.0,
             aside: Vec2::ZERO,
         };

@@ -104,6 +104,7 @@ fn model() -> Model {
         aligned_phase: Some(autoencoder.encoder.clone()),
         phase: autoencoder,
         kinematic: Some((network, gamma)),
+        controllers: BTreeMap::new(),
         files_sha256: None,
     }
 }

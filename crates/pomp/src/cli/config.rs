@@ -19,6 +19,10 @@ pub enum ConfigKind {
     Preprocess,
     /// `pomp train`.
     Train,
+    /// `pomp train controller` of those with blended experts.
+    Controller,
+    /// `pomp train controller matching`.
+    Matching,
     /// `pomp generate`, and `pomp studio --generator`.
     Generate,
     /// `pomp generate --random`.
@@ -60,6 +64,10 @@ pub enum SchemaKind {
     Preprocess,
     /// `pomp train`.
     Train,
+    /// `pomp train controller` of those with blended experts.
+    Controller,
+    /// `pomp train controller matching`.
+    Matching,
     /// `pomp generate`, and `pomp studio --generator`.
     Generate,
     /// `pomp generate --random`.

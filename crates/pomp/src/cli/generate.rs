@@ -3,6 +3,7 @@
 use super::numbers;
 use clap::{Args, ValueHint};
 use pomp_batch::LONGEST_S;
+use pomp_controllers::ControllerKind;
 use std::path::PathBuf;
 
 /// Arguments of `pomp generate`.
@@ -89,6 +90,10 @@ pub struct GenerateArguments {
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
+    /// What proposes the next frame, in place of the configuration's: pomp, phase, pfnn, mann, local-phases or matching. The model
+    /// has to hold it.
+    #[arg(long, value_name = "KIND")]
+    pub controller: Option<ControllerKind>,
     /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

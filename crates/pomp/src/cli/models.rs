@@ -3,6 +3,7 @@
 use super::numbers;
 use crate::device::DeviceName;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use pomp_controllers::ControllerKind;
 use std::path::PathBuf;
 
 /// The stages of `pomp train`.
@@ -16,6 +17,8 @@ pub enum TrainStage {
     Kinematic,
     /// All of them in order.
     All,
+    /// A controller in place of the kinematic module, named after this word.
+    Controller,
 }
 
 /// Arguments of `pomp train`.
@@ -28,11 +31,15 @@ Examples:
   pomp train all --data data --out model --overwrite
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
-  pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune")]
+  pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune
+  pomp train controller pfnn --data data --out model")]
 pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
+    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases or matching.
+    #[arg(required_if_eq("stage", "controller"))]
+    pub kind: Option<ControllerKind>,
     /// Folder of recordings that `pomp preprocess` has made.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub data: PathBuf,

@@ -6,14 +6,15 @@ use crate::{config_file, default_model};
 use anyhow::Result;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
-use pomp_config::{Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
+use pomp_config::{Origin, Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
+use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, PathFile};
 use pomp_motion::retarget::RigMap;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
 use pomp_terrain::TerrainSpec;
-use pomp_train::TrainConfig;
+use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
 use std::process::ExitCode;
 
 pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
@@ -22,6 +23,15 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Preprocess => config_file::over_defaults::<PreprocessConfig>(path, set)?.show(),
         ConfigKind::Train => {
             let resolved: Resolved<TrainConfig> = resolve(default_model::origin(path), set)?;
+            resolved.show()
+        }
+        ConfigKind::Controller => {
+            let origin = default_model::controller_origin(ControllerKind::Phase, path);
+            let resolved: Resolved<ControllerConfig> = resolve(origin.unwrap_or(Origin::Defaults), set)?;
+            resolved.show()
+        }
+        ConfigKind::Matching => {
+            let resolved: Resolved<MatchingConfig> = resolve(default_model::matching_origin(path), set)?;
             resolved.show()
         }
         ConfigKind::Generate => config_file::over_defaults::<GeneratorConfig>(path, set)?.show(),
@@ -38,6 +48,8 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
     let schema = match arguments.kind {
         SchemaKind::Preprocess => schema::<PreprocessConfig>(),
         SchemaKind::Train => schema::<TrainConfig>(),
+        SchemaKind::Controller => schema::<ControllerConfig>(),
+        SchemaKind::Matching => schema::<MatchingConfig>(),
         SchemaKind::Generate => schema::<GeneratorConfig>(),
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),

@@ -20,6 +20,9 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         config_file::over_defaults::<GeneratorConfig>(arguments.config.as_deref(), &arguments.set)?
             .checked()?;
     set_body(&mut settings, arguments.stature, arguments.mass);
+    if let Some(controller) = arguments.controller {
+        settings.controller = controller;
+    }
     let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
     if let Some(scene) = &arguments.scene {
         return generate_scene::run(arguments, &model, &settings, scene);

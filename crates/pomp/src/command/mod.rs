@@ -23,6 +23,7 @@ mod synthesize;
 mod terrain;
 mod terrain_validate;
 mod train;
+mod train_controller;
 mod validate_impulses;
 
 use crate::cli::{

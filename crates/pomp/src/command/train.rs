@@ -1,15 +1,25 @@
+use super::train_controller;
 use crate::cli::{TrainArguments, TrainStage};
 use crate::errors::INTERRUPTED;
 use crate::interrupt::{Interrupt, resuming};
 use crate::progress::{self, Progress};
 use crate::{default_model, device};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pomp_config::resolve;
-use pomp_train::{Dataset, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train};
+use pomp_train::{
+    Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train,
+};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
+    match (arguments.stage, arguments.kind) {
+        (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
+        (_, Some(kind)) => bail!(
+            "\"{kind}\" names a controller; write `pomp train controller {kind} …`, or leave it out to train a stage"
+        ),
+        (_, None) => {}
+    }
     let mut config: TrainConfig =
         resolve(default_model::origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
     if let Some(seed) = arguments.seed {
@@ -24,26 +34,10 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
         return Ok(ExitCode::SUCCESS);
     }
-    let progress = Progress::new("train", "steps", 0);
-    let interrupt = Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")?;
-    let mut report = |event: &TrainEvent<'_>| -> ControlFlow<()> {
-        report(event, &progress, arguments.json);
-        interrupt.flow()
-    };
-    let trained =
-        train(&mut dataset, &config, stages, start(arguments), &arguments.out, &device, &mut report);
-    drop(progress);
-    let model = match trained {
-        Err(TrainError::Stopped { stage, step, folder }) => {
-            eprintln!(
-                "stopped after step {step} of the {stage} stage; its checkpoint is in {}. This goes on:\n  {}",
-                folder.display(),
-                resuming(std::env::args().skip(1))
-            );
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        trained => trained?,
-    };
+    let trained = reported(arguments.json, |on_event| {
+        train(&mut dataset, &config, stages, start(arguments), &arguments.out, &device, on_event)
+    })?;
+    let Some(model) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
     if !arguments.json {
         println!("the model is in {}:", arguments.out.display());
         for (name, value) in &model.description.metrics {
@@ -54,16 +48,41 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Trains with reports on the terminal; nothing when it was stopped, which is said.
+pub(super) fn reported<T>(
+    as_json: bool,
+    train: impl FnOnce(OnEvent<'_>) -> Result<T, TrainError>,
+) -> Result<Option<T>> {
+    let progress = Progress::new("train", "steps", 0);
+    let interrupt = Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")?;
+    let trained = train(&mut |event: &TrainEvent<'_>| -> ControlFlow<()> {
+        report(event, &progress, as_json);
+        interrupt.flow()
+    });
+    drop(progress);
+    match trained {
+        Err(TrainError::Stopped { stage, step, folder }) => {
+            eprintln!(
+                "stopped after step {step} of the {stage} stage; its checkpoint is in {}. This goes on:\n  {}",
+                folder.display(),
+                resuming(std::env::args().skip(1))
+            );
+            Ok(None)
+        }
+        trained => Ok(Some(trained?)),
+    }
+}
+
 fn stages(asked: TrainStage) -> &'static [Stage] {
     match asked {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
+        TrainStage::All | TrainStage::Controller => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
     }
 }
 
-fn start(arguments: &TrainArguments) -> Start {
+pub(super) fn start(arguments: &TrainArguments) -> Start {
     match (arguments.resume, arguments.fine_tune) {
         (true, true) => Start::ResumeFineTune,
         (true, false) => Start::Resume,
@@ -202,7 +221,7 @@ fn next_step(arguments: &TrainArguments) -> String {
             )
         }
         TrainStage::AlignedPhase => format!("next: pomp train kinematic --data {data} --out {out}"),
-        TrainStage::Kinematic | TrainStage::All => {
+        TrainStage::Kinematic | TrainStage::All | TrainStage::Controller => {
             format!("next: pomp generate --model {out}; phases into the data: {annotate}")
         }
     }

@@ -1,15 +1,13 @@
-use burn::nn::Linear;
-use burn::tensor::Tensor;
+//! Dense layers as one frame at a time reads them.
 
-use crate::error::{KinematicError, check_finite};
-use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
+use crate::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
 
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
 /// The same where there are registers for more.
 const MORE_PANELS: usize = 8;
 /// Inputs of a panel that are widened at once: with sixteen outputs 16 kB, half of the smallest first-level cache.
-pub(crate) const BLOCK_INPUTS: usize = 256;
+pub const BLOCK_INPUTS: usize = 256;
 /// Rows that take turns at a panel's block: few enough that they stay in the second-level cache from panel to panel.
 const MOST_ROWS: usize = 96;
 
@@ -19,7 +17,7 @@ const MOST_ROWS: usize = 96;
 /// which are those of a model's file, are held in sixteen bits: a frame reads every weight of a large network from memory,
 /// and waits for it. Results are the same bytes either way, for inputs below 2²⁶; beyond, sixteen bits make them infinite.
 #[derive(Clone, Debug)]
-pub(crate) struct PackedLinear {
+pub struct PackedLinear {
     inputs: usize,
     padded: usize,
     panels: Panels,
@@ -88,40 +86,79 @@ impl Stored for u16 {
     }
 }
 
+/// A number of a layer that is NaN or infinite, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotFinite {
+    /// Which part of the layer.
+    pub part: NotFinitePart,
+    /// Row (input), from 0.
+    pub row: usize,
+    /// Column (output), from 0.
+    pub column: usize,
+}
+
+/// A part of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotFinitePart {
+    /// Its weights.
+    Weights,
+    /// Its bias.
+    Bias,
+}
+
+fn check(part: NotFinitePart, columns: usize, values: &[f32]) -> Result<(), NotFinite> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(NotFinite { part, row: index / columns.max(1), column: index % columns.max(1) }),
+    }
+}
+
 /// Round up to what [`PackedLinear`] writes.
-pub(crate) fn padded(outputs: usize) -> usize {
+pub fn padded(outputs: usize) -> usize {
     outputs.next_multiple_of(SIXTEEN * PANELS_AT_ONCE)
 }
 
 /// Values from one row to the next where many are computed: no multiple of a page, whose rows would share few cache sets.
-pub(crate) fn row_stride(width: usize) -> usize {
+pub fn row_stride(width: usize) -> usize {
     padded(width) + SIXTEEN
 }
 
 /// What [`PackedLinear::apply_rows`] works in.
 #[derive(Clone, Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     /// A block of widened weights.
     block: Vec<[f32; SIXTEEN]>,
     /// Inputs of up to [`MOST_ROWS`] rows in the order in which they are read: `[group of rows][input][row of the group]`.
     rows: Vec<f32>,
 }
 
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Scratch {
-    pub(crate) fn new() -> Self {
+    /// Without rows yet.
+    pub fn new() -> Self {
         Self { block: vec![[0.0; SIXTEEN]; BLOCK_INPUTS], rows: Vec::new() }
     }
 }
 
 impl PackedLinear {
     /// Packs `[in, out]` weights, row-major, and a bias.
-    pub(crate) fn pack(
-        what: &str,
+    ///
+    /// # Errors
+    /// A weight, or a number of the bias, that is not finite.
+    ///
+    /// # Panics
+    /// When there are fewer weights, or numbers in the bias, than the layer has.
+    pub fn pack(
         weight: &[f32],
         [inputs, outputs]: [usize; 2],
         bias: Option<&[f32]>,
-    ) -> Result<Self, KinematicError> {
-        check_finite(what, outputs, weight)?;
+    ) -> Result<Self, NotFinite> {
+        check(NotFinitePart::Weights, outputs, weight)?;
         let padded = padded(outputs);
         let mut panels = vec![0.0; inputs * padded];
         let filled = outputs.div_ceil(SIXTEEN);
@@ -136,31 +173,24 @@ impl PackedLinear {
         let panels = codes.map_or(Panels::Single(panels), Panels::Short);
         let mut padded_bias = vec![0.0; padded];
         if let Some(bias) = bias {
-            check_finite(&format!("the bias of {what}"), outputs, bias)?;
+            check(NotFinitePart::Bias, outputs, bias)?;
             padded_bias[..outputs].copy_from_slice(bias);
         }
         Ok(Self { inputs, padded, panels, bias: padded_bias })
     }
 
-    /// Packs a layer of a burn module.
-    pub(crate) fn from_linear(what: &str, layer: &Linear) -> Result<Self, KinematicError> {
-        let weight = layer.weight.val();
-        let bias = layer.bias.as_ref().map(|bias| values(bias.val()));
-        Self::pack(what, &values(weight.clone()), weight.dims(), bias.as_deref())
-    }
-
     /// Length of an input row.
-    pub(crate) fn inputs(&self) -> usize {
+    pub fn inputs(&self) -> usize {
         self.inputs
     }
 
     /// Length of an output row, padding included.
-    pub(crate) fn padded(&self) -> usize {
+    pub fn padded(&self) -> usize {
         self.padded
     }
 
     /// out = x W + b for one row. Columns past the layer's outputs are written as zeros.
-    pub(crate) fn apply(&self, lanes: Lanes, x: &[f32], out: &mut [f32]) {
+    pub fn apply(&self, lanes: Lanes, x: &[f32], out: &mut [f32]) {
         let x = &x[..self.inputs];
         let (out, bias) = (&mut out[..self.padded], self.bias.as_slice());
         match &self.panels {
@@ -171,7 +201,7 @@ impl PackedLinear {
 
     /// As [`Self::apply`] for `rows` rows that lie `x_stride` and `out_stride` apart, with the same bytes. Every weight is
     /// read, and widened, once for up to 96 rows.
-    pub(crate) fn apply_rows(
+    pub fn apply_rows(
         &self,
         lanes: Lanes,
         rows: usize,
@@ -222,11 +252,6 @@ impl PackedLinear {
             }
         }
     }
-}
-
-/// The values of a tensor on the host.
-pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 struct OneRow<'a, T> {
@@ -387,7 +412,7 @@ impl Product<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pomp_lanes::Portable;
+    use crate::Portable;
 
     fn reference(weight: &[f32], [inputs, outputs]: [usize; 2], bias: &[f32], x: &[f32]) -> Vec<f64> {
         let column = |c: usize| {
@@ -407,7 +432,7 @@ mod tests {
             for shape in [[1, 1], [3, 17], [130, 64], [67, 100], [600, 129]] {
                 let [inputs, outputs] = shape;
                 let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
-                let layer = PackedLinear::pack("test", &weight, shape, Some(&bias)).unwrap();
+                let layer = PackedLinear::pack(&weight, shape, Some(&bias)).unwrap();
                 for rows in [1, 2, 4, 7, 8, MOST_ROWS + 3] {
                     let (x_stride, stride) = (inputs + 3, row_stride(outputs));
                     let x = ramp(rows * x_stride, 0.9);
@@ -441,7 +466,7 @@ mod tests {
                     .map(|(value, size)| f32::from_bits((value * size).to_bits() & 0xFFFF_E000))
                     .map(|value| if value.abs() < 1e-7 { 0.0 } else { value })
                     .collect();
-                let short = PackedLinear::pack("test", &weight, [inputs, outputs], None).unwrap();
+                let short = PackedLinear::pack(&weight, [inputs, outputs], None).unwrap();
                 let Panels::Short(codes) = &short.panels else { panic!("no weight has too many digits") };
                 let mut single = short.clone();
                 single.panels = Panels::Single(
@@ -471,7 +496,7 @@ mod tests {
     fn more_panels_and_rows_at_once_give_the_same_bytes_also_where_no_instruction_set_takes_them() {
         let (inputs, outputs, rows) = (BLOCK_INPUTS + 11, 513, 8);
         let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
-        let layer = PackedLinear::pack("test", &weight, [inputs, outputs], Some(&bias)).unwrap();
+        let layer = PackedLinear::pack(&weight, [inputs, outputs], Some(&bias)).unwrap();
         let Panels::Single(panels) = &layer.panels else { panic!("the weights have many digits") };
         let (x, bias, stride) = (ramp(rows * inputs, 0.9), layer.bias.as_slice(), layer.padded());
         let mut expected = vec![0.0; rows * stride];
@@ -501,7 +526,7 @@ mod tests {
 
     #[test]
     fn rejects_a_weight_that_is_not_finite() {
-        let found = PackedLinear::pack("the gate", &[0.0, f32::NAN, 0.0, 0.0], [2, 2], None);
-        assert!(matches!(found, Err(KinematicError::NotFinite { row: 0, column: 1, .. })));
+        let found = PackedLinear::pack(&[0.0, f32::NAN, 0.0, 0.0], [2, 2], None);
+        assert!(matches!(found, Err(NotFinite { part: NotFinitePart::Weights, row: 0, column: 1 })));
     }
 }

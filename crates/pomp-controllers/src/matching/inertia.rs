@@ -7,7 +7,7 @@ const HALF_LIFE_S: f32 = 0.1;
 
 /// What is left of the difference between what was shown and what the new clip shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Offset {
+pub(super) struct Offset {
     pub value: Vec3,
     pub rate: Vec3,
 }

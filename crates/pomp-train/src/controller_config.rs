@@ -1,0 +1,111 @@
+//! Settings of the training of a controller.
+
+use crate::{BlockWeights, KinematicTraining, TrainConfig, TrainError, TrainingStates};
+use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_controllers::ControllerKind;
+use pomp_controllers::gated::GatedSizes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the training of a controller with blended experts: `configs/controllers/KIND.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerConfig {
+    /// Which controller.
+    pub kind: ControllerKind,
+    /// Seed of weights, batches and noise; the same seed and data give the same bytes.
+    pub seed: u64,
+    /// One clip in so many is held out to measure with; 0 holds out none.
+    pub held_out_every: usize,
+    /// Names of clips (without `_mirrored`) that are left out of training and measuring.
+    pub exclude: Vec<String>,
+    /// Frames at both ends of a clip that are not learned from.
+    pub margin_frames: usize,
+    /// Sizes of the network.
+    pub sizes: GatedSizes,
+    /// Weights of the loss.
+    pub loss: BlockWeights,
+    /// Optimiser and schedule.
+    pub training: KinematicTraining,
+    /// Where the states that it learns from come from.
+    pub states: TrainingStates,
+}
+
+impl Default for ControllerConfig {
+    fn default() -> Self {
+        Self::of(ControllerKind::Phase)
+    }
+}
+
+impl ControllerConfig {
+    /// The settings of the embedded controller of a kind.
+    pub fn of(kind: ControllerKind) -> Self {
+        let TrainConfig { seed, held_out_every, margin_frames, kinematic, .. } = TrainConfig::default();
+        // Without a phase that goes on by itself a network has more to learn from where its own errors lead it.
+        let (steps, states) = match kind {
+            ControllerKind::Pfnn => (12_000, kinematic.states),
+            _ => {
+                let own = TrainingStates {
+                    replayed_share: 0.2,
+                    rollout_share: 0.6,
+                    rollout_frames: 300,
+                    ..kinematic.states
+                };
+                (8_000, own)
+            }
+        };
+        Self {
+            kind,
+            seed,
+            held_out_every,
+            exclude: Vec::new(),
+            margin_frames,
+            sizes: GatedSizes::of(kind),
+            loss: kinematic.loss,
+            training: KinematicTraining { steps, ..kinematic.training },
+            states,
+        }
+    }
+
+    /// The configuration of a kinematic module that reads data as this one does.
+    pub(crate) fn reading(&self) -> TrainConfig {
+        let mut config = TrainConfig {
+            seed: self.seed,
+            held_out_every: self.held_out_every,
+            exclude: self.exclude.clone(),
+            margin_frames: self.margin_frames,
+            ..TrainConfig::default()
+        };
+        config.kinematic.loss = self.loss;
+        config.kinematic.training = self.training;
+        config.kinematic.states = self.states;
+        config
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`TrainError::OutOfRange`] with the first field outside its range.
+    pub fn validate(&self) -> Result<(), TrainError> {
+        Ok(self.check(&Fields::root())?)
+    }
+}
+
+impl Validate for ControllerConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        self.sizes.check(&fields.section("sizes"))?;
+        self.training.check(&fields.section("training"))?;
+        self.states.check(&fields.section("states"))?;
+        fields.within(
+            "states.replayed_share + states.rollout_share",
+            self.states.replayed_share + self.states.rollout_share,
+            0.0..=1.0,
+        )?;
+        fields.holds(
+            self.training.kept_of_first == 0.0,
+            "training.kept_of_first",
+            self.training.kept_of_first,
+            "0: a controller is not fine-tuned",
+        )
+    }
+}
