@@ -79,6 +79,12 @@ pub fn run_part(
         source,
         remedy: "give a folder that can be written with --out",
     })?;
+    pomp_files::remove_abandoned(out).map_err(|source| PreprocessError::Io {
+        action: "listing the output folder",
+        path: out.to_path_buf(),
+        source,
+        remedy: "give a folder that can be read with --out",
+    })?;
     let config_hash = hash_with_files(config)?;
     // Refused here once, and not for every clip.
     get_up_clips(config, rigs)?;
