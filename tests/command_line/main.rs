@@ -19,6 +19,7 @@ mod model;
 mod program;
 mod pushes;
 mod resume;
+mod retarget;
 mod scene;
 mod schema;
 mod stopped;

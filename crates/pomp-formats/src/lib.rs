@@ -40,7 +40,9 @@ pub mod glb;
 pub mod npz;
 mod write_atomically;
 
-pub use bvh::{BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh};
+pub use bvh::{
+    BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh, write_bvh_like,
+};
 pub use error::FormatError;
 pub use glb::{GlbFile, parse_glb, read_glb, write_glb};
 pub use npz::{read_recording, write_recording};

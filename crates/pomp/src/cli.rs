@@ -8,6 +8,7 @@ mod measure;
 mod models;
 mod numbers;
 mod reading;
+mod retarget;
 mod rig;
 mod show;
 mod terrain;
@@ -25,6 +26,7 @@ pub use models::{
     TrainArguments, TrainStage,
 };
 pub use reading::ReadingArguments;
+pub use retarget::RetargetArguments;
 pub use rig::{RigCommand, RigInferArguments};
 pub use show::{RenderArguments, StudioArguments};
 pub use terrain::{TerrainCommand, TerrainMakeArguments, TerrainValidateArguments};
@@ -98,6 +100,8 @@ Examples:
   pomp rig infer strange.bvh --out my_rig.toml"
     )]
     Rig(RigCommand),
+    /// Put a motion on the skeleton of a BVH file: its joints, channels, unit and axes.
+    Retarget(RetargetArguments),
     /// Make terrain, and check how well it is reconstructed.
     #[command(
         subcommand,

@@ -6,9 +6,11 @@
 //! cuts names at a colon or a space, invents or loses joints around end sites, accepts NaN and wrong channel
 //! counts, panics on a byte-order mark and reserves memory from the header.
 //!
-//! Writing is our own: the builder of `bvh_anim` 0.4 returns no joints.
+//! Writing is our own: the builder of `bvh_anim` 0.4 returns no joints. [`write_bvh`] writes a clip in one dialect,
+//! [`write_bvh_like`] a motion in that of another file.
 
 mod header;
+mod like;
 mod motion_block;
 mod position_channels;
 mod problem;
@@ -18,6 +20,7 @@ mod warning;
 mod writer;
 
 pub use bvh_anim::ChannelType;
+pub use like::{bvh_text_like, write_bvh_like};
 pub use problem::BvhProblem;
 pub use reader::{
     BvhFile, BvhReadOptions, PositionChannels, parse_bvh, parse_bvh_with, read_bvh, read_bvh_with,

@@ -1,6 +1,6 @@
 use crate::check_clip::check_clip;
 use crate::{FormatError, write_atomically};
-use glam::{DQuat, EulerRot, Quat, Vec3};
+use glam::{DQuat, EulerRot, Vec3};
 use pomp_motion::{Clip, JointIndex};
 use std::fmt::Write;
 use std::path::Path;
@@ -168,7 +168,8 @@ fn motion(out: &mut String, clip: &Clip, options: &BvhWriteOptions, order: &[usi
             push_number(out, f64::from(value) * f64::from(options.units_per_metre), options.decimals);
         }
         for (before, &joint) in before.iter_mut().zip(order) {
-            *before = options.rotation_order.nearest_angles(pose.local_rotations[joint], *before);
+            let rotation = pose.local_rotations[joint].as_dquat().normalize();
+            *before = nearest_angles(options.rotation_order.euler(), rotation, *before);
             for angle in *before {
                 push_number(out, angle.to_degrees(), options.decimals);
             }
@@ -179,7 +180,7 @@ fn motion(out: &mut String, clip: &Clip, options: &BvhWriteOptions, order: &[usi
 }
 
 /// Appends a space and the number; a rounded −0 is written as 0.
-fn push_number(out: &mut String, value: f64, decimals: usize) {
+pub(super) fn push_number(out: &mut String, value: f64, decimals: usize) {
     let start = out.len();
     let _infallible = write!(out, " {value:.decimals$}");
     if out[start + 1..].starts_with('-') && out[start + 2..].bytes().all(|b| matches!(b, b'0' | b'.')) {
@@ -209,23 +210,22 @@ impl RotationOrder {
             Self::Zyx => "Zrotation Yrotation Xrotation",
         }
     }
+}
 
-    /// Angles of a rotation, radians: of all equivalent triples the one nearest to that of the frame before,
-    /// so that tools which interpolate angles see no jumps.
-    fn nearest_angles(self, rotation: Quat, before: [f64; 3]) -> [f64; 3] {
-        use std::f64::consts::{PI, TAU};
-        let rotation: DQuat = rotation.as_dquat().normalize();
-        let (a, b, c) = rotation.to_euler(self.euler());
-        let unwound = |angles: [f64; 3]| {
-            let mut near = angles;
-            for (angle, before) in near.iter_mut().zip(before) {
-                *angle += TAU * ((before - *angle) / TAU).round();
-            }
-            let distance: f64 = near.iter().zip(before).map(|(angle, before)| (angle - before).abs()).sum();
-            (near, distance)
-        };
-        let (first, first_distance) = unwound([a, b, c]);
-        let (second, second_distance) = unwound([a + PI, PI - b, c + PI]);
-        if second_distance < first_distance { second } else { first }
-    }
+/// Angles of a rotation in an order of three different axes, radians: of all equivalent triples the one nearest to that of
+/// the frame before, so that tools which interpolate angles see no jumps.
+pub(super) fn nearest_angles(order: EulerRot, rotation: DQuat, before: [f64; 3]) -> [f64; 3] {
+    use std::f64::consts::{PI, TAU};
+    let (a, b, c) = rotation.to_euler(order);
+    let unwound = |angles: [f64; 3]| {
+        let mut near = angles;
+        for (angle, before) in near.iter_mut().zip(before) {
+            *angle += TAU * ((before - *angle) / TAU).round();
+        }
+        let distance: f64 = near.iter().zip(before).map(|(angle, before)| (angle - before).abs()).sum();
+        (near, distance)
+    };
+    let (first, first_distance) = unwound([a, b, c]);
+    let (second, second_distance) = unwound([a + PI, PI - b, c + PI]);
+    if second_distance < first_distance { second } else { first }
 }

@@ -8,7 +8,7 @@ const DAMPING_M2: f32 = 0.003;
 
 /// The rotation about the shoulder that brings elbow and wrist nearest to where they are wanted: damped least
 /// squares (Gauss–Newton, two steps). The bend of the elbow stays. All positions relative to the shoulder, metres.
-pub(super) fn arm_turn(now: [Vec3; 2], wanted: [Vec3; 2]) -> Quat {
+pub fn arm_turn(now: [Vec3; 2], wanted: [Vec3; 2]) -> Quat {
     let mut turn = Vec3::ZERO;
     for _ in 0..2 {
         let rotation = Quat::from_scaled_axis(turn);
@@ -27,7 +27,7 @@ pub(super) fn arm_turn(now: [Vec3; 2], wanted: [Vec3; 2]) -> Quat {
 
 /// `turn` shortened smoothly so that its length stays below `limit`; short ones hardly change. A hard limit
 /// would make joints jerk where it begins.
-pub(super) fn softly_limited(turn: Vec3, limit: f32) -> Vec3 {
+pub fn softly_limited(turn: Vec3, limit: f32) -> Vec3 {
     let length = turn.length();
     if length < 1e-6 { turn } else { turn * (limit * (length / limit).tanh() / length) }
 }

@@ -4,7 +4,7 @@ use crate::{Joint, Pose, Skeleton, SourceMotion};
 use glam::{Quat, Vec3};
 
 /// The motion reflected in the plane x = 0: what a left-handed file shows in a right-handed world.
-pub(super) fn reflected(source: &SourceMotion) -> SourceMotion {
+pub fn reflected(source: &SourceMotion) -> SourceMotion {
     let point = |v: Vec3| Vec3::new(-v.x, v.y, v.z);
     let turn = |q: Quat| Quat::from_xyzw(q.x, -q.y, -q.z, q.w);
     let joints =

@@ -16,9 +16,11 @@
 //!    The scale is that of the legs alone: with any other, legs could not reach the ground or stay bent.
 //! 4. *Ground*: one constant height brings the lowest planted sole to y = 0.
 //!
-//! The result is a [`crate::Clip`] and a [`RetargetReport`] with everything found, missing and measured.
+//! The result is a [`crate::Clip`] and a [`RetargetReport`] with everything found, missing and measured. The way back, onto the
+//! skeleton of any file, is in the crate `pomp-retarget`; [`RigBinding`] is what both begin with.
 
 mod arm_fit;
+mod binding;
 mod calibration;
 mod dropped_bone;
 mod error;
@@ -38,12 +40,15 @@ mod source_frame;
 mod source_pose;
 mod units;
 
+pub use arm_fit::{arm_turn, softly_limited};
+pub use binding::RigBinding;
 pub use error::RetargetError;
 pub use file_convention::{FileConvention, LengthUnit, UpAxis};
 pub use infer::{ExtraJoints, Finding, Inference, RoleFinding, infer};
+pub use mirror::reflected;
 pub use options::{Proportions, RetargetOptions, WristTarget};
 pub use prepare::without_t_pose;
-pub(crate) use proportions::{body_height, sole_heights};
+pub use proportions::{body_height, sole_heights};
 pub use report::{JointError, RetargetReport, Retargeted};
 pub use rig_library::{ChosenRig, RigLibrary};
 pub use rig_map::{DroppedBone, JointAxes, MatchReport, RigMap};

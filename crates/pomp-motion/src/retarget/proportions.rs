@@ -51,7 +51,7 @@ impl Lengths {
 }
 
 /// Body height of a skeleton of the project's topology: that of the humanoid with the same legs, metres.
-pub(crate) fn body_height(skeleton: &Skeleton) -> f32 {
+pub fn body_height(skeleton: &Skeleton) -> f32 {
     let leg = |s: &Skeleton| {
         [humanoid::LEFT_LEG, humanoid::LEFT_FOOT, humanoid::RIGHT_LEG, humanoid::RIGHT_FOOT]
             .iter()
@@ -62,7 +62,7 @@ pub(crate) fn body_height(skeleton: &Skeleton) -> f32 {
 }
 
 /// Heights of ankle and toe joint above the sole of a flat foot, metres.
-pub(crate) fn sole_heights(skeleton: &Skeleton) -> (f32, f32) {
+pub fn sole_heights(skeleton: &Skeleton) -> (f32, f32) {
     let height = body_height(skeleton);
     let ankle = humanoid::ANKLE_HEIGHT * height;
     let drop = -skeleton.joints()[humanoid::LEFT_TOE.0].offset.y;

@@ -1,12 +1,9 @@
 use super::arm_fit::{arm_turn, softly_limited};
-use super::calibration::calibrate;
-use super::dropped_bone::with_dropped_bones;
 use super::ground::lowest_ground;
-use super::prepare::{prepared, stated};
 use super::proportions::{Lengths, subject_skeleton};
 use super::report::{JointError, RetargetReport, Retargeted};
 use super::source_pose::{SourcePose, completed, placed};
-use super::{MatchReport, Proportions, RetargetError, RetargetOptions, RigMap, SourceFrame, WristTarget};
+use super::{MatchReport, Proportions, RetargetError, RetargetOptions, RigBinding, RigMap, WristTarget};
 use crate::two_bone_ik::{Limb, LimbShape, reach};
 use crate::{Clip, GlobalPose, JointIndex, Skeleton, SourceMotion, humanoid};
 use glam::{Quat, Vec3};
@@ -25,14 +22,9 @@ pub fn retarget(
     rig: &RigMap,
     options: &RetargetOptions,
 ) -> Result<Retargeted, RetargetError> {
-    source.validate()?;
-    let (prepared, mut repairs) = prepared(source, rig)?;
-    let (repaired, bones) = with_dropped_bones(&prepared, rig);
-    repairs.extend(bones);
-    let source = repaired.as_ref();
-    let joints = rig.match_skeleton(&source.skeleton)?;
-    let source_frame = SourceFrame::detect(source, &joints, &stated(options, rig))?;
-    let calibration = calibrate(source, rig, &joints)?;
+    let RigBinding { motion, joints, source_frame, joint_from_project: calibration, repairs, .. } =
+        RigBinding::new(source, rig, options)?;
+    let source = motion.as_ref();
     let poses: Vec<SourcePose> = (0..source.frames())
         .map(|frame| SourcePose::of_frame(source, frame, &joints, &source_frame, &calibration))
         .collect();

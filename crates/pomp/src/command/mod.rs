@@ -17,6 +17,7 @@ mod phase_report;
 mod preprocess;
 mod render;
 mod replay;
+mod retarget;
 mod rig;
 mod studio;
 mod synthesize;
@@ -39,6 +40,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         None => generate::run(&arguments.generate),
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Rig(RigCommand::Infer(arguments))) => rig::infer_rig(&arguments),
+        Some(Command::Retarget(arguments)) => retarget::run(&arguments),
         Some(Command::Terrain(TerrainCommand::Make(arguments))) => terrain::make(&arguments),
         Some(Command::Terrain(TerrainCommand::Validate(arguments))) => terrain_validate::run(&arguments),
         Some(Command::Preprocess(arguments)) => preprocess::run(&arguments),

@@ -1,0 +1,36 @@
+//! Motion on the skeleton of any person: the way back from the project skeleton.
+//!
+//! [`TargetSkeleton`] reads a BVH file and knows which of its joints plays which project joint, by the rig maps of
+//! [`pomp_motion::retarget`]. [`onto_skeleton`] puts a [`pomp_motion::Clip`] of the project's topology on it:
+//!
+//! 1. *Rotations*: every joint that plays a project joint points where that joint points, whatever its own axes are.
+//!    Joints in between share a bend (spine) or a twist (limbs); all others keep their rest pose.
+//! 2. *Positions*: the middle of the hip joints follows the clip scaled by the ratio of leg lengths; inverse kinematics puts
+//!    the ankles on the scaled ankles and the wrists where they are relative to the shoulder; spine, collar bones and arms
+//!    turn a little towards where the clip has its shoulders, elbows and wrists. These are the steps of
+//!    [`pomp_motion::retarget::retarget()`], so that a motion comes back as it went.
+//! 3. *Ground*: soles stand on the floor of the target's own motion, or on y = 0 where it has none.
+//!
+//! The result has the target's joint names, hierarchy, offsets, unit and up axis; [`OntoSkeleton::write`] writes it with the
+//! target's channels, in their order, as BVH, or as GLB.
+//!
+//! What it does not do: it moves no fingers and no face, and it knows no mesh: hands that meet on one body may miss each
+//! other on one with other arms.
+
+mod error;
+mod figure;
+mod floor;
+mod follow;
+mod lengths;
+mod onto;
+mod plant;
+mod report;
+mod result;
+mod solve;
+mod target;
+
+pub use error::RetargetOntoError;
+pub use onto::{OntoOptions, onto_skeleton};
+pub use report::{Follower, OntoReport, PlantedFeet, ShortJoint};
+pub use result::OntoSkeleton;
+pub use target::TargetSkeleton;
