@@ -127,7 +127,7 @@ fn a_motion_comes_back_from_joint_frames_that_lie_anyhow() {
     let truth = reoriented(&plain, &turns);
     assert!(distance(&truth, &plain, 1.0).1 < 1e-4, "the same motion, told otherwise");
     let rig = rig_of(&truth, &turns);
-    let written = file(truth.clone(), usual_channels(&truth));
+    let written = file(&truth, usual_channels(&truth));
     let target = TargetSkeleton::new(written, &rig, Path::new("turned.bvh")).unwrap();
     let result = onto(&clip, &target);
     let (mean, largest) = distance(&result.motion, &truth, 1.0);
@@ -155,10 +155,10 @@ fn a_body_of_other_proportions_keeps_directions_contacts_and_the_length_of_its_s
         let first = result.motion.global_pose(0).positions[joint(&result.motion, "LeftFoot").0].y * metres;
         first - clip_poses[0].positions[3].y * scale
     };
-    for frame in 0..clip.frames() {
+    for (frame, clip_pose) in clip_poses.iter().enumerate() {
         let pose = result.motion.global_pose(frame);
         for (name, role) in [("LeftFoot", 3), ("RightFoot", 7)] {
-            let wanted = clip_poses[frame].positions[role] * scale + Vec3::Y * rise;
+            let wanted = clip_pose.positions[role] * scale + Vec3::Y * rise;
             let at = pose.positions[joint(&result.motion, name).0] * metres;
             assert!(at.distance(wanted) < 0.002, "frame {frame}, {name}: {at} is not {wanted}");
         }
@@ -202,7 +202,7 @@ fn a_root_above_hips_that_have_channels_of_their_own_stays_and_the_hips_travel()
         joint_translations: pomp_motion::FrameTable::from_values(joints, rows.collect()),
         ..body
     };
-    let file = file(truth.clone(), channels);
+    let file = file(&truth, channels);
     let library = RigLibrary::builtin();
     let rig = library.choose_or_infer(&file.motion).unwrap();
     let target = TargetSkeleton::new(file.clone(), &rig.rig, Path::new("root.bvh")).unwrap();
@@ -243,7 +243,7 @@ fn what_a_joint_of_one_channel_cannot_follow_is_said_and_the_rest_is_written() {
     let mut channels = usual_channels(&body);
     channels[joint(&body, "LeftLeg").0] = vec![ChannelType::RotationX];
     channels[joint(&body, "Spine1").0] = vec![ChannelType::RotationX];
-    let file = file(body, channels);
+    let file = file(&body, channels);
     let library = RigLibrary::builtin();
     let rig = library.choose_or_infer(&file.motion).unwrap();
     let target = TargetSkeleton::new(file.clone(), &rig.rig, Path::new("hinge.bvh")).unwrap();
@@ -268,7 +268,7 @@ fn the_file_has_the_names_channels_and_offsets_of_the_target() {
     let clip = walking_clip();
     let body =
         told(&StrangeBody::walking().end("Head", Vec3::Y * 0.1), |name| format!("fig:{}", named(name)));
-    let written = file(body.clone(), usual_channels(&body));
+    let written = file(&body, usual_channels(&body));
     let folder = TempDir::new().unwrap();
     let to = folder.path().join("target.bvh");
     pomp_formats::write_bvh_like(&to, &written, &written.motion).unwrap();
@@ -324,7 +324,7 @@ fn rejects_a_target_that_cannot_travel() {
     let body = told(&StrangeBody::walking(), named);
     let mut channels = usual_channels(&body);
     channels[0].retain(|channel| !channel.is_position());
-    let file = BvhFile { channels, ..file(body.clone(), usual_channels(&body)) };
+    let file = BvhFile { channels, ..file(&body, usual_channels(&body)) };
     let library = RigLibrary::builtin();
     let rig = library.choose_or_infer(&file.motion).unwrap();
     let error = TargetSkeleton::new(file.clone(), &rig.rig, Path::new("fixed.bvh")).unwrap_err();
@@ -367,7 +367,7 @@ fn rejects_a_clip_that_is_not_on_the_project_skeleton() {
 #[test]
 fn rejects_channels_that_state_no_rotation() {
     let body = told(&StrangeBody::walking(), named);
-    let file = file(body.clone(), usual_channels(&body));
+    let file = file(&body, usual_channels(&body));
     let mut channels = file.channels.clone();
     channels[3] = vec![ChannelType::RotationX, ChannelType::RotationX, ChannelType::RotationY];
     let file = BvhFile { channels, ..file };

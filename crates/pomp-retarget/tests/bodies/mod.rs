@@ -66,15 +66,15 @@ pub fn usual_channels(motion: &SourceMotion) -> Vec<Vec<ChannelType>> {
 }
 
 /// A file of this motion, written and read again.
-pub fn file(motion: SourceMotion, channels: Vec<Vec<ChannelType>>) -> BvhFile {
+pub fn file(motion: &SourceMotion, channels: Vec<Vec<ChannelType>>) -> BvhFile {
     let model = BvhFile { motion: motion.clone(), channels, frame_time_s: 0.0, warnings: Vec::new() };
-    let text = bvh_text_like(&model, &motion).unwrap();
+    let text = bvh_text_like(&model, motion).unwrap();
     parse_bvh(text.as_bytes(), &motion.name).unwrap()
 }
 
 /// The target of a motion's file, by a rig map that is chosen or inferred.
 pub fn target(motion: &SourceMotion) -> TargetSkeleton {
-    let file = file(motion.clone(), usual_channels(motion));
+    let file = file(motion, usual_channels(motion));
     let library = RigLibrary::builtin();
     let chosen = library.choose_or_infer(&file.motion).unwrap();
     TargetSkeleton::new(file.clone(), &chosen.rig, Path::new("target.bvh")).unwrap()
@@ -82,7 +82,7 @@ pub fn target(motion: &SourceMotion) -> TargetSkeleton {
 
 /// The target of a motion's file, by an inferred rig map alone.
 pub fn inferred(motion: &SourceMotion) -> TargetSkeleton {
-    let file = file(motion.clone(), usual_channels(motion));
+    let file = file(motion, usual_channels(motion));
     let rig = infer(&file.motion).unwrap().rig;
     TargetSkeleton::new(file, &rig, Path::new("target.bvh")).unwrap()
 }
