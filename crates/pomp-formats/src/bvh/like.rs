@@ -6,6 +6,7 @@ use super::{BvhFile, ChannelType};
 use crate::{FormatError, write_atomically};
 use glam::{DQuat, EulerRot, Quat, Vec3};
 use pomp_motion::{JointIndex, SourceMotion};
+use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -41,8 +42,8 @@ impl BvhFile {
             Turns::None => Quat::IDENTITY,
             Turns::One(axis) => pomp_motion::rotation::swing_twist(rotation, axis).1,
             Turns::Two(order) => {
-                let (a, b, _) = rotation.to_euler(order);
-                Quat::from_euler(order, a, b, 0.0)
+                let [a, b] = two_angles(order, rotation.as_dquat().normalize());
+                DQuat::from_euler(order, a, b, 0.0).as_quat()
             }
             Turns::Three(_) => rotation,
         })
@@ -254,13 +255,22 @@ fn angles(turns: Turns, rotation: Quat, before: [f64; 3]) -> [f64; 3] {
         Turns::One(axis) => {
             let along = rotation.xyz().dot(axis.as_dvec3());
             let angle = 2.0 * along.atan2(rotation.w);
-            let whole = std::f64::consts::TAU;
-            [angle + whole * ((before[0] - angle) / whole).round(), 0.0, 0.0]
+            [angle + TAU * ((before[0] - angle) / TAU).round(), 0.0, 0.0]
         }
         Turns::Two(order) => {
-            let (a, b, _) = rotation.to_euler(order);
-            [a, b, 0.0]
+            let [a, b] = two_angles(order, rotation);
+            let unwound = |angle: f64, before: f64| angle + TAU * ((before - angle) / TAU).round();
+            [unwound(a, before[0]), unwound(b, before[1]), 0.0]
         }
         Turns::Three(order) => nearest_angles(order, rotation, before),
     }
+}
+
+/// The first two angles of an order, radians: of both triples that give the rotation those with the smaller third angle,
+/// which a joint with two channels cannot state.
+fn two_angles(order: EulerRot, rotation: DQuat) -> [f64; 2] {
+    let (a, b, c) = rotation.to_euler(order);
+    let other = (a + PI, PI - b, c + PI);
+    let lost = |angle: f64| (angle - TAU * (angle / TAU).round()).abs();
+    if lost(other.2) < lost(c) { [other.0, other.1] } else { [a, b] }
 }
