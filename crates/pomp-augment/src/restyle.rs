@@ -3,7 +3,7 @@
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::random::Draws;
 use pomp_motion::{Clip, Recording};
-use pomp_style::{StyleError, StyleModel};
+use pomp_style::{Scope, StyleError, StyleModel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -21,6 +21,9 @@ pub struct RestyleConfig {
     pub styles: Vec<String>,
     /// Range of the share of the style, 0 to 1. Default 0.4 to 1.
     pub share: [f32; 2],
+    /// What of a walk the style changes: `style`, the style subspace alone, or `all` subspaces. Default `all`: what the style subspace holds
+    /// of a style may be little (docs/style.md); the clip keeps its path and what no subspace holds.
+    pub scope: Scope,
     /// Least number of strides in a row that fit the styles; the longest such run is walked. Default 3.
     pub least_strides: usize,
     /// Seed of styles and shares. Default 1.
@@ -29,7 +32,15 @@ pub struct RestyleConfig {
 
 impl Default for RestyleConfig {
     fn default() -> Self {
-        Self { variants: 0, file: None, styles: Vec::new(), share: [0.4, 1.0], least_strides: 3, seed: 1 }
+        Self {
+            variants: 0,
+            file: None,
+            styles: Vec::new(),
+            share: [0.4, 1.0],
+            scope: Scope::All,
+            least_strides: 3,
+            seed: 1,
+        }
     }
 }
 
@@ -69,7 +80,7 @@ pub fn in_style(
     let share = draws.within(config.share);
     let made = model
         .code_of(&style)
-        .and_then(|code| pomp_style::restyle(model, recording, &[(share.into(), code)], config.least_strides))
+        .and_then(|code| pomp_style::restyle(model, recording, &[(share.into(), code)], config.scope, config.least_strides))
         .map_err(|error| error.to_string())?;
     let clip = made.recording.to_clip().map_err(|error| error.to_string())?;
     let license = model.data().licenses.get(&style).map(|all| all.join("; ")).unwrap_or_default();

@@ -3,10 +3,11 @@
 use crate::StyleError;
 use crate::model::StyleModel;
 use nalgebra::DVector;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which part of a code is blended or edited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// The style subspace alone; the rest is the content's.

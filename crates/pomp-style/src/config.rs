@@ -11,9 +11,9 @@ pub struct StyleConfig {
     pub cycles: CycleConfig,
     /// Time alignment to the reference.
     pub alignment: AlignmentConfig,
-    /// Principal components of the posture, K. Default 30.
+    /// Principal components of the posture, K. Default 20.
     pub posture_components: usize,
-    /// Principal components of the timing h(t), L. Default 20. K + L has to be below the number of cycles: directions that the
+    /// Principal components of the timing h(t), L. Default 10. K + L has to be below the number of cycles: directions that the
     /// cycles do not span are noise after whitening.
     pub timing_components: usize,
     /// Independent feature subspaces.
@@ -32,8 +32,8 @@ impl Default for StyleConfig {
         Self {
             cycles: CycleConfig::default(),
             alignment: AlignmentConfig::default(),
-            posture_components: 30,
-            timing_components: 20,
+            posture_components: 20,
+            timing_components: 10,
             subspaces: SubspaceConfig::default(),
             held_out_every: 5,
             folds: 0,
@@ -98,9 +98,9 @@ impl Default for AlignmentConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubspaceConfig {
-    /// Number of subspaces, J; it divides `posture_components` + `timing_components`. Default 5.
+    /// Number of subspaces, J; it divides `posture_components` + `timing_components`. Default 3.
     pub count: usize,
-    /// Which subspace is that of the style. Default `reference`.
+    /// Which subspace is that of the style. Default `differences`.
     pub choice: SubspaceChoice,
     /// Starting points, of which the best result is kept. Default 10.
     pub restarts: usize,
@@ -110,7 +110,7 @@ pub struct SubspaceConfig {
 
 impl Default for SubspaceConfig {
     fn default() -> Self {
-        Self { count: 5, choice: SubspaceChoice::Reference, restarts: 10, iterations: 400 }
+        Self { count: 3, choice: SubspaceChoice::Differences, restarts: 10, iterations: 400 }
     }
 }
 
@@ -118,11 +118,14 @@ impl Default for SubspaceConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubspaceChoice {
-    /// The subspace in which the cycles differ most from the reference, in sum; needs no labels. Default.
+    /// The subspace that carries most of the differences between the means of styles, in s. Default.
     #[default]
+    Differences,
+    /// The subspace in which the variance between styles is largest over that within them.
+    Separation,
+    /// The subspace in which the cycles differ most from the reference, in sum, as in the source. It needs no labels, and finds the
+    /// directions of odd cycles rather than those of styles.
     Reference,
-    /// The subspace in which styles lie farthest apart over the spread within them.
-    Labels,
 }
 
 impl Validate for StyleConfig {

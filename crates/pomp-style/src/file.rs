@@ -231,7 +231,7 @@ fn from_bytes(bytes: &[u8]) -> Result<(StyleModel, FitReport), String> {
     }
     let rotation = |row: &[f64]| {
         let [x, y, z, w] = std::array::from_fn(|i| row[i] as f32);
-        Quat::from_xyzw(x, y, z, w).normalize()
+        Quat::from_xyzw(x, y, z, w)
     };
     let means = tensors.table("joint_means", [Some(skeleton.len()), Some(4)])?.transpose();
     let means: Vec<Quat> = means.as_slice().chunks(4).map(rotation).collect();
@@ -244,6 +244,10 @@ fn from_bytes(bytes: &[u8]) -> Result<(StyleModel, FitReport), String> {
             local_rotations: row[3..].chunks(4).map(rotation).collect(),
         })
         .collect();
+    let is_rotation = |q: &Quat| (q.length() - 1.0).abs() < 1e-3;
+    if !means.iter().chain(poses.iter().flat_map(|pose| &pose.local_rotations)).all(is_rotation) {
+        return Err("a rotation of its reference is none".to_owned());
+    }
     let codes = tensors.table("codes", [Some(header.cycles.len()), Some(dimensions)])?;
     let cycles = header
         .cycles

@@ -2,7 +2,7 @@
 
 use crate::config::StyleConfig;
 use crate::cycle::{Cut, WalkCycle, cut};
-use crate::measure::{Aligned, EvenTime, Measures, measure, pooled, subspace_separations};
+use crate::measure::{Aligned, EvenTime, Measures, measure, pooled, shares_of_differences, subspace_separations};
 use crate::model::{DataRecord, Reference, StyleModel, check_like};
 use crate::motion::AlignedMotion;
 use crate::posture::PostureSpace;
@@ -41,6 +41,8 @@ pub struct SubspaceFigures {
     pub difference_from_reference: f64,
     /// Variance between styles over that within them, over the cycles of the fit.
     pub between_over_within: f64,
+    /// Share of the differences between the means of styles, in s, that it carries: how far a blend of it alone goes. They add up to 1.
+    pub share_of_differences: f64,
 }
 
 /// What a fit found.
@@ -130,9 +132,11 @@ pub fn fit(
         subspaces: separations
             .into_iter()
             .zip(differences)
-            .map(|(between_over_within, sum)| SubspaceFigures {
+            .zip(shares_of_differences(&model))
+            .map(|((between_over_within, sum), share_of_differences)| SubspaceFigures {
                 difference_from_reference: sum / model.cycles.len() as f64,
                 between_over_within,
+                share_of_differences,
             })
             .collect(),
         style_subspace: model.style_subspace,

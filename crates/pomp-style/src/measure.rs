@@ -133,6 +133,32 @@ pub(crate) fn subspace_separations(model: &StyleModel) -> Vec<f64> {
     separations(model, &codes)
 }
 
+/// The share of the differences between the means of styles, in s, that each subspace carries: of all pairs together. s is linear in γ, so
+/// the shares add up to 1.
+pub(crate) fn shares_of_differences(model: &StyleModel) -> Vec<f64> {
+    let subspaces = &model.subspaces;
+    let codes: Vec<(&str, DVector<f64>)> =
+        model.cycles.iter().map(|cycle| (cycle.style.as_str(), cycle.code.clone())).collect();
+    let means: Vec<DVector<f64>> = means(&codes).into_values().collect();
+    let mut carried = vec![0.0; subspaces.count()];
+    for (number, from) in means.iter().enumerate() {
+        let start = model.components_of(from);
+        for to in &means[number + 1..] {
+            let way = model.components_of(to) - &start;
+            for (subspace, sum) in carried.iter_mut().enumerate() {
+                let mut code = from.clone();
+                for row in subspaces.rows(subspace) {
+                    code[row] = to[row];
+                }
+                *sum += (model.components_of(&code) - &start).dot(&way);
+            }
+        }
+    }
+    let all: f64 = carried.iter().sum();
+    // One style has no differences.
+    carried.into_iter().map(|sum| if all > 0.0 { sum / all } else { 0.0 }).collect()
+}
+
 fn separations(model: &StyleModel, codes: &[(&str, DVector<f64>)]) -> Vec<f64> {
     let (subspaces, styles) = (&model.subspaces, means(codes));
     let Some(all) = mean_vector(codes.iter().map(|(_, code)| code)) else {

@@ -155,7 +155,8 @@ impl StyleModel {
             .collect();
         let scores = match config.subspaces.choice {
             SubspaceChoice::Reference => model.differences_from(&model.code(reference_motion)),
-            SubspaceChoice::Labels => measure::subspace_separations(&model),
+            SubspaceChoice::Separation => measure::subspace_separations(&model),
+            SubspaceChoice::Differences => measure::shares_of_differences(&model),
         };
         model.style_subspace = (0..scores.len())
             .reduce(|best, other| if scores[other] > scores[best] { other } else { best })

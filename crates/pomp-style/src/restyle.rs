@@ -19,7 +19,7 @@ pub struct Restyled {
     pub strides: usize,
 }
 
-/// Walks the longest run of cycles of `recording` in a mix of styles: what the styles change in the code of each cycle is added to its
+/// Walks the longest run of cycles of `recording` in a mix of styles: what the styles change in the code of each cycle, within `scope`, is added to its
 /// postures and to its timing, and the rest of it stays. With no weight on any style it is the source.
 ///
 /// # Errors
@@ -27,7 +27,8 @@ pub struct Restyled {
 pub fn restyle(
     model: &StyleModel,
     source: &Recording,
-    styles: &[(f64, nalgebra::DVector<f64>)],
+    styles: &[(f64, crate::Code)],
+    scope: Scope,
     least_strides: usize,
 ) -> Result<Restyled, StyleError> {
     let refused = |reason: String| StyleError::Clip { clip: source.name.clone(), reason };
@@ -58,7 +59,7 @@ pub fn restyle(
     let mut heading = start.yaw;
     for (cycle, motion) in &run {
         let code = model.code(motion);
-        let (from, to) = (model.motion(&code), model.motion(&blend(model, &code, styles, Scope::Style)?));
+        let (from, to) = (model.motion(&code), model.motion(&blend(model, &code, styles, scope)?));
         let delta = difference(&from, &to);
         let motion = changed(cycle, motion, &delta, model).map_err(&refused)?;
         strides.push(Stride { motion, turn: wrap_angle(cycle.frame.yaw - heading) });

@@ -317,18 +317,20 @@ fn a_clip_restyled_without_weight_is_the_clip_and_with_weight_goes_to_the_style(
     let (model, _) = fitted();
     let source = walking("source", 1.2, 0.0, 10.0, 77);
     let tired = model.code_of("tired").unwrap();
-    let made = |weight| restyle(model, &source, &[(weight, tired.clone())], 3).unwrap();
+    let made = |weight| restyle(model, &source, &[(weight, tired.clone())], Scope::All, 3).unwrap();
     let (same, whole) = (made(0.0), made(1.0));
     let cycles = cut(&source, "", &CycleConfig::default()).unwrap().cycles;
     let first = cycles[0].first_frame;
-    let mut shifted = 0.0f32;
+    // Planted feet are held, which a walk's own feet are not to the last centimetre: legs may differ, nothing else.
+    let (mut legs, mut others) = (0.0f32, 0.0f32);
     for t in 0..same.recording.frames() {
-        for (a, b) in same.recording.positions[t].iter().zip(&source.positions[first + t]) {
-            shifted = shifted.max(a.distance(*b));
+        for (joint, (a, b)) in same.recording.positions[t].iter().zip(&source.positions[first + t]).enumerate() {
+            let largest = if (humanoid::LEFT_LEG.0..=humanoid::RIGHT_TOE.0).contains(&joint) { &mut legs } else { &mut others };
+            *largest = largest.max(a.distance(*b));
         }
     }
-    println!("restyled without weight: joints at most {shifted:.4} m from the source");
-    assert!(shifted < 0.03, "{shifted}");
+    println!("restyled without weight: legs at most {legs:.4} m from the source, other joints {others:.6} m");
+    assert!(others < 1e-3 && legs < 0.06, "{others} {legs}");
     // The style's mark, the stoop, is in the made clip: the head is lower by most of what the style's own walk has.
     let head = |recording: &Recording| {
         let sum: f32 = (0..recording.frames()).map(|t| recording.positions[t][humanoid::HEAD.0].y).sum();
@@ -337,8 +339,8 @@ fn a_clip_restyled_without_weight_is_the_clip_and_with_weight_goes_to_the_style(
     let of_style = head(&walk(model, &tired, 5.0, true, "tired").unwrap());
     let (from, to) = (head(&same.recording), head(&whole.recording));
     println!("height of the head: {from:.3} m, restyled {to:.3} m, of the style {of_style:.3} m");
-    assert!(from - to > 0.3 * (from - of_style), "{from} {to} {of_style}");
-    let refused = restyle(model, &walking("short", 1.2, 0.0, 2.0, 1), &[], 9).unwrap_err().to_string();
+    assert!(from - to > 0.8 * (from - of_style), "{from} {to} {of_style}");
+    let refused = restyle(model, &walking("short", 1.2, 0.0, 2.0, 1), &[], Scope::All, 9).unwrap_err().to_string();
     assert!(refused.contains("short: it has") && refused.contains("less than 9"), "{refused}");
 }
 
@@ -359,9 +361,9 @@ fn the_same_seed_gives_the_same_bytes_and_a_file_gives_the_model_back() {
     assert!((error(&opened_report) / error(report) - 1.0).abs() < 1e-12);
     let code = model.code_of("tired").unwrap();
     assert_eq!(opened.code_of("tired").unwrap(), code);
-    assert_eq!(opened.motion(&code), model.motion(&code));
+    assert!(opened.motion(&code) == model.motion(&code), "the motions differ");
     let cycle = &cut(&reference, "", &CycleConfig::default()).unwrap().cycles[1];
-    assert_eq!(opened.align(cycle).unwrap(), model.align(cycle).unwrap());
+    assert!(opened.align(cycle).unwrap() == model.align(cycle).unwrap(), "the alignments differ");
 }
 
 #[test]

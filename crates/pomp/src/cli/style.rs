@@ -35,7 +35,7 @@ pub struct LabelArguments {
 Examples:
   pomp style fit walks/ --reference walks/neutral/01.bvh --out styles.safetensors
   pomp style fit walks/*.bvh --labels 'name:walk_([a-z]+)_' --reference walks/walk_normal_001.bvh --out styles.safetensors
-  pomp style fit walks/ --reference neutral.npz --out styles.safetensors --set posture_components=15 --set timing_components=5
+  pomp style fit walks/ --reference neutral.npz --out styles.safetensors --set posture_components=8 --set timing_components=4
 
 Walking cycles are cut at the strikes of the left foot; strides that turn, stand, run or climb are left out, and listed with -v. Every
 fifth clip of each style is held out and measured (held_out_every). docs/style.md explains the method and the figures.")]

@@ -99,12 +99,14 @@ fn tell(model: &StyleModel, report: &FitReport) {
         100.0 * report.timing_variance_kept,
         model.config().timing_components
     );
-    println!("subspace  differs from the reference by  variance between styles over that within");
+    println!("subspace  differs from the reference by  between styles over within  carries of their differences");
     for (number, subspace) in report.subspaces.iter().enumerate() {
         let mark = if number == report.style_subspace { "  the style subspace" } else { "" };
         println!(
-            "{number:>8}  {:>30.2}  {:>41.2}{mark}",
-            subspace.difference_from_reference, subspace.between_over_within
+            "{number:>8}  {:>30.2}  {:>26.2}  {:>28.0} %{mark}",
+            subspace.difference_from_reference,
+            subspace.between_over_within,
+            100.0 * subspace.share_of_differences
         );
     }
     print_measures("cycles of the fit", &report.held_in);
