@@ -80,7 +80,9 @@ pub fn in_style(
     let share = draws.within(config.share);
     let made = model
         .code_of(&style)
-        .and_then(|code| pomp_style::restyle(model, recording, &[(share.into(), code)], config.scope, config.least_strides))
+        .and_then(|code| {
+            pomp_style::restyle(model, recording, &[(share.into(), code)], config.scope, config.least_strides)
+        })
         .map_err(|error| error.to_string())?;
     let clip = made.recording.to_clip().map_err(|error| error.to_string())?;
     let license = model.data().licenses.get(&style).map(|all| all.join("; ")).unwrap_or_default();

@@ -84,8 +84,10 @@ const GET_UP: (&str, &str) = (
     "reading the clip of falls.get_up",
     "name a motion file that can be read, or write get_up = \"physics\"",
 );
-const STYLES: (&str, &str) =
-    ("reading the styles of style.file", "name a file that `pomp style fit` has written, or write style.variants = 0");
+const STYLES: (&str, &str) = (
+    "reading the styles of style.file",
+    "name a file that `pomp style fit` has written, or write style.variants = 0",
+);
 
 /// The hash of a configuration with the contents of the files that it names.
 ///

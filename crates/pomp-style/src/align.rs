@@ -108,7 +108,8 @@ impl AlignmentReference {
                 )
             })?;
             let steps: Vec<f64> = path.windows(2).map(|pair| pair[1] - pair[0]).collect();
-            let steps = smoothed(&steps, f64::from(config.smoothing_frames), f64::from(config.least_step_frames));
+            let steps =
+                smoothed(&steps, f64::from(config.smoothing_frames), f64::from(config.least_step_frames));
             let mut at = own_from as f64;
             for step in steps {
                 at += step;
@@ -168,7 +169,8 @@ fn path(
             }
         }
     }
-    let end = (0..states).map(|state| index(reference, own, state)).min_by(|&a, &b| cost[a].total_cmp(&cost[b]))?;
+    let end =
+        (0..states).map(|state| index(reference, own, state)).min_by(|&a, &b| cost[a].total_cmp(&cost[b]))?;
     if !cost[end].is_finite() {
         return None;
     }
@@ -223,10 +225,8 @@ mod tests {
         let b: Vec<f64> = [vec![0.0; 8], vec![1.0; 2]].concat();
         for most in [1, 2, 3] {
             let path = aligned(&a, &b, most).unwrap_or_else(|| panic!("{most}"));
-            let longest = path
-                .iter()
-                .map(|at| path.iter().filter(|other| (*other - at).abs() < 1e-9).count())
-                .max();
+            let longest =
+                path.iter().map(|at| path.iter().filter(|other| (*other - at).abs() < 1e-9).count()).max();
             assert!(longest <= Some(most + 1), "{path:?}");
         }
     }

@@ -160,8 +160,7 @@ impl Source<'_> {
         let ground = self.ground(frames.clone())?;
         let frame = self.frame(begin, *frames.end(), ground)?;
         let poses: Vec<Pose> = frames.clone().map(|at| in_frame(&self.poses[at], &frame)).collect();
-        let positions =
-            poses.iter().map(|pose| self.skeleton.forward_kinematics(pose).positions).collect();
+        let positions = poses.iter().map(|pose| self.skeleton.forward_kinematics(pose).positions).collect();
         Ok(WalkCycle {
             name: format!("{}#{number}", self.recording.name),
             clip: self.recording.name.clone(),
@@ -188,9 +187,7 @@ impl Source<'_> {
                 self.config.least_travel_m
             ));
         }
-        let facing = |frame: usize| {
-            RootFrame::of_pose(&self.recording.global_pose(frame), 0.0).yaw
-        };
+        let facing = |frame: usize| RootFrame::of_pose(&self.recording.global_pose(frame), 0.0).yaw;
         let most = self.config.most_turn_deg;
         let turn = wrap_angle(facing(end) - facing(begin)).to_degrees();
         if turn.abs() > most {

@@ -170,7 +170,12 @@ fn wanted(model: &StyleModel, constraints: &[Constraint]) -> Result<Vec<Wanted>,
             let joint = skeleton.index_of(&constraint.joint).ok_or_else(|| StyleError::Unknown {
                 kind: "joint",
                 name: constraint.joint.clone(),
-                known: skeleton.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>().join(", "),
+                known: skeleton
+                    .joints()
+                    .iter()
+                    .map(|joint| joint.name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
             })?;
             Ok(Wanted { joint: joint.0, at: constraint.at * last, place_m: constraint.place_m })
         })

@@ -61,8 +61,11 @@ pub fn save(model: &StyleModel, report: &FitReport, path: &Path) -> Result<(), S
 /// # Errors
 /// [`StyleError::Io`], and [`StyleError::BadFile`] for what is no style file, or a damaged one.
 pub fn open(path: &Path) -> Result<(StyleModel, FitReport), StyleError> {
-    let bytes =
-        std::fs::read(path).map_err(|source| StyleError::Io { action: "read", path: path.to_owned(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| StyleError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    })?;
     from_bytes(&bytes).map_err(|reason| StyleError::BadFile { path: path.to_owned(), reason })
 }
 
@@ -83,11 +86,13 @@ fn tables(model: &StyleModel) -> Vec<Table> {
     let poses = &model.reference.poses;
     let pose_row = |pose: &Pose| {
         let numbers = pose.root_position.to_array().into_iter();
-        numbers.chain(pose.local_rotations.iter().flat_map(|q| q.to_array())).map(f64::from).collect::<Vec<f64>>()
+        numbers
+            .chain(pose.local_rotations.iter().flat_map(|q| q.to_array()))
+            .map(f64::from)
+            .collect::<Vec<f64>>()
     };
     let rows: Vec<f64> = poses.iter().flat_map(&pose_row).collect();
-    let means: Vec<f64> =
-        model.space.means().iter().flat_map(|q| q.to_array()).map(f64::from).collect();
+    let means: Vec<f64> = model.space.means().iter().flat_map(|q| q.to_array()).map(f64::from).collect();
     let codes: Vec<_> = model.cycles.iter().map(|cycle| cycle.code.transpose()).collect();
     let mut all = vec![
         Table("codes", DMatrix::from_rows(&codes)),
@@ -163,7 +168,9 @@ impl Tensors<'_> {
         let &[rows, columns] = view.shape() else {
             return Err(format!("the tensor {name} has the shape {:?}, not two dimensions", view.shape()));
         };
-        let fits = |found: usize, wanted: Option<usize>| found <= MOST && wanted.is_none_or(|wanted| wanted == found);
+        let fits = |found: usize, wanted: Option<usize>| {
+            found <= MOST && wanted.is_none_or(|wanted| wanted == found)
+        };
         if view.dtype() != Dtype::F64 || !fits(rows, shape[0]) || !fits(columns, shape[1]) {
             return Err(format!("the tensor {name} is {:?} of {rows} × {columns}", view.dtype()));
         }
@@ -195,7 +202,8 @@ impl Tensors<'_> {
 }
 
 fn from_bytes(bytes: &[u8]) -> Result<(StyleModel, FitReport), String> {
-    let broken = |error: safetensors::SafeTensorError| format!("no style file, or one that was cut ({error})");
+    let broken =
+        |error: safetensors::SafeTensorError| format!("no style file, or one that was cut ({error})");
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
     let tensors = Tensors(SafeTensors::deserialize(bytes).map_err(broken)?);
     let json = metadata
@@ -203,7 +211,8 @@ fn from_bytes(bytes: &[u8]) -> Result<(StyleModel, FitReport), String> {
         .as_ref()
         .and_then(|entries| entries.get(KEY))
         .ok_or("safetensors, but no style file: it has no metadata \"pomp-style\"")?;
-    let version: serde_json::Value = serde_json::from_str(json).map_err(|error| format!("its metadata: {error}"))?;
+    let version: serde_json::Value =
+        serde_json::from_str(json).map_err(|error| format!("its metadata: {error}"))?;
     if version["version"] != VERSION {
         return Err(format!("its format is version {}, this program reads {VERSION}", version["version"]));
     }

@@ -1,12 +1,14 @@
 //! From labelled recordings to a model and its figures.
 
+use crate::StyleError;
 use crate::config::StyleConfig;
 use crate::cycle::{Cut, WalkCycle, cut};
-use crate::measure::{Aligned, EvenTime, Measures, measure, pooled, shares_of_differences, subspace_separations};
+use crate::measure::{
+    Aligned, EvenTime, Measures, measure, pooled, shares_of_differences, subspace_separations,
+};
 use crate::model::{DataRecord, Reference, StyleModel, check_like};
 use crate::motion::AlignedMotion;
 use crate::posture::PostureSpace;
-use crate::StyleError;
 use pomp_motion::Recording;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -108,6 +110,7 @@ pub fn fit(
     let mut reasons: Vec<String> = cuts.iter().flat_map(|cut| cut.left_out.iter().cloned()).collect();
     let cycles: Vec<WalkCycle> = cuts.into_iter().flat_map(|cut| cut.cycles).collect();
     let set = CycleSet::of(&cycles, &reference, config, &mut reasons)?;
+    set.refuse_missing(clips, &reasons)?;
 
     let held_out_clips = set.every(config.held_out_every);
     let (fitted, held_out) = set.split(|cycle| held_out_clips.contains(&cycle.clip.as_str()));
@@ -153,7 +156,8 @@ fn middle(cut: Cut, clip: &str) -> Result<WalkCycle, StyleError> {
     if cycles.is_empty() {
         let reason = match cut.left_out.first() {
             Some(first) => format!("it has no walking cycle ({first}); give another clip with --reference"),
-            None => "the left foot strikes less than twice; give a longer clip of a walk with --reference".to_owned(),
+            None => "the left foot strikes less than twice; give a longer clip of a walk with --reference"
+                .to_owned(),
         };
         return Err(StyleError::Clip { clip: clip.to_owned(), reason });
     }
@@ -197,6 +201,26 @@ impl<'a> CycleSet<'a> {
             }
         }
         Ok(Self { cycles: kept })
+    }
+
+    /// Refuses a style of which no cycle is left.
+    fn refuse_missing(&self, clips: &[StyleClip], reasons: &[String]) -> Result<(), StyleError> {
+        let known = self.clips_by_style();
+        let Some(missing) = clips.iter().find(|clip| !known.contains_key(clip.style.as_str())) else {
+            return Ok(());
+        };
+        let names: Vec<&str> = clips
+            .iter()
+            .filter(|clip| clip.style == missing.style)
+            .map(|clip| clip.recording.name.as_str())
+            .collect();
+        let reason = reasons.iter().find(|reason| names.iter().any(|name| reason.starts_with(name)));
+        Err(StyleError::BadRequest(format!(
+            "the style \"{}\" has no walking cycle ({}); leave its clips out, or change what is taken (the sections cycles and alignment \
+             of the configuration)",
+            missing.style,
+            reason.map_or("the left foot strikes less than twice in each of its clips", String::as_str)
+        )))
     }
 
     /// Every so many-th clip of each style, in the order of names.
@@ -263,7 +287,12 @@ impl<'a> CycleSet<'a> {
     }
 
     /// The motions of cycles in a posture space; `reasons` hears of those that it does not hold.
-    fn aligned(&self, indices: &[usize], space: &PostureSpace, reasons: &mut Vec<String>) -> Vec<Aligned<'a>> {
+    fn aligned(
+        &self,
+        indices: &[usize],
+        space: &PostureSpace,
+        reasons: &mut Vec<String>,
+    ) -> Vec<Aligned<'a>> {
         let mut aligned = Vec::new();
         for &index in indices {
             let (cycle, warp) = &self.cycles[index];
@@ -276,7 +305,11 @@ impl<'a> CycleSet<'a> {
     }
 
     /// The reference on its own time axis.
-    fn reference_motion(&self, reference: &Reference, space: &PostureSpace) -> Result<AlignedMotion, StyleError> {
+    fn reference_motion(
+        &self,
+        reference: &Reference,
+        space: &PostureSpace,
+    ) -> Result<AlignedMotion, StyleError> {
         let postures = reference
             .poses
             .iter()
@@ -331,10 +364,7 @@ impl<'a> CycleSet<'a> {
 ///
 /// # Errors
 /// A recording that is not finite, and clips without a cycle.
-pub fn measure_clips(
-    model: &StyleModel,
-    clips: &[StyleClip],
-) -> Result<(Measures, Vec<String>), StyleError> {
+pub fn measure_clips(model: &StyleModel, clips: &[StyleClip]) -> Result<(Measures, Vec<String>), StyleError> {
     let (mut cycles, mut reasons) = (Vec::new(), Vec::new());
     for clip in clips {
         let refused = |error: pomp_motion::MotionError| StyleError::Clip {

@@ -9,8 +9,10 @@ use nalgebra::{DMatrix, DVector};
 const FIRST_DAMPING: f64 = 1e-3;
 /// Damping beyond which no step helps.
 const MOST_DAMPING: f64 = 1e12;
-/// The search ends when the sum of squares falls by less than this share, or is below its square.
-const LEAST_GAIN: f64 = 1e-9;
+/// The search ends when a step makes the sum of squares less by a smaller share than this.
+const LEAST_GAIN: f64 = 1e-6;
+/// Sum of squares that is as good as none.
+const NOTHING: f64 = 1e-18;
 /// The search ends when a step is shorter than this, over the length of the parameters and 1.
 const LEAST_STEP: f64 = 1e-9;
 
@@ -38,7 +40,7 @@ pub(crate) fn minimise(
             let jacobian = jacobian(&residuals, &parameters, step);
             (jacobian.tr_mul(&jacobian), jacobian.tr_mul(&here))
         });
-        if here.norm_squared() < LEAST_GAIN * LEAST_GAIN {
+        if here.norm_squared() < NOTHING {
             return Minimum { parameters, iterations: iteration };
         }
         let mut damped = normal.clone();
@@ -72,11 +74,7 @@ pub(crate) fn minimise(
     Minimum { parameters, iterations: most_iterations }
 }
 
-fn jacobian(
-    residuals: impl Fn(&DVector<f64>) -> DVector<f64>,
-    at: &DVector<f64>,
-    step: f64,
-) -> DMatrix<f64> {
+fn jacobian(residuals: impl Fn(&DVector<f64>) -> DVector<f64>, at: &DVector<f64>, step: f64) -> DMatrix<f64> {
     let columns: Vec<DVector<f64>> = (0..at.len())
         .map(|k| {
             let moved = |by: f64| {
@@ -104,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_line_is_fitted_in_a_few_steps() {
-        let line = |p: &DVector<f64>| DVector::from_fn(5, |k, _| p[0] + p[1] * k as f64 - (3.0 + 2.0 * k as f64));
+        let line =
+            |p: &DVector<f64>| DVector::from_fn(5, |k, _| p[0] + p[1] * k as f64 - (3.0 + 2.0 * k as f64));
         let found = minimise(line, DVector::zeros(2), 1e-6, 50);
         assert!((found.parameters - DVector::from_vec(vec![3.0, 2.0])).norm() < 1e-5);
         assert!(found.iterations < 12, "{}", found.iterations);

@@ -260,7 +260,8 @@ impl EvenTime {
     }
 
     fn vector(cycle: &WalkCycle, space: &PostureSpace, frames: usize) -> Option<DVector<f64>> {
-        let own: Vec<Vec<f64>> = cycle.poses.iter().map(|pose| space.encode(pose).ok()).collect::<Option<_>>()?;
+        let own: Vec<Vec<f64>> =
+            cycle.poses.iter().map(|pose| space.encode(pose).ok()).collect::<Option<_>>()?;
         let scale = (own.len() - 1) as f64 / (frames - 1) as f64;
         let postures: Vec<Vec<f64>> = (0..frames).map(|t| between(&own, t as f64 * scale)).collect();
         Some(DVector::from_vec(postures.concat()))

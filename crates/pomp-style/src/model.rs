@@ -144,7 +144,8 @@ impl StyleModel {
         }
         let white = rows(s.iter().map(|s| model.whitened(s)).collect::<Vec<_>>().iter());
         let SubspaceSettings { count, restarts, iterations } = SubspaceSettings::of(config);
-        (model.subspaces, model.search) = Subspaces::analyse(&white, count, restarts, iterations, config.seed);
+        (model.subspaces, model.search) =
+            Subspaces::analyse(&white, count, restarts, iterations, config.seed);
         model.cycles = cycles
             .iter()
             .map(|(cycle, motion)| CodedCycle {
@@ -282,12 +283,8 @@ impl StyleModel {
     /// # Errors
     /// [`StyleError::Unknown`].
     pub fn code_of(&self, name: &str) -> Result<DVector<f64>, StyleError> {
-        let of_style: Vec<&DVector<f64>> = self
-            .cycles
-            .iter()
-            .filter(|cycle| cycle.style == name)
-            .map(|cycle| &cycle.code)
-            .collect();
+        let of_style: Vec<&DVector<f64>> =
+            self.cycles.iter().filter(|cycle| cycle.style == name).map(|cycle| &cycle.code).collect();
         if !of_style.is_empty() {
             let count = of_style.len() as f64;
             return Ok(of_style.into_iter().sum::<DVector<f64>>() / count);
@@ -296,7 +293,10 @@ impl StyleModel {
         of_cycle.map(|cycle| cycle.code.clone()).ok_or_else(|| StyleError::Unknown {
             kind: "style or cycle",
             name: name.to_owned(),
-            known: format!("the styles {}, and cycles as `pomp style report` lists them", self.styles().join(", ")),
+            known: format!(
+                "the styles {}, and cycles as `pomp style report` lists them",
+                self.styles().join(", ")
+            ),
         })
     }
 }
@@ -326,7 +326,9 @@ const SAME_BONE_M: f32 = 0.01;
 /// Whether a cycle has the skeleton and the frame rate of others.
 pub(crate) fn check_like(cycle: &WalkCycle, space: &PostureSpace, frame_rate_hz: f32) -> Result<(), String> {
     let (own, other) = (cycle.skeleton.joints(), space.skeleton().joints());
-    if own.len() != other.len() || own.iter().zip(other).any(|(a, b)| a.name != b.name || a.parent != b.parent) {
+    if own.len() != other.len()
+        || own.iter().zip(other).any(|(a, b)| a.name != b.name || a.parent != b.parent)
+    {
         return Err("it has other joints than the reference; give clips on the project skeleton".to_owned());
     }
     let differs = own.iter().zip(other).skip(1).find(|(a, b)| a.offset.distance(b.offset) > SAME_BONE_M);

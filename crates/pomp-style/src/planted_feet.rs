@@ -31,9 +31,10 @@ fn corrections(ankle: &[Vec3], toe: &[Vec3], contact: &[[bool; 2]]) -> Vec<Vec3>
             frame += 1;
         }
         if frame > begin {
-            for (place, correction) in stance(&ankle[begin..frame], &toe[begin..frame], &contact[begin..frame])
-                .into_iter()
-                .enumerate()
+            for (place, correction) in
+                stance(&ankle[begin..frame], &toe[begin..frame], &contact[begin..frame])
+                    .into_iter()
+                    .enumerate()
             {
                 corrections[begin + place] = Some(correction);
             }

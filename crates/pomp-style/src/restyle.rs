@@ -1,12 +1,12 @@
 //! The style of a model's cycles on a clip: its own strides, path and details, walked in another style.
 
-use crate::{StyleError, WalkCycle};
 use crate::blend::{Scope, blend};
 use crate::cycle::{Cut, cut};
 use crate::model::StyleModel;
 use crate::motion::{AlignedMotion, between};
 use crate::walk::{Stride, close, jump, lay_out, recording};
 use crate::warp::{log_steps, time_at, warp_of};
+use crate::{StyleError, WalkCycle};
 use pomp_motion::Recording;
 use pomp_motion::rotation::wrap_angle;
 

@@ -163,7 +163,8 @@ fn regroup(samples: &DMatrix<f64>, size: usize, rotation: &mut DMatrix<f64>) -> 
                     .map(|n| {
                         let moved = other[n] - own[n];
                         // Rounding may leave a little less than nothing.
-                        (features[group_a][n] + moved).max(0.0).sqrt() + (features[group_b][n] - moved).max(0.0).sqrt()
+                        (features[group_a][n] + moved).max(0.0).sqrt()
+                            + (features[group_b][n] - moved).max(0.0).sqrt()
                     })
                     .sum();
                 let gain = roots[group_a] + roots[group_b] - sum;
@@ -269,7 +270,9 @@ mod tests {
         let (found, search) = Subspaces::analyse(&samples, 4, 4, 300, 1);
         let principal = crate::Principal::fit(&samples, 8).basis.transpose();
         let (separated, control) = (separation(&found.rotation, &mixing), separation(&principal, &mixing));
-        println!("share of the true subspace: {separated:.3}, by principal components {control:.3}; {search:?}");
+        println!(
+            "share of the true subspace: {separated:.3}, by principal components {control:.3}; {search:?}"
+        );
         assert!(separated > 0.97, "{separated}");
         assert!(control < 0.8, "{control}");
     }

@@ -17,16 +17,19 @@ use std::sync::OnceLock;
 /// A walk with contacts; bent forward by `stoop` radians, arms raised by as much.
 fn walking(name: &str, speed_m_s: f32, stoop: f32, seconds: f32, seed: u64) -> Recording {
     let ground = HeightMap::flat(200.0, 1.0).unwrap();
-    let request = MotionRequest { speed_m_s, duration_s: seconds, seed, ..MotionRequest::new(MotionKind::Walk) };
+    let request =
+        MotionRequest { speed_m_s, duration_s: seconds, seed, ..MotionRequest::new(MotionKind::Walk) };
     let made = generate(&request, &ground).unwrap();
     let poses = made
         .clip
         .poses
         .into_iter()
         .map(|mut pose| {
-            for (joint, axis) in
-                [(humanoid::SPINE1, Vec3::X), (humanoid::LEFT_ARM, Vec3::Z), (humanoid::RIGHT_ARM, Vec3::NEG_Z)]
-            {
+            for (joint, axis) in [
+                (humanoid::SPINE1, Vec3::X),
+                (humanoid::LEFT_ARM, Vec3::Z),
+                (humanoid::RIGHT_ARM, Vec3::NEG_Z),
+            ] {
                 let rotation = &mut pose.local_rotations[joint.0];
                 *rotation = (Quat::from_axis_angle(axis, stoop) * *rotation).normalize();
             }
@@ -72,7 +75,9 @@ fn fitted() -> &'static (StyleModel, FitReport) {
 fn distance(a: &Recording, b: &Recording) -> f32 {
     let frames = a.frames().min(b.frames());
     let sum: f32 = (0..frames)
-        .flat_map(|t| a.positions[t].iter().zip(&b.positions[t]).map(|(a, b)| a.distance(*b)).collect::<Vec<_>>())
+        .flat_map(|t| {
+            a.positions[t].iter().zip(&b.positions[t]).map(|(a, b)| a.distance(*b)).collect::<Vec<_>>()
+        })
         .sum();
     sum / (frames * a.skeleton.len()) as f32
 }
@@ -128,8 +133,8 @@ fn aligning_a_warped_cycle_to_itself_recovers_the_warp() {
         let after = truth.partition_point(|&w| w <= k as f64).clamp(1, truth.len() - 1);
         let t = (after - 1) as f64 + (k as f64 - truth[after - 1]) / (truth[after] - truth[after - 1]);
         let (before, share) = ((t.floor() as usize).min(truth.len() - 2), t);
-        warped.poses[k] = reference.poses[before]
-            .lerp(&reference.poses[before + 1], (share - before as f64) as f32);
+        warped.poses[k] =
+            reference.poses[before].lerp(&reference.poses[before + 1], (share - before as f64) as f32);
         warped.positions[k] = warped.skeleton.forward_kinematics(&warped.poses[k]).positions;
     }
     let found = model.align(&warped).unwrap().warp;
@@ -139,7 +144,10 @@ fn aligning_a_warped_cycle_to_itself_recovers_the_warp() {
     };
     let mean = found.iter().zip(&truth).map(|(a, b)| (a - b).abs()).sum::<f64>() / truth.len() as f64;
     let control = (0..truth.len()).map(|t| (truth[t] - t as f64).abs()).sum::<f64>() / truth.len() as f64;
-    println!("mean error {mean:.2} frames, worst {:.2}; without a warp {control:.2}", worst(&found, &|t| truth[t]));
+    println!(
+        "mean error {mean:.2} frames, worst {:.2}; without a warp {control:.2}",
+        worst(&found, &|t| truth[t])
+    );
     assert!(worst(&itself, &|t| t as f64) < 1e-9, "a cycle is aligned to itself frame by frame");
     assert!(mean < 0.35 * control && worst(&found, &|t| truth[t]) < 1.5, "{mean} {control}");
 }
@@ -264,7 +272,11 @@ fn a_walk_goes_on_without_jumps_straight_ahead_on_standing_feet() {
         planted.iter().sum::<f32>() / planted.len() as f32
     };
     let free = walk(model, &code, 6.0, false, "hasty").unwrap();
-    println!("a planted toe slides {:.3} m/s, {:.3} m/s where it is not held", slide(&recording), slide(&free));
+    println!(
+        "a planted toe slides {:.3} m/s, {:.3} m/s where it is not held",
+        slide(&recording),
+        slide(&free)
+    );
     assert!(slide(&recording) < 0.05 && slide(&recording) < slide(&free));
 }
 
@@ -275,10 +287,17 @@ fn an_edit_meets_its_constraint_and_leaves_the_rest_of_the_code() {
     // Where the head is at mid-cycle, a little lower: as the tired bend.
     let constraint: Constraint = "Head@0.5=_,1.45,_".parse().unwrap();
     for scope in [Scope::Style, Scope::All] {
-        let edited =
-            edit(model, &code, std::slice::from_ref(&constraint), EditSettings { scope, ..EditSettings::default() })
-                .unwrap();
-        println!("{scope:?}: {} steps, {:?} to {:?} m, moved {}", edited.iterations, edited.before_m, edited.after_m, edited.moved);
+        let edited = edit(
+            model,
+            &code,
+            std::slice::from_ref(&constraint),
+            EditSettings { scope, ..EditSettings::default() },
+        )
+        .unwrap();
+        println!(
+            "{scope:?}: {} steps, {:?} to {:?} m, moved {}",
+            edited.iterations, edited.before_m, edited.after_m, edited.moved
+        );
         assert!(edited.iterations <= 30);
         assert!(edited.after_m[0] < 0.5 * edited.before_m[0], "{edited:?}");
         if scope == Scope::All {
@@ -324,8 +343,14 @@ fn a_clip_restyled_without_weight_is_the_clip_and_with_weight_goes_to_the_style(
     // Planted feet are held, which a walk's own feet are not to the last centimetre: legs may differ, nothing else.
     let (mut legs, mut others) = (0.0f32, 0.0f32);
     for t in 0..same.recording.frames() {
-        for (joint, (a, b)) in same.recording.positions[t].iter().zip(&source.positions[first + t]).enumerate() {
-            let largest = if (humanoid::LEFT_LEG.0..=humanoid::RIGHT_TOE.0).contains(&joint) { &mut legs } else { &mut others };
+        for (joint, (a, b)) in
+            same.recording.positions[t].iter().zip(&source.positions[first + t]).enumerate()
+        {
+            let largest = if (humanoid::LEFT_LEG.0..=humanoid::RIGHT_TOE.0).contains(&joint) {
+                &mut legs
+            } else {
+                &mut others
+            };
             *largest = largest.max(a.distance(*b));
         }
     }
@@ -340,7 +365,8 @@ fn a_clip_restyled_without_weight_is_the_clip_and_with_weight_goes_to_the_style(
     let (from, to) = (head(&same.recording), head(&whole.recording));
     println!("height of the head: {from:.3} m, restyled {to:.3} m, of the style {of_style:.3} m");
     assert!(from - to > 0.8 * (from - of_style), "{from} {to} {of_style}");
-    let refused = restyle(model, &walking("short", 1.2, 0.0, 2.0, 1), &[], Scope::All, 9).unwrap_err().to_string();
+    let refused =
+        restyle(model, &walking("short", 1.2, 0.0, 2.0, 1), &[], Scope::All, 9).unwrap_err().to_string();
     assert!(refused.contains("short: it has") && refused.contains("less than 9"), "{refused}");
 }
 
@@ -386,7 +412,10 @@ fn rejects_files_that_are_no_style_files() {
         (&changed[..], "not those that were written"),
     ] {
         let told = refused(bytes);
-        assert!(told.contains(reason) && told.contains("styles.safetensors") && told.contains("pomp style fit"), "{told}");
+        assert!(
+            told.contains(reason) && told.contains("styles.safetensors") && told.contains("pomp style fit"),
+            "{told}"
+        );
     }
     let missing = open(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.contains("cannot read") && missing.contains("none"), "{missing}");
@@ -405,6 +434,9 @@ fn rejects_clips_and_settings_that_do_not_fit() {
     let told = refused(&all, &stands, &config());
     assert!(told.contains("short:") && told.contains("--reference"), "{told}");
     assert!(refused(&[], &reference, &config()).contains("walks ahead on level ground"));
+    let brief = StyleClip { recording: walking("brief_0", 1.2, 0.0, 0.9, 1), style: "brief".to_owned() };
+    let told = refused(&[all.clone(), vec![brief]].concat(), &reference, &config());
+    assert!(told.contains("the style \"brief\" has no walking cycle"), "{told}");
     // A cycle at another frame rate or on another body is refused where it is used.
     let (model, _) = fitted();
     let cycle = || cut(&reference, "", &CycleConfig::default()).unwrap().cycles.swap_remove(0);

@@ -29,7 +29,8 @@ mod train_controller;
 mod validate_impulses;
 
 use crate::cli::{
-    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, StyleCommand, TerrainCommand,
+    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, StyleCommand,
+    TerrainCommand,
 };
 use anyhow::Result;
 use pomp_front::pushes;

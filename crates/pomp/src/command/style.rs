@@ -61,11 +61,8 @@ pub fn report(arguments: &StyleReportArguments) -> Result<ExitCode> {
         Some(measures)
     };
     if arguments.json {
-        let cycles: Vec<_> = model
-            .cycles()
-            .iter()
-            .map(|cycle| json!({ "name": cycle.name, "style": cycle.style }))
-            .collect();
+        let cycles: Vec<_> =
+            model.cycles().iter().map(|cycle| json!({ "name": cycle.name, "style": cycle.style })).collect();
         let value = json!({
             "styles": arguments.styles, "data": model.data(), "config": model.config(), "report": report,
             "cycles": cycles, "measured": measured,
@@ -99,7 +96,9 @@ fn tell(model: &StyleModel, report: &FitReport) {
         100.0 * report.timing_variance_kept,
         model.config().timing_components
     );
-    println!("subspace  differs from the reference by  between styles over within  carries of their differences");
+    println!(
+        "subspace  differs from the reference by  between styles over within  carries of their differences"
+    );
     for (number, subspace) in report.subspaces.iter().enumerate() {
         let mark = if number == report.style_subspace { "  the style subspace" } else { "" };
         println!(
@@ -121,7 +120,12 @@ fn tell(model: &StyleModel, report: &FitReport) {
 fn print_measures(title: &str, measures: &Measures) {
     let Measures { cycles, reconstruction_m, even_time_reconstruction_m, accuracy, .. } = measures;
     let told = |error: &ErrorFigures| {
-        format!("mean {:.2}, 95 % {:.2}, most {:.2} cm", 100.0 * error.mean, 100.0 * error.p95, 100.0 * error.largest)
+        format!(
+            "mean {:.2}, 95 % {:.2}, most {:.2} cm",
+            100.0 * error.mean,
+            100.0 * error.p95,
+            100.0 * error.largest
+        )
     };
     println!("{title}, {cycles} cycles:");
     println!("  restored joints: {}", told(reconstruction_m));
@@ -191,10 +195,7 @@ fn scope(walk: &StyleWalkArguments) -> Scope {
 }
 
 /// The code that was asked for, and the weights of styles.
-fn blended(
-    model: &StyleModel,
-    walk: &StyleWalkArguments,
-) -> Result<(pomp_style::Code, Vec<(String, f64)>)> {
+fn blended(model: &StyleModel, walk: &StyleWalkArguments) -> Result<(pomp_style::Code, Vec<(String, f64)>)> {
     let weights = walk
         .weights
         .iter()
@@ -224,7 +225,10 @@ fn write(
     let out: &Path = &arguments.out;
     let kind = out.extension().map(|kind| kind.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !["bvh", "glb", "npz"].contains(&kind.as_str()) {
-        return Err(misuse!("--out {}: the ending says what is written; give .bvh, .glb or .npz", out.display()));
+        return Err(misuse!(
+            "--out {}: the ending says what is written; give .bvh, .glb or .npz",
+            out.display()
+        ));
     }
     let name = out.file_stem().unwrap_or_default().to_string_lossy();
     let mut recording = pomp_style::walk(model, code, arguments.seconds, !arguments.free_feet, &name)
@@ -233,8 +237,12 @@ fn write(
     licenses.sort_unstable();
     licenses.dedup();
     let mix: Vec<String> = weights.iter().map(|(style, weight)| format!("{style} {weight}")).collect();
-    recording.source =
-        format!("pomp style, data {}: {} in the style {}", model.data().hash, arguments.content, mix.join(", "));
+    recording.source = format!(
+        "pomp style, data {}: {} in the style {}",
+        model.data().hash,
+        arguments.content,
+        mix.join(", ")
+    );
     recording.license = licenses.join("; ");
     match kind.as_str() {
         "npz" => write_recording(out, &recording)?,

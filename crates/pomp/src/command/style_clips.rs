@@ -110,7 +110,9 @@ impl LabelSource {
         if let Some(pattern) = text.strip_prefix("name:") {
             let pattern = Regex::new(pattern).map_err(|error| misuse!("--labels {text}: {error}"))?;
             if pattern.captures_len() < 2 {
-                return Err(misuse!("--labels {text}: the pattern has no group; put the style in parentheses"));
+                return Err(misuse!(
+                    "--labels {text}: the pattern has no group; put the style in parentheses"
+                ));
             }
             return Ok(Self::Name(pattern));
         }
@@ -121,7 +123,9 @@ impl LabelSource {
         let content = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let styles = manifest(&content)
-            .map_err(|reason| anyhow!("{}: {reason}; give a CSV with the columns path and style", file.display()))?
+            .map_err(|reason| {
+                anyhow!("{}: {reason}; give a CSV with the columns path and style", file.display())
+            })?
             .into_iter()
             .map(|(path, style)| (folder.join(path), style))
             .collect();
@@ -163,7 +167,10 @@ fn manifest(text: &str) -> std::result::Result<Vec<(PathBuf, String)>, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| error.to_string())?.clone();
     let column = |name: &str| {
-        headers.iter().position(|header| header.trim() == name).ok_or_else(|| format!("there is no column {name}"))
+        headers
+            .iter()
+            .position(|header| header.trim() == name)
+            .ok_or_else(|| format!("there is no column {name}"))
     };
     let (path, style) = (column("path")?, column("style")?);
     reader
