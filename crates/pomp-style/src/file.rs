@@ -87,12 +87,12 @@ fn tables(model: &StyleModel) -> Vec<Table> {
     let pose_row = |pose: &Pose| {
         let numbers = pose.root_position.to_array().into_iter();
         numbers
-            .chain(pose.local_rotations.iter().flat_map(|q| q.to_array()))
+            .chain(pose.local_rotations.iter().flat_map(Quat::to_array))
             .map(f64::from)
             .collect::<Vec<f64>>()
     };
     let rows: Vec<f64> = poses.iter().flat_map(&pose_row).collect();
-    let means: Vec<f64> = model.space.means().iter().flat_map(|q| q.to_array()).map(f64::from).collect();
+    let means: Vec<f64> = model.space.means().iter().flat_map(Quat::to_array).map(f64::from).collect();
     let codes: Vec<_> = model.cycles.iter().map(|cycle| cycle.code.transpose()).collect();
     let mut all = vec![
         Table("codes", DMatrix::from_rows(&codes)),

@@ -185,7 +185,7 @@ impl<'a> CycleSet<'a> {
                 remedy: "give clips in which a person walks ahead on level ground",
             });
         };
-        let likeness = PostureSpace::about(&first.skeleton, reference.poses.iter());
+        let likeness = PostureSpace::about(&first.skeleton, &reference.poses.iter());
         let warps: Vec<Result<Vec<f64>, String>> = cycles
             .par_iter()
             .map(|cycle| {
@@ -279,7 +279,7 @@ impl<'a> CycleSet<'a> {
             });
         };
         let poses = taken.iter().flat_map(|&index| &self.cycles[index].0.poses);
-        let space = PostureSpace::about(&self.cycles[first].0.skeleton, poses);
+        let space = PostureSpace::about(&self.cycles[first].0.skeleton, &poses);
         let aligned = self.aligned(&taken, &space, reasons);
         let reference_motion = self.reference_motion(reference, &space)?;
         let model = StyleModel::of_aligned(reference, space, &aligned, &reference_motion, config)?;

@@ -316,7 +316,7 @@ impl SubspaceSettings {
 
 /// Vectors as the rows of a matrix.
 pub(crate) fn rows<'a>(vectors: impl ExactSizeIterator<Item = &'a DVector<f64>>) -> DMatrix<f64> {
-    let transposed: Vec<_> = vectors.map(|vector| vector.transpose()).collect();
+    let transposed: Vec<_> = vectors.map(DVector::transpose).collect();
     DMatrix::from_rows(&transposed)
 }
 

@@ -32,7 +32,10 @@ pub struct PostureSpace {
 
 impl PostureSpace {
     /// The vectors about the mean rotations of `poses`.
-    pub(crate) fn about<'a>(skeleton: &Arc<Skeleton>, poses: impl Iterator<Item = &'a Pose> + Clone) -> Self {
+    pub(crate) fn about<'a>(
+        skeleton: &Arc<Skeleton>,
+        poses: &(impl Iterator<Item = &'a Pose> + Clone),
+    ) -> Self {
         let means = (0..skeleton.len())
             .map(|joint| {
                 let mut rotations = poses.clone().map(|pose| pose.local_rotations[joint]);
