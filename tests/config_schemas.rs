@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "preprocess",
     "train",
     "controller",
@@ -16,6 +16,7 @@ const KINDS: [&str; 13] = [
     "batch",
     "bench",
     "studio",
+    "style",
     "physics",
     "terrain",
     "rig",
@@ -49,6 +50,7 @@ fn kind(name: &str) -> &'static str {
         ("", "batch.toml") => "batch",
         ("", "physics.toml") => "physics",
         ("", "studio.toml") => "studio",
+        ("", "style.toml") => "style",
         ("", name) if ["compact", "paper", "tutorial"].iter().any(|begin| name.starts_with(begin)) => "train",
         _ => panic!("configs/{name} has no schema: say here of which kind it is"),
     }

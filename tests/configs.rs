@@ -11,6 +11,7 @@ use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
+use pomp_style::StyleConfig;
 use pomp_train::{ControllerConfig, TrainConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -151,6 +152,13 @@ fn physics_toml_spells_out_every_default() {
 }
 
 #[test]
+fn style_toml_spells_out_every_default() {
+    let config: StyleConfig = parsed("style.toml");
+    assert_eq!(config, StyleConfig::default());
+    assert_eq!(keys_of_file("style.toml"), keys_of(&StyleConfig::default()));
+}
+
+#[test]
 fn studio_toml_spells_out_every_default() {
     let config: StudioConfig = parsed("studio.toml");
     assert_eq!(config, StudioConfig::default());
@@ -166,6 +174,7 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict_value::<RandomScenes>("batch.toml", &alone("batch.toml"));
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<StudioConfig>("studio.toml");
+    assert_strict::<StyleConfig>("style.toml");
     assert_strict::<TrainConfig>("compact.toml");
     assert_strict::<TrainConfig>("paper.toml");
     assert_strict::<TrainConfig>("paper_size.toml");

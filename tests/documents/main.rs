@@ -18,6 +18,7 @@ use pomp_generator::GeneratorConfig;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
+use pomp_style::StyleConfig;
 use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -351,6 +352,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
+        Kind::with_defaults::<StyleConfig>("style", &[]),
         Kind::with_defaults::<DynamicConfig>("physics", &[]),
     ];
     let command = pomp::command();

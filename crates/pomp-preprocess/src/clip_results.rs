@@ -1,6 +1,6 @@
 //! All results of one clip.
 
-use crate::get_up_clips::get_up_clips;
+use crate::given::Given;
 use crate::input::Input;
 use crate::journal::{LeftOut, ManifestEntry};
 use crate::load::load_clip;
@@ -35,14 +35,14 @@ pub fn preprocess_clip(
     let mut results: Vec<(Recording, ManifestEntry)> = Vec::new();
     let mut left_out = Vec::new();
     let mut failed = Vec::new();
-    let get_up = get_up_clips(config, rigs)?;
+    let given = Given::read(config, rigs)?;
     let mut own: Option<OwnGround> = None;
     for Planned { name, mirrored, variant } in planned(&input.name, config) {
         if variant == Variant::Fitted(0) {
             own = Some(OwnGround::of(input, &loaded, mirrored, config)?);
         }
         let own = own.as_ref().expect("the plain result is planned before its variants");
-        match own.made(input, &name, variant, &get_up, config)? {
+        match own.made(input, &name, variant, &given, config)? {
             Ok(Made { mut recording, ground, mut warnings, replay, impulses, license }) => {
                 warnings.splice(0..0, loaded.warnings.iter().cloned());
                 recording.name.clone_from(&name);
@@ -58,7 +58,7 @@ pub fn preprocess_clip(
                 }
                 recording.license.clone_from(&input.provenance.license);
                 if let Some(license) = license {
-                    recording.license += &format!("; getting up: {license}");
+                    recording.license += &format!("; {license}");
                 }
                 let mut gait_frames = [0; Gait::COUNT];
                 for weights in &recording.gait {

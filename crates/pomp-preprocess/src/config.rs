@@ -1,5 +1,5 @@
 use crate::PreprocessError;
-use pomp_augment::{BumpConfig, FallConfig, PaceConfig, WarpConfig};
+use pomp_augment::{BumpConfig, FallConfig, PaceConfig, RestyleConfig, WarpConfig};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_estimate::terrain_fit::TerrainFitConfig;
 use pomp_estimate::{ImpulseConfig, PhysicsSettings, ReplayConfig};
@@ -31,6 +31,8 @@ pub struct PreprocessConfig {
     pub warp: WarpConfig,
     /// Variants of level walks at a slower pace; none by default.
     pub pace: PaceConfig,
+    /// Walks in other styles; none by default.
+    pub style: RestyleConfig,
     /// Clips that are pushed.
     pub bumps: BumpConfig,
     /// Clips with a fall and a get-up; none by default.
@@ -55,6 +57,7 @@ impl Default for PreprocessConfig {
             terrain: TerrainFitConfig::default(),
             warp: WarpConfig::default(),
             pace: PaceConfig::default(),
+            style: RestyleConfig::default(),
             bumps: BumpConfig::default(),
             falls: FallConfig::default(),
             replay: ReplayConfig::default(),
@@ -91,6 +94,7 @@ impl Validate for PreprocessConfig {
         self.terrain.check(&fields.section("terrain"))?;
         self.warp.check(&fields.section("warp"))?;
         self.pace.check(&fields.section("pace"))?;
+        self.style.check(&fields.section("style"))?;
         self.bumps.check(&fields.section("bumps"))?;
         self.falls.check(&fields.section("falls"))?;
         self.impulses.check_at(rate, &fields.section("impulses"))?;

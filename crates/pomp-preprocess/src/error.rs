@@ -58,6 +58,9 @@ pub enum PreprocessError {
         /// What the simulator says.
         source: pomp_physics::PhysicsError,
     },
+    /// A style file, or a style of it.
+    #[error("preprocessing configuration: style.file: {0}")]
+    Style(#[from] pomp_style::StyleError),
     /// Force plates that cannot be used.
     #[error(transparent)]
     Plates(#[from] crate::plate_error::PlateError),

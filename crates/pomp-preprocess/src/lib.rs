@@ -7,7 +7,7 @@
 //! gaits; `pomp-estimate` reconstructs the ground, replays the clip and estimates its contact impulses. [`validation`] compares
 //! them with force plates, [`terrain_check`] the ground with known ones.
 //!
-//! `pomp-augment` makes the variants that the configuration asks for: clips on other ground, slower walks, clips that are pushed, and
+//! `pomp-augment` makes the variants that the configuration asks for: clips on other ground, slower walks, walks in other styles, clips that are pushed, and
 //! clips that fall, lie and get up.
 //!
 //! No network is involved.
@@ -16,6 +16,7 @@ mod clip_results;
 mod config;
 mod error;
 mod get_up_clips;
+mod given;
 mod input;
 mod journal;
 mod load;

@@ -79,24 +79,38 @@ pub fn config_hash(config: &PreprocessConfig) -> String {
     Digest::of(format!("{}\n{json}", env!("CARGO_PKG_VERSION"))).short()
 }
 
+/// What is done with files that a configuration names, and the remedy where that fails.
+const GET_UP: (&str, &str) = (
+    "reading the clip of falls.get_up",
+    "name a motion file that can be read, or write get_up = \"physics\"",
+);
+const STYLES: (&str, &str) = (
+    "reading the styles of style.file",
+    "name a file that `pomp style fit` has written, or write style.variants = 0",
+);
+
 /// The hash of a configuration with the contents of the files that it names.
 ///
 /// # Errors
 /// One of these files cannot be read.
 pub fn hash_with_files(config: &PreprocessConfig) -> Result<String, PreprocessError> {
     let hash = config_hash(config);
-    let files = config.falls.clips();
+    let styles = config.style.file.iter().filter(|_| config.style.variants > 0);
+    let files: Vec<(&PathBuf, &str, &str)> = (config.falls.clips().iter())
+        .map(|path| (path, GET_UP.0, GET_UP.1))
+        .chain(styles.map(|path| (path, STYLES.0, STYLES.1)))
+        .collect();
     if files.is_empty() {
         return Ok(hash);
     }
     let mut hasher = Hasher::default();
     hasher.update(hash);
-    for path in files {
+    for (path, action, remedy) in files {
         let digest = Digest::of_file(path).map_err(|source| PreprocessError::Io {
-            action: "reading the clip of falls.get_up",
+            action,
             path: path.clone(),
             source,
-            remedy: "name a motion file that can be read, or write get_up = \"physics\"",
+            remedy,
         })?;
         hasher.update(digest);
     }

@@ -1,12 +1,15 @@
 //! A clip on its own ground, and the results made from it: the clip itself and its variants on other patches, on relief, pushed,
 //! and with falls.
 
+use crate::given::Given;
 use crate::input::Input;
 use crate::journal::GroundRecord;
 use crate::load::{LoadedClip, labelled};
 use crate::variant::Variant;
 use crate::{PreprocessConfig, PreprocessError};
-use pomp_augment::{Bumped, Felled, GetUpClip, Paced, ReliefKind, Source, Unfit, bump, fell, pace, warp};
+use pomp_augment::{
+    Bumped, Felled, GetUpClip, InStyle, Paced, ReliefKind, Source, Unfit, bump, fell, in_style, pace, warp,
+};
 use pomp_estimate::impulses::{self, ImpulseEstimate};
 use pomp_estimate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
 use pomp_estimate::{ImpulseReport, ReplayReport, airborne, expectations, replay};
@@ -49,7 +52,7 @@ pub(crate) struct Made {
     pub warnings: Vec<String>,
     pub replay: ReplayReport,
     pub impulses: ImpulseReport,
-    /// Licence of motion from other clips in it.
+    /// What of other clips is in it, and their licence.
     pub license: Option<String>,
 }
 
@@ -100,13 +103,13 @@ impl OwnGround {
         Ok(Self { clip, recording, fit, replay, impulses, expected })
     }
 
-    /// A result, or why this clip does not have it. `get_up` are recorded get-up motions.
+    /// A result, or why this clip does not have it.
     pub fn made(
         &self,
         input: &Input,
         name: &str,
         variant: Variant,
-        get_up: &[GetUpClip],
+        given: &Given,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, NotMade>, PreprocessError> {
         let made = match variant {
@@ -114,8 +117,9 @@ impl OwnGround {
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
             Variant::Paced(variant) => self.paced(input, name, variant, config),
+            Variant::InStyle => self.in_style(input, name, given, config),
             Variant::Bumped => self.bumped(input, name, config),
-            Variant::Felled => return self.felled(input, name, get_up, config),
+            Variant::Felled => return self.felled(input, name, &given.get_up, config),
         };
         made.map(|made| made.map_err(NotMade::from))
     }
@@ -150,6 +154,30 @@ impl OwnGround {
                 let description = format!("walked at {share:.2} of the pace, seed {}", config.pace.seed);
                 let mut made = Self::of_clip(&input.path, clip, config)?.as_result(description, config);
                 made.ground.seed = config.pace.seed;
+                Ok(Ok(made))
+            }
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    fn in_style(
+        &self,
+        input: &Input,
+        name: &str,
+        given: &Given,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned()));
+        }
+        let model = given.styles.as_ref().expect("the styles are read where variants are planned");
+        match in_style(model, &self.recording, &config.style, name) {
+            Ok(InStyle { clip, style, share, license }) => {
+                let description =
+                    format!("walked at {share:.2} in the style \"{style}\", seed {}", config.style.seed);
+                let mut made = Self::of_clip(&input.path, clip, config)?.as_result(description, config);
+                made.ground.seed = config.style.seed;
+                made.license = Some(format!("style: {license}"));
                 Ok(Ok(made))
             }
             Err(reason) => Ok(Err(reason)),
@@ -271,6 +299,7 @@ impl OwnGround {
                     min_max_m: [level_m; 2],
                 };
                 let warnings = self.fit.warnings.clone();
+                let license = license.map(|license| format!("getting up: {license}"));
                 Ok(Ok(Made { recording, ground, warnings, replay: report, impulses, license }))
             }
             Err(Unfit::Clip(reason)) => Ok(Err(reason.into())),

@@ -1,7 +1,7 @@
 //! From motion files to recordings: every step of docs/method.md §6 for each clip, in parallel over clips, resumable.
 
 use crate::clip_results::preprocess_clip;
-use crate::get_up_clips::get_up_clips;
+use crate::given::Given;
 use crate::input::Input;
 use crate::journal::{Journal, ManifestEntry};
 use crate::manifest::{Failure, Manifest, hash_with_files};
@@ -87,7 +87,7 @@ pub fn run_part(
     })?;
     let config_hash = hash_with_files(config)?;
     // Refused here once, and not for every clip.
-    get_up_clips(config, rigs)?;
+    Given::read(config, rigs)?;
     let (journal, known) = Journal::open(out, &part.suffix())?;
     let shared =
         SharedRun { out, config, rigs, config_hash, known: by_name(known), journal: Mutex::new(journal) };

@@ -11,6 +11,7 @@ mod reading;
 mod retarget;
 mod rig;
 mod show;
+mod style;
 mod terrain;
 
 pub use completions::{CompletionsArguments, ManArguments};
@@ -29,6 +30,10 @@ pub use reading::ReadingArguments;
 pub use retarget::RetargetArguments;
 pub use rig::{RigCommand, RigInferArguments};
 pub use show::{RenderArguments, StudioArguments};
+pub use style::{
+    LabelArguments, StyleBlendArguments, StyleCommand, StyleEditArguments, StyleFitArguments,
+    StyleReportArguments, StyleWalkArguments,
+};
 pub use terrain::{TerrainCommand, TerrainMakeArguments, TerrainValidateArguments};
 
 use crate::logging::Progress;
@@ -149,6 +154,15 @@ Examples:
     Bench(BenchArguments),
     /// Write procedural clips on known terrain, as data for a machine without mocap.
     Synthesize(SynthesizeArguments),
+    /// Styles of walks: fit, blend, edit.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  pomp style fit walks/ --reference walks/neutral/01.bvh --out styles.safetensors
+  pomp style blend styles.safetensors --content neutral --weights tired=0.7 --out tired.bvh"
+    )]
+    Style(StyleCommand),
     /// Configurations, where their values come from, and their schemas.
     #[command(
         subcommand,

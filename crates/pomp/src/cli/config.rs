@@ -31,6 +31,8 @@ pub enum ConfigKind {
     Bench,
     /// `pomp studio`.
     Studio,
+    /// `pomp style fit`.
+    Style,
     /// The simulator, the section `dynamic` of others.
     Physics,
 }
@@ -76,6 +78,8 @@ pub enum SchemaKind {
     Bench,
     /// `pomp studio`.
     Studio,
+    /// `pomp style fit`.
+    Style,
     /// The simulator, the section `dynamic` of others.
     Physics,
     /// A terrain, `--terrain FILE`.

@@ -13,6 +13,7 @@ use pomp_motion::retarget::RigMap;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
+use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
 use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Batch => resolve_whole::<RandomScenes>(pomp_front::batch::origin(path), set)?.show(),
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
+        ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
         ConfigKind::Physics => config_file::over_defaults::<DynamicConfig>(path, set)?.show(),
     };
     print!("{shown}");
@@ -54,6 +56,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
+        SchemaKind::Style => schema::<StyleConfig>(),
         SchemaKind::Physics => schema::<DynamicConfig>(),
         SchemaKind::Terrain => schema_of_alone::<TerrainSpec>(),
         SchemaKind::Rig => schema_of_alone::<RigMap>(),

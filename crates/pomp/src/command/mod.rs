@@ -20,6 +20,8 @@ mod replay;
 mod retarget;
 mod rig;
 mod studio;
+mod style;
+mod style_clips;
 mod synthesize;
 mod terrain;
 mod terrain_validate;
@@ -28,7 +30,8 @@ mod train_controller;
 mod validate_impulses;
 
 use crate::cli::{
-    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, TerrainCommand,
+    Arguments, Command, ConfigCommand, KinematicCommand, PhaseCommand, RigCommand, StyleCommand,
+    TerrainCommand,
 };
 use anyhow::Result;
 use pomp_front::pushes;
@@ -57,6 +60,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Studio(arguments)) => studio::run(&arguments),
         Some(Command::Synthesize(arguments)) => synthesize::run(&arguments),
+        Some(Command::Style(StyleCommand::Fit(arguments))) => style::fit(&arguments),
+        Some(Command::Style(StyleCommand::Blend(arguments))) => style::blend(&arguments),
+        Some(Command::Style(StyleCommand::Edit(arguments))) => style::edit(&arguments),
+        Some(Command::Style(StyleCommand::Report(arguments))) => style::report(&arguments),
         Some(Command::Config(ConfigCommand::Show(arguments))) => config::show(&arguments),
         Some(Command::Config(ConfigCommand::Schema(arguments))) => config::print_schema(&arguments),
         Some(Command::Completions(arguments)) => completions::completions(&arguments),
