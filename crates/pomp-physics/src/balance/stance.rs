@@ -33,6 +33,8 @@ pub(crate) struct MovedFoot {
     turn: Quat,
     /// Vertical force of the ground in the last frame, body weights.
     load: f32,
+    /// How far it has come to bear since it landed, 0 to 1.
+    bears: f32,
 }
 
 /// Heel, ball and tip of the toes of a sole, world.
@@ -100,7 +102,7 @@ impl DynamicModule {
         let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
         for (leg, joints) in LEGS.into_iter().enumerate() {
-            let MovedFoot { way: before, turn: turn_before, load } = self.controls.feet[leg];
+            let MovedFoot { way: before, turn: turn_before, load, .. } = self.controls.feet[leg];
             let ankle = joints[2].0;
             let (way, turn) = if load < SWING_LOAD {
                 let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
@@ -144,6 +146,16 @@ impl DynamicModule {
         let most = (length_m * length_m - moved.y * moved.y).max(0.0).sqrt();
         let shorter = along_ground(moved).clamp_length_max(most.max(along_ground(straight).length()));
         way + shorter - along_ground(moved)
+    }
+
+    /// How far the feet, which stand as `stance` says, bear in a step of `step_s`: they come to it over the time that the
+    /// configuration gives them.
+    pub(crate) fn bear(&mut self, stance: [f32; 2], step_s: f32) -> [f32; 2] {
+        let more = step_s / self.config.balance.load_time_s.max(step_s);
+        for (foot, stance) in self.controls.feet.iter_mut().zip(stance) {
+            foot.bears = stance.min(foot.bears + more);
+        }
+        self.controls.feet.map(|foot| foot.bears)
     }
 
     /// Remembers how much weight the feet bore in a frame.
