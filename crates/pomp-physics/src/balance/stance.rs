@@ -194,4 +194,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_foot_that_has_landed_comes_to_bear_over_its_time_and_lets_go_at_once() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground =
+            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+        let mut config = DynamicConfig::default();
+        config.balance.load_time_s = 0.1;
+        let mut module = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        let borne: Vec<f32> = (0..12).map(|_| module.bear([1.0, 0.0], 0.01)[0]).collect();
+        assert!((borne[4] - 0.5).abs() < 1e-5 && borne[11] == 1.0, "{borne:?}");
+        let [left, right] = module.bear([0.0, 0.3], 0.01);
+        assert!(left == 0.0 && (right - 0.1).abs() < 1e-5, "{left} {right}");
+        config.balance.load_time_s = 0.0;
+        let mut at_once = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        assert_eq!(at_once.bear([1.0, 0.4], 0.01), [1.0, 0.4]);
+    }
 }
