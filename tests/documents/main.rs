@@ -589,7 +589,7 @@ fn residual_table(results: &Value) -> String {
         if percent == 0 {
             "none".to_owned()
         } else {
-            format!("{} BW, {} N·m", force * share, torque * share)
+            format!("{:.2} BW, {:.0} N·m", force * share, torque * share)
         }
     };
     let percents: BTreeSet<u32> = rows.iter().flat_map(|(_, row)| row.keys().copied()).collect();
