@@ -68,35 +68,35 @@ fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_w
 #[test]
 fn momentum_changes_by_gravity_contacts_and_pushes_alone() {
     for config in [balancing(), waving()] {
-        follow_momentum(&config);
+        let mut module =
+            module_with(&config, &ground(2.0, -1.0, 8.0, |x, z| 0.01 * (5.0 * x + 4.0 * z).sin()));
+        let (a, b) = (walk(0.0), walk(DT));
+        module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
+        let (mut worst, mut largest) = (0.0f32, 0.0f32);
+        for i in 0..180 {
+            let t = i as f32 * DT;
+            let pushes = match i {
+                60 => {
+                    vec![Push {
+                        body: humanoid::SPINE2.0,
+                        impulse_ns: Vec3::new(20.0, 0.0, -10.0),
+                        point: None,
+                    }]
+                }
+                _ => vec![],
+            };
+            let before = module.momentum();
+            let frame = module.step(&walk(t), &walk(t + DT), &pushes).unwrap();
+            let change = module.momentum() - before;
+            let given = frame.contact_impulse.iter().copied().sum::<Vec3>()
+                + Vec3::NEG_Y * (config.body_weight_n() * DT)
+                + pushes.iter().map(|push| push.impulse_ns).sum::<Vec3>();
+            worst = worst.max((change - given).length());
+            largest = largest.max(change.length());
+        }
+        println!("worst residual {worst:.5} N s; largest change in a frame {largest:.1} N s");
+        assert!(worst < 1e-3 * largest, "{worst}");
     }
-}
-
-/// Compares the momentum of a walk with what acts on it from outside.
-fn follow_momentum(config: &DynamicConfig) {
-    let mut module = module_with(config, &ground(2.0, -1.0, 8.0, |x, z| 0.01 * (5.0 * x + 4.0 * z).sin()));
-    let (a, b) = (walk(0.0), walk(DT));
-    module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
-    let (mut worst, mut largest) = (0.0f32, 0.0f32);
-    for i in 0..180 {
-        let t = i as f32 * DT;
-        let pushes = match i {
-            60 => {
-                vec![Push { body: humanoid::SPINE2.0, impulse_ns: Vec3::new(20.0, 0.0, -10.0), point: None }]
-            }
-            _ => vec![],
-        };
-        let before = module.momentum();
-        let frame = module.step(&walk(t), &walk(t + DT), &pushes).unwrap();
-        let change = module.momentum() - before;
-        let given = frame.contact_impulse.iter().copied().sum::<Vec3>()
-            + Vec3::NEG_Y * (config.body_weight_n() * DT)
-            + pushes.iter().map(|push| push.impulse_ns).sum::<Vec3>();
-        worst = worst.max((change - given).length());
-        largest = largest.max(change.length());
-    }
-    println!("worst residual {worst:.5} N s; largest change in a frame {largest:.1} N s");
-    assert!(worst < 1e-3 * largest, "{worst}");
 }
 
 #[test]
