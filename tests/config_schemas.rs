@@ -45,7 +45,14 @@ fn kind(name: &str) -> &'static str {
         ("rigs", _) => "rig",
         ("scenes", _) => "scene",
         ("terrain", _) => "terrain",
-        ("", "generate.toml" | "paper_loop.toml" | "moving_ground.toml" | "own_feet.toml") => "generate",
+        (
+            "",
+            "generate.toml"
+            | "paper_loop.toml"
+            | "moving_ground.toml"
+            | "own_feet.toml"
+            | "own_feet_forces.toml",
+        ) => "generate",
         ("", "preprocess.toml" | "preprocess_training.toml") => "preprocess",
         ("", "batch.toml") => "batch",
         ("", "physics.toml") => "physics",

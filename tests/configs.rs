@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_batch::RandomScenes;
+use pomp_bench::BenchConfig;
 use pomp_config::{Origin, resolve};
 use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, GroundMotion, LayersConfig};
@@ -383,4 +384,14 @@ fn the_layout_of_paper_toml_has_the_papers_totals_for_the_papers_skeleton() {
     let config: TrainConfig = parsed("paper.toml");
     let layout = FeatureLayout::new(29, 13, config.phase.network.channels, config.kinematic.layout.rotations);
     assert_eq!((layout.x_len(), layout.y_len()), (541, 388));
+}
+
+#[test]
+fn the_bench_of_own_feet_runs_its_configuration_with_a_residual() {
+    let bench: BenchConfig = toml::from_str(&text("bench/own_feet.toml")).unwrap();
+    let mut own_feet: GeneratorConfig = parsed("own_feet.toml");
+    let balance = &mut own_feet.dynamic.balance;
+    assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.0, 0.0));
+    (balance.residual_force_bw, balance.residual_torque_bw_m) = (0.2, 0.136);
+    assert_eq!(bench.grid[0].closed_loop, own_feet);
 }

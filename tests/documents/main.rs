@@ -3,7 +3,8 @@
 //! arrays.
 //! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew, and with `POMP_LAYERS_REPORT=FILE`, the
 //! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too, and with POMP_ASSIST_REPORT
-//! naming that of `configs/bench/assist.toml` the table of the root assist in docs/results.md.
+//! naming that of `configs/bench/assist.toml` the table of the root assist in docs/results.md, and with `POMP_OWN_FEET_REPORT` naming that
+//! of `configs/bench/own_feet.toml` the table of the residual there.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
@@ -558,6 +559,73 @@ fn the_table_of_the_root_assist_is_that_of_the_bench() {
     let (head, rest) = page.split_once(ASSIST).expect("docs/results.md has the mark before the table");
     let (_, tail) = rest.split_once(END_OF_ASSIST).expect("docs/results.md has the mark after the table");
     let wanted = format!("{head}{ASSIST}{}{END_OF_ASSIST}{tail}", assist_table(&results));
+    assert_current("docs/results.md", &wanted);
+}
+
+const RESIDUAL: &str = "<!-- residual: written by the test `documents` from docs/own_feet.json -->\n";
+const END_OF_RESIDUAL: &str = "<!-- end of residual -->";
+const OWN_FEET_REPORT: &str = "POMP_OWN_FEET_REPORT";
+/// The largest residual of configs/bench/own_feet.toml, body weights and N·m.
+const LARGEST_RESIDUAL: (f64, f64) = (0.2, 100.0);
+/// A ground holds with a residual when this share of the runs does.
+const HOLDS: f64 = 0.9;
+
+/// The table of the residual wrench on own feet: for each ground the runs without a fall, and the smallest residual that holds.
+fn residual_table(results: &Value) -> String {
+    let cells = results["cells"].as_array().expect("results have cells");
+    let mut rows: Vec<(&str, BTreeMap<u32, (u64, u64)>)> = Vec::new();
+    for cell in cells {
+        let (scenario, method) = (cell["scenario"].as_str().unwrap(), cell["method"].as_str().unwrap());
+        let percent = method.strip_prefix("own_feet_residual").expect("a method of the grid");
+        let counts = (cell["without_fall"].as_u64().unwrap(), cell["runs"].as_u64().unwrap());
+        let known = rows.iter().position(|(name, _)| *name == scenario);
+        let row = known.unwrap_or_else(|| {
+            rows.push((scenario, BTreeMap::new()));
+            rows.len() - 1
+        });
+        rows[row].1.insert(percent.parse().expect("percent"), counts);
+    }
+    let bound = |percent: u32| {
+        let (force, torque) = LARGEST_RESIDUAL;
+        let share = f64::from(percent) / 100.0;
+        if percent == 0 {
+            "none".to_owned()
+        } else {
+            format!("{:.2} BW, {:.0} N·m", force * share, torque * share)
+        }
+    };
+    let percents: BTreeSet<u32> = rows.iter().flat_map(|(_, row)| row.keys().copied()).collect();
+    let heads: Vec<String> = percents.iter().map(|percent| bound(*percent)).collect();
+    let mut table = format!(
+        "| | {} | smallest that holds |\n|---|{}---|\n",
+        heads.join(" | "),
+        "---|".repeat(percents.len())
+    );
+    for (scenario, row) in rows {
+        let shown =
+            percents.iter().map(|percent| row.get(percent).map_or("–".to_owned(), |c| c.0.to_string()));
+        let holds = |(held, runs): &(u64, u64)| *held as f64 >= HOLDS * *runs as f64;
+        let smallest =
+            row.iter().find(|(_, counts)| holds(counts)).map_or("more".to_owned(), |(p, _)| bound(*p));
+        let shown: Vec<String> = shown.collect();
+        writeln!(table, "| {} | {} | {smallest} |", scenario.replace('_', " "), shown.join(" | ")).unwrap();
+    }
+    table
+}
+
+#[test]
+fn the_table_of_the_residual_on_own_feet_is_that_of_the_bench() {
+    if let Some(report) = std::env::var_os(OWN_FEET_REPORT) {
+        let report: Value = serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap();
+        let metrics = ["first_fall_s", "assist_force_mean_bw", "assist_torque_mean_nm"];
+        let shown = serde_json::to_string_pretty(&shown_of_report(&report, &metrics)).unwrap();
+        assert_current("docs/own_feet.json", &(shown + "\n"));
+    }
+    let results: Value = serde_json::from_str(&read("docs/own_feet.json")).unwrap();
+    let page = read("docs/results.md");
+    let (head, rest) = page.split_once(RESIDUAL).expect("docs/results.md has the mark before the table");
+    let (_, tail) = rest.split_once(END_OF_RESIDUAL).expect("docs/results.md has the mark after the table");
+    let wanted = format!("{head}{RESIDUAL}{}{END_OF_RESIDUAL}{tail}", residual_table(&results));
     assert_current("docs/results.md", &wanted);
 }
 

@@ -120,7 +120,7 @@ fn rejects_pushes_on_bodies_that_are_not_there_and_too_late_to_be_judged() {
 
 #[test]
 fn the_benches_that_come_with_the_program_are_valid_and_strict() {
-    for name in ["quick.toml", "full.toml", "check.toml", "layers.toml", "assist.toml"] {
+    for name in ["quick.toml", "full.toml", "check.toml", "layers.toml", "assist.toml", "own_feet.toml"] {
         let text = fs::read_to_string(repository().join("configs/bench").join(name)).unwrap();
         let config: BenchConfig = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let expanded = config.expanded().unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -64,6 +64,10 @@ pub struct BalanceConfig {
     pub vertical_damping: f32,
     /// Largest acceleration that it asks for, m/s²; default 7.
     pub vertical_most_m_s2: f32,
+    /// Rate at which the level of the centre of mass is told from the target, rad/s. The body is then led by this level and by one wave a
+    /// step, of the size and phase of the target's, with the wave's acceleration as feed-forward. 0, the default, leads it by the target
+    /// as it is, tremble included.
+    pub level_rad_s: f32,
     /// Law of the pelvis's rotation, rad/s; default 20.
     pub pelvis_rad_s: f32,
     /// Default 1.
@@ -102,6 +106,8 @@ pub struct BalanceConfig {
     pub horizontal_weight: f32,
     /// What an error of the moment about the vertical counts beside one about the other axes; default 0.5.
     pub yaw_weight: f32,
+    /// Time over which a foot that has landed comes to bear in full, seconds; default 0, at once.
+    pub load_time_s: f32,
     /// How readily the toes bear, beside heel and ball, 0.05 to 1; default 0.3.
     pub toe_share: f32,
     /// Share of the friction that is relied on; default 0.9.
@@ -122,6 +128,7 @@ impl Default for BalanceConfig {
             vertical_rad_s: 18.0,
             vertical_damping: 1.0,
             vertical_most_m_s2: 7.0,
+            level_rad_s: 0.0,
             pelvis_rad_s: 20.0,
             pelvis_damping: 1.0,
             pelvis_most_rad_s2: 150.0,
@@ -140,6 +147,7 @@ impl Default for BalanceConfig {
             step_return_s: 0.4,
             horizontal_weight: 0.33,
             yaw_weight: 0.5,
+            load_time_s: 0.0,
             toe_share: 0.3,
             friction_share: 0.9,
             residual_force_bw: 0.0,
@@ -153,6 +161,7 @@ impl Validate for BalanceConfig {
         for (field, value) in [
             ("horizontal_rad_s", self.horizontal_rad_s),
             ("vertical_rad_s", self.vertical_rad_s),
+            ("level_rad_s", self.level_rad_s),
             ("pelvis_rad_s", self.pelvis_rad_s),
             ("standing_rad_s", self.standing_rad_s),
         ] {
@@ -167,6 +176,7 @@ impl Validate for BalanceConfig {
             ("step_along_s", self.step_along_s),
             ("step_across_s", self.step_across_s),
             ("smoothing_s", self.smoothing_s),
+            ("load_time_s", self.load_time_s),
             ("standing_below_m_s", self.standing_below_m_s),
         ] {
             fields.within(field, value, 0.0..=10.0)?;

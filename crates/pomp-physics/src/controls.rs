@@ -1,4 +1,4 @@
-use crate::balance::MovedFoot;
+use crate::balance::{HeightWave, MovedFoot};
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,8 @@ pub(crate) struct Controls {
     /// Smoothed velocity of the target's centre of mass, m/s, and angular velocity of its pelvis, rad/s, of a body that balances;
     /// none before the first frame.
     pub(crate) led: Option<(Vec3, Vec3)>,
+    /// What is known of the height of the target's centre of mass at the end of the last frame, of a body that balances.
+    pub(crate) height: Option<HeightWave>,
     /// Feet of the target of a body that balances.
     pub(crate) feet: [MovedFoot; 2],
     pub(crate) divergences: u32,
@@ -30,6 +32,7 @@ impl Controls {
             assist_given_n: Vec3::ZERO,
             struck: 0.0,
             led: None,
+            height: None,
             feet: [MovedFoot::default(); 2],
             divergences: 0,
             frames_in_ground: 0,

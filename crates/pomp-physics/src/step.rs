@@ -311,7 +311,7 @@ fn plan(
 /// Takes the springs of the root out of the plans of those that balance, and lets the legs press on the ground in their stead.
 fn balance(
     world: &mut World,
-    modules: &[&mut DynamicModule],
+    modules: &mut [&mut DynamicModule],
     aims: &[Aim<'_>],
     (starts, stances): (&[Motion], &[[f32; 2]]),
     elapsed: f32,
@@ -335,7 +335,8 @@ fn balance(
         let Some(wanted) = wanted else { continue };
         let outcome = outcome(world, member, &held[member])?;
         let state = (member, &starts[member]);
-        world.balance(modules[member], state, (&outcome, wanted.linear), stances[member], &mut plans[member]);
+        let bears = modules[member].bear(stances[member], h);
+        world.balance(modules[member], state, (&outcome, wanted.linear), bears, &mut plans[member]);
     }
     Ok(())
 }

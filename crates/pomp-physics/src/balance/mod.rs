@@ -8,10 +8,12 @@
 //! it; feet that swing are moved to where they catch the body ([`stance`]). A body that is to stand is held over its feet, wherever its
 //! target leans, and begins so ([`standing`]).
 
+mod observer;
 mod stance;
 mod standing;
 mod wrench;
 
+pub(crate) use observer::HeightWave;
 pub(crate) use stance::MovedFoot;
 
 use crate::drive::{DriveOutcome, DrivePlan};
@@ -44,6 +46,8 @@ pub(crate) struct Led {
     pub(crate) spin: Vec3,
     /// Acceleration of its centre of mass, m/s², from the smoothed velocities.
     pub(crate) acceleration: Vec3,
+    /// Height of its centre of mass from the start of the frame on.
+    pub(crate) height: HeightWave,
 }
 
 /// How the pelvis of a body that balances is to be moved.
@@ -81,7 +85,8 @@ impl DynamicModule {
         let before = self.controls.led.map_or(velocity, |(before, _)| before);
         let acceleration = (velocity - before) / self.frame_s();
         self.controls.led = Some((velocity, spin));
-        aim.led = Some(Led { from, to, velocity, spin, acceleration });
+        let height = self.observe_height(&to, center(&to).y);
+        aim.led = Some(Led { from, to, velocity, spin, acceleration, height });
     }
 
     /// Velocity of the centre of mass of a target whose root goes as `velocity` says, smoothed as far as there is a past.
@@ -126,7 +131,18 @@ impl World {
             Vec3::new(config.horizontal_damping, config.vertical_damping, config.horizontal_damping);
         let linear = rate * rate * error + 2.0 * damping * rate * slip;
         let along = along_ground(linear + led.acceleration).clamp_length_max(config.horizontal_most_m_s2);
-        let up = linear.y.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
+        let up = match config.level_rad_s {
+            0.0 => linear.y,
+            _ => {
+                let height = led.height.after(elapsed * module.frame_s());
+                let slip = height.rate - ragdoll.momentum(start).y / ragdoll.total_mass();
+                let rate = config.vertical_rad_s;
+                height.acceleration
+                    + rate * rate * (height.value - now.0.y)
+                    + 2.0 * config.vertical_damping * rate * slip
+            }
+        };
+        let up = up.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
         let target = led.from.rotations[0].slerp(led.to.rotations[0], elapsed);
         let turn = log(target * start.local_rotations[0].inverse());
         let rate = config.pelvis_rad_s;
@@ -138,7 +154,7 @@ impl World {
     }
 
     /// Sets torques in `plan` with which the feet of ragdoll `member` press on the ground so that the body moves as it did with the
-    /// pelvis held: `held` is what that took. The centre of mass is to be accelerated by `acceleration`, m/s².
+    /// pelvis held: `held` is what that took. The feet bear as far as `bears` says. The centre of mass is to be accelerated by `acceleration`, m/s².
     ///
     /// What the feet cannot give is left to a residual from outside, as far as the configuration allows one.
     pub(crate) fn balance(
@@ -146,7 +162,7 @@ impl World {
         module: &DynamicModule,
         (member, start): (usize, &Motion),
         (held, acceleration): (&DriveOutcome, Vec3),
-        stance: [f32; 2],
+        bears: [f32; 2],
         plan: &mut DrivePlan,
     ) {
         let config = &module.config.balance;
@@ -171,7 +187,7 @@ impl World {
                         point: place(contact),
                         normal: contact.normal,
                         friction: contact.friction * f64::from(config.friction_share),
-                        share: f64::from((share * stance[leg]).max(LEAST_SHARE)),
+                        share: f64::from((share * bears[leg]).max(LEAST_SHARE)),
                     });
                     feet.push(contact);
                 }

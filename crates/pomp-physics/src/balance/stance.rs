@@ -33,6 +33,8 @@ pub(crate) struct MovedFoot {
     turn: Quat,
     /// Vertical force of the ground in the last frame, body weights.
     load: f32,
+    /// How far it has come to bear since it landed, 0 to 1.
+    bears: f32,
 }
 
 /// Heel, ball and tip of the toes of a sole, world.
@@ -100,7 +102,7 @@ impl DynamicModule {
         let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
         for (leg, joints) in LEGS.into_iter().enumerate() {
-            let MovedFoot { way: before, turn: turn_before, load } = self.controls.feet[leg];
+            let MovedFoot { way: before, turn: turn_before, load, .. } = self.controls.feet[leg];
             let ankle = joints[2].0;
             let (way, turn) = if load < SWING_LOAD {
                 let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
@@ -146,6 +148,16 @@ impl DynamicModule {
         way + shorter - along_ground(moved)
     }
 
+    /// How far the feet, which stand as `stance` says, bear in a step of `step_s`: they come to it over the time that the
+    /// configuration gives them.
+    pub(crate) fn bear(&mut self, stance: [f32; 2], step_s: f32) -> [f32; 2] {
+        let more = step_s / self.config.balance.load_time_s.max(step_s);
+        for (foot, stance) in self.controls.feet.iter_mut().zip(stance) {
+            foot.bears = stance.min(foot.bears + more);
+        }
+        self.controls.feet.map(|foot| foot.bears)
+    }
+
     /// Remembers how much weight the feet bore in a frame.
     pub(crate) fn note_loads(&mut self, from_ground: &[Vec3]) {
         let weight = self.config.body_weight_n() * self.frame_s();
@@ -181,5 +193,22 @@ mod tests {
                 assert!(ends(far) < length_m && ends(far) > 0.95 * length_m, "{}", ends(far));
             }
         }
+    }
+
+    #[test]
+    fn a_foot_that_has_landed_comes_to_bear_over_its_time_and_lets_go_at_once() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground =
+            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+        let mut config = DynamicConfig::default();
+        config.balance.load_time_s = 0.1;
+        let mut module = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        let borne: Vec<f32> = (0..12).map(|_| module.bear([1.0, 0.0], 0.01)[0]).collect();
+        assert!((borne[4] - 0.5).abs() < 1e-5 && borne[11] == 1.0, "{borne:?}");
+        let [left, right] = module.bear([0.0, 0.3], 0.01);
+        assert!(left == 0.0 && (right - 0.1).abs() < 1e-5, "{left} {right}");
+        config.balance.load_time_s = 0.0;
+        let mut at_once = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        assert_eq!(at_once.bear([1.0, 0.4], 0.01), [1.0, 0.4]);
     }
 }
