@@ -40,6 +40,7 @@ fn kind(name: &str) -> &'static str {
         ("ablations", _) => "train",
         ("bench", _) => "bench",
         ("controllers", "matching.toml") => "matching",
+        ("controllers", "learned-matching.toml") => "learned-matching",
         ("controllers", _) => "controller",
         ("rigs", _) => "rig",
         ("scenes", _) => "scene",
