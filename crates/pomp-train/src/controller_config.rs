@@ -21,10 +21,6 @@ pub struct ControllerConfig {
     pub exclude: Vec<String>,
     /// Frames at both ends of a clip that are not learned from.
     pub margin_frames: usize,
-    /// Frames to either side of the clip's, at most 30, among which a rollout on the network's own states goes on from the one whose pose
-    /// is nearest to its own; 0 keeps time with the clip, and teaches networks without a phase of the clip to glide. Default 2; 0 for
-    /// pfnn, whose phase is the clip's.
-    pub realign_frames: usize,
     /// Sizes of the network.
     pub sizes: GatedSizes,
     /// Weights of the loss.
@@ -64,7 +60,6 @@ impl ControllerConfig {
             held_out_every,
             exclude: Vec::new(),
             margin_frames,
-            realign_frames: if kind == ControllerKind::Pfnn { 0 } else { 2 },
             sizes: GatedSizes::of(kind),
             loss: kinematic.loss,
             training: KinematicTraining { steps, ..kinematic.training },
@@ -98,7 +93,6 @@ impl ControllerConfig {
 
 impl Validate for ControllerConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        fields.within("realign_frames", self.realign_frames, 0..=30)?;
         self.sizes.check(&fields.section("sizes"))?;
         self.training.check(&fields.section("training"))?;
         self.states.check(&fields.section("states"))?;

@@ -13,7 +13,7 @@ use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
 use crate::loss_record::LossRecord;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::rollout_pool::{Rollout, RolloutManner};
+use crate::rollout_pool::Rollout;
 use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
 use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature};
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
@@ -194,11 +194,6 @@ impl Training<'_> {
             anywhere: &samplers[0],
             practised: &practised,
             loop_phases: None,
-            manner: RolloutManner {
-                realign_frames: self.config.realign_frames,
-                // A cycle's phase decides by its direction alone.
-                updates_codes: self.config.kind != ControllerKind::Pfnn,
-            },
         };
         let mut progress = self.begin(&description, start)?;
         let mut metrics = MetricsFile::open(self.folder, Stage::Controller, progress.done)?;

@@ -11,7 +11,7 @@ use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::loss_record::LossRecord;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::rollout_pool::{Rollout, RolloutManner};
+use crate::rollout_pool::Rollout;
 use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
 use crate::rows::{Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature, normal};
 use crate::run::StageRun;
@@ -236,7 +236,6 @@ impl<'a> Stepper<'a> {
             anywhere: &self.samplers.training,
             practised: &self.samplers.practised,
             loop_phases: self.loop_phases,
-            manner: RolloutManner::default(),
         };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;

@@ -1,7 +1,7 @@
 //! Scheduled sampling: characters that the model itself moves along training clips, so that it learns to go on
 //! from where its own errors, and the simulator's answer to them, have led it. No gradient flows through time.
 
-use crate::dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
+use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{LedBody, StateSource, mean_distance};
 use crate::practice_ground::practice_ground;
 use crate::{SimulatedRollouts, TrainError};
@@ -9,8 +9,6 @@ use glam::{Vec2, Vec3};
 use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
-use pomp_motion::rotation::wrap_angle;
-use pomp_phase::update_code;
 use pomp_physics::Push;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -37,20 +35,6 @@ pub(crate) enum RolloutKind {
     Simulated,
 }
 
-/// How a rollout without a body goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RolloutManner {
-    /// Frames to either side of the one whose turn it is, among which it goes on from that whose pose is nearest to its own; 0 keeps
-    /// time with the clip.
-    pub realign_frames: usize,
-    /// Whether the present phase code is half turned on and half predicted, as controllers move it in the loop; else it is as
-    /// predicted.
-    pub updates_codes: bool,
-}
-
-/// Seconds for which velocities are to be off before they count as places do, where nearest poses are looked for.
-const VELOCITY_S: f32 = 0.1;
-
 /// One character under way.
 pub(crate) struct Rollout {
     pub clip: usize,
@@ -59,7 +43,6 @@ pub(crate) struct Rollout {
     /// Phase codes of present and future keys.
     pub codes: Vec<f32>,
     frames_left: usize,
-    manner: RolloutManner,
     simulated: Option<Simulated>,
 }
 
@@ -97,13 +80,7 @@ impl Rollout {
         let width = 2 * layout.channels();
         let codes = x[layout.x_range(BlockName::PhaseCodes)][PAST_KEYS * width..].to_vec();
         let state = dataset.clips[clip].clean[frame].clone();
-        Self { clip, frame, state, codes, frames_left, manner: RolloutManner::default(), simulated: None }
-    }
-
-    /// Lets it go on in another manner.
-    pub fn in_manner(mut self, manner: RolloutManner) -> Self {
-        self.manner = manner;
-        self
+        Self { clip, frame, state, codes, frames_left, simulated: None }
     }
 
     /// Gives the character a body in the closed loop's simulator, on ground drawn from `seed` and pushed now and then.
@@ -176,18 +153,6 @@ impl Rollout {
         let width = 2 * layout.channels();
         let before = self.codes[..width].to_vec();
         self.codes.copy_from_slice(&output.phase_codes);
-        if self.manner.updates_codes {
-            let parameters = &output.phase_parameters[..2 * layout.channels()];
-            let (frequencies, amplitudes) = parameters.split_at(layout.channels());
-            let now = update_code(
-                &before,
-                &output.phase_codes[..width],
-                amplitudes,
-                frequencies,
-                1.0 / FRAME_RATE_HZ,
-            );
-            self.codes[..width].copy_from_slice(&now.expect("a layout has C codes, amplitudes and frequencies"));
-        }
         self.frame += 1;
         let (farthest, worst_pose) = match &mut self.simulated {
             Some(body) => {
@@ -203,7 +168,6 @@ impl Rollout {
                 let mut frame = output.next_frame(&self.state.frame, 1.0 / FRAME_RATE_HZ);
                 frame.origin.y = clip.terrain.smoothed_height(frame.origin.x, frame.origin.z);
                 self.state = unhindered(&dataset.skeleton, &self.state, &output, frame);
-                self.realign(clip, margin);
                 (GIVEN_UP_BEYOND_M, GIVEN_UP_POSE_M)
             }
         };
@@ -211,34 +175,6 @@ impl Rollout {
         let away = self.state.frame.origin - clean.frame.origin;
         let pose = mean_distance(&self.state.positions_root, &clean.positions_root);
         Vec2::new(away.x, away.z).length() < farthest && pose < worst_pose
-    }
-}
-
-impl Rollout {
-    /// Goes on from the frame whose pose is nearest to its own, as far beside it as it was. A rollout that keeps time with its clip
-    /// while its steps do not is asked for poses of any moment of the step, and learns their mean: to glide.
-    fn realign(&mut self, clip: &TrainingClip, margin: usize) {
-        let reach = self.manner.realign_frames;
-        let last = clip.frames().saturating_sub(margin + 2);
-        let around = self.frame.saturating_sub(reach).max(margin)..=(self.frame + reach).min(last);
-        let apart = |frame: usize| {
-            let there = &clip.clean[frame];
-            mean_distance(&self.state.positions_root, &there.positions_root)
-                + VELOCITY_S * mean_distance(&self.state.velocities_root, &there.velocities_root)
-        };
-        let mut nearest = (apart(self.frame), self.frame);
-        for frame in around.filter(|frame| *frame != self.frame && clip.supported[*frame]) {
-            let found = apart(frame);
-            if found < nearest.0 {
-                nearest = (found, frame);
-            }
-        }
-        let (from, to) = (&clip.clean[self.frame].frame, &clip.clean[nearest.1].frame);
-        let own = &mut self.state.frame;
-        own.origin += Vec3::new(to.origin.x - from.origin.x, 0.0, to.origin.z - from.origin.z);
-        own.yaw = wrap_angle(own.yaw + to.yaw - from.yaw);
-        own.origin.y = clip.terrain.smoothed_height(own.origin.x, own.origin.z);
-        self.frame = nearest.1;
     }
 }
 

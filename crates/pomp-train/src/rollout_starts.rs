@@ -1,7 +1,7 @@
 //! Where rollouts begin: how many a batch has room for, and at which examples.
 
 use crate::example::{StateSource, write_example};
-use crate::rollout_pool::{Rollout, RolloutKind, RolloutManner};
+use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rows::Rows;
 use crate::sampler::Sampler;
 use crate::{KinematicStage, TrainConfig, TrainError};
@@ -22,8 +22,6 @@ pub(crate) struct RolloutStarts<'a> {
     pub practised: &'a Sampler,
     /// What those with a body read their phases with.
     pub loop_phases: Option<&'a LoopPhases>,
-    /// How those without a body go on.
-    pub manner: RolloutManner,
 }
 
 impl RolloutStarts<'_> {
@@ -67,7 +65,7 @@ impl RolloutStarts<'_> {
         write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
         let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
         match kind {
-            RolloutKind::Unhindered => Ok(rollout.in_manner(self.manner)),
+            RolloutKind::Unhindered => Ok(rollout),
             RolloutKind::Simulated => {
                 rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
             }
