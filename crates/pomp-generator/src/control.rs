@@ -9,10 +9,10 @@ pub use live::{LiveControl, Steering};
 use crate::GeneratorError;
 use glam::Vec2;
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{Gait, Recording};
+use pomp_motion::{Gait, Recording, smoothstep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::f32::consts::TAU;
+use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use std::str::FromStr;
 
 /// One instant of a plan.
@@ -44,12 +44,33 @@ pub enum Preset {
     Slalom,
     /// Walk for four seconds, stand for three, again and again.
     StopAndGo,
+    /// Walk backward at 0.7 m/s, facing ahead.
+    Backward,
+    /// Step to the left at 0.5 m/s, facing ahead.
+    Sideways,
+    /// Walk ahead crouched at 0.5 m/s.
+    Crouch,
+    /// Run straight ahead at 3.2 m/s.
+    Run,
+    /// Turn a quarter to the left on the spot every three seconds.
+    Turn,
 }
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 6] =
-        [Self::Stand, Self::Walk, Self::Jog, Self::Circle, Self::Slalom, Self::StopAndGo];
+    pub const ALL: [Self; 11] = [
+        Self::Stand,
+        Self::Walk,
+        Self::Jog,
+        Self::Circle,
+        Self::Slalom,
+        Self::StopAndGo,
+        Self::Backward,
+        Self::Sideways,
+        Self::Crouch,
+        Self::Run,
+        Self::Turn,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -60,6 +81,20 @@ impl Preset {
             Self::Circle => "circle",
             Self::Slalom => "slalom",
             Self::StopAndGo => "stop-and-go",
+            Self::Backward => "backward",
+            Self::Sideways => "sideways",
+            Self::Crouch => "crouch",
+            Self::Run => "run",
+            Self::Turn => "turn",
+        }
+    }
+
+    /// Angle from the heading to the direction of travel, radians, left positive.
+    fn travel_rad(self) -> f32 {
+        match self {
+            Self::Backward => PI,
+            Self::Sideways => FRAC_PI_2,
+            _ => 0.0,
         }
     }
 }
@@ -114,6 +149,11 @@ pub struct ControlPlan {
 /// Acceleration with which a plan stops, starts again and changes pace, m/s².
 const ACCELERATION_MPS2: f32 = 1.2;
 
+/// The preset `turn`: how often it turns by a quarter, after what time it begins, and how long it takes, seconds.
+const TURN_EVERY_S: f32 = 3.0;
+const TURN_AFTER_S: f32 = 1.0;
+const TURN_S: f32 = 1.6;
+
 /// Above this speed a plan without a stated gait jogs, m/s.
 const JOG_FROM_MPS: f32 = 1.9;
 
@@ -128,10 +168,13 @@ impl ControlPlan {
     /// A preset from the origin, facing +Z, for `seconds`, at its own pace from the first frame on.
     pub fn preset(preset: Preset, seconds: f32, frame_rate_hz: f32) -> Self {
         let speed_at = |t: f32| match preset {
-            Preset::Stand => 0.0,
+            Preset::Stand | Preset::Turn => 0.0,
             Preset::Walk => 1.2,
             Preset::Jog => 2.4,
+            Preset::Run => 3.2,
             Preset::Circle | Preset::Slalom => 1.1,
+            Preset::Backward => 0.7,
+            Preset::Sideways | Preset::Crouch => 0.5,
             Preset::StopAndGo => {
                 if t.rem_euclid(7.0) < 4.0 {
                     1.1
@@ -140,22 +183,33 @@ impl ControlPlan {
                 }
             }
         };
-        let heading_at = |along: f32| match preset {
+        let heading_at = |t: f32, along: f32| match preset {
             Preset::Circle => along / 3.0,
+            Preset::Turn => {
+                // A second of standing, two of turning at most as fast as mocap does.
+                let (turns, into) = ((t / TURN_EVERY_S).floor(), t.rem_euclid(TURN_EVERY_S));
+                FRAC_PI_2 * (turns + smoothstep(((into - TURN_AFTER_S) / TURN_S).clamp(0.0, 1.0)))
+            }
             Preset::Slalom => {
                 // Slope of a sine of 1 m amplitude and 10 m period.
                 (TAU / 10.0 * (TAU * along / 10.0).sin()).atan()
             }
-            Preset::Stand | Preset::Walk | Preset::Jog | Preset::StopAndGo => 0.0,
+            _ => 0.0,
         };
-        Self::integrate(seconds, frame_rate_hz, speed_at, heading_at)
+        let mut plan = Self::integrate(seconds, frame_rate_hz, preset.travel_rad(), speed_at, heading_at);
+        if preset == Preset::Crouch {
+            plan.samples.iter_mut().for_each(|sample| sample.gait = Gait::Crouch);
+        }
+        plan
     }
 
+    /// `travel_rad` is the angle from the heading to the direction of travel; `heading_at` takes seconds and metres along the way.
     fn integrate(
         seconds: f32,
         frame_rate_hz: f32,
+        travel_rad: f32,
         speed_at: impl Fn(f32) -> f32,
-        heading_at: impl Fn(f32) -> f32,
+        heading_at: impl Fn(f32, f32) -> f32,
     ) -> Self {
         let frames = (seconds * frame_rate_hz).ceil() as usize + 1;
         let dt = 1.0 / frame_rate_hz;
@@ -164,10 +218,10 @@ impl ControlPlan {
             .map(|frame| {
                 let wanted = speed_at(frame as f32 * dt);
                 speed += (wanted - speed).clamp(-ACCELERATION_MPS2 * dt, ACCELERATION_MPS2 * dt);
-                let yaw = heading_at(along);
+                let yaw = heading_at(frame as f32 * dt, along);
                 let sample =
                     ControlSample { position, yaw: wrap_angle(yaw), speed_mps: speed, gait: gait_for(speed) };
-                let step = from_yaw(yaw) * glam::Vec3::Z * (speed * dt);
+                let step = from_yaw(yaw + travel_rad) * glam::Vec3::Z * (speed * dt);
                 position += Vec2::new(step.x, step.z);
                 along += speed * dt;
                 sample
@@ -357,6 +411,13 @@ impl ControlPlan {
         }
     }
 
+    /// Unit vector along which it moves at a fractional frame: the heading, unless it leads backward or aside.
+    fn travel(&self, frame: f32) -> Vec2 {
+        let heading = Vec2::from(self.at(frame).yaw.sin_cos());
+        let step = (self.at(frame + 1.0).position - self.at(frame).position).normalize_or_zero();
+        if step == Vec2::ZERO || step.dot(heading) > ALONG_HEADING { heading } else { step }
+    }
+
     /// Distance of its farthest point from the origin along x or z, metres.
     pub fn reach_m(&self) -> f32 {
         self.samples.iter().map(|sample| sample.position.abs().max_element()).fold(0.0, f32::max)
@@ -388,6 +449,8 @@ pub struct ControlCursor {
     frame: f32,
 }
 
+/// Cosine of the angle between heading and travel from which a plan counts as one that leads along its heading.
+const ALONG_HEADING: f32 = 0.9;
 /// Lag along the path beyond which the plan begins to wait, metres.
 const WAIT_FROM_M: f32 = 0.25;
 /// Lag along the path at which the plan stands still, metres.
@@ -402,8 +465,7 @@ impl ControlCursor {
     /// Moves on by one frame for a character at `root`, at the share `speed_scale` of the plan's pace.
     pub fn advance(&mut self, plan: &ControlPlan, root: Vec2, speed_scale: f32) {
         let now = plan.at(self.frame);
-        let forward = Vec2::from(now.yaw.sin_cos());
-        let lag = (now.position - root).dot(forward);
+        let lag = (now.position - root).dot(plan.travel(self.frame));
         let pace = 1.0 - ((lag - WAIT_FROM_M) / (WAIT_FULLY_M - WAIT_FROM_M)).clamp(0.0, 1.0);
         // A plan that stands has nothing to wait for.
         let pace = if now.speed_mps < 0.05 { 1.0 } else { pace * speed_scale };
@@ -431,6 +493,31 @@ mod tests {
         assert!(end.position.x.abs() < 1e-4);
         assert!((end.position.y - 12.0).abs() < 0.05, "{}", end.position.y);
         assert_eq!(end.gait, Gait::Walk);
+    }
+
+    #[test]
+    fn backward_and_sideways_face_ahead_and_turns_stay_in_place() {
+        let end = |preset| ControlPlan::preset(preset, 13.0, 60.0).at(720.0);
+        let (backward, sideways, turned) = (end(Preset::Backward), end(Preset::Sideways), end(Preset::Turn));
+        assert!((backward.position - Vec2::new(0.0, -8.4)).length() < 0.05, "{backward:?}");
+        assert!((sideways.position - Vec2::new(6.0, 0.0)).length() < 0.05, "{sideways:?}");
+        assert_eq!((backward.yaw, sideways.yaw), (0.0, 0.0));
+        assert_eq!(turned.position, Vec2::ZERO);
+        assert!(turned.yaw.abs() < 1e-4, "four quarters are a whole turn: {}", turned.yaw);
+        assert_eq!(ControlPlan::preset(Preset::Crouch, 5.0, 60.0).at(120.0).gait, Gait::Crouch);
+    }
+
+    #[test]
+    fn the_cursor_waits_for_a_character_that_falls_behind_a_backward_walk() {
+        for preset in [Preset::Backward, Preset::Sideways] {
+            let plan = ControlPlan::preset(preset, 60.0, 60.0);
+            let mut cursor = ControlCursor::default();
+            for _ in 0..1200 {
+                cursor.advance(&plan, Vec2::ZERO, 1.0);
+            }
+            let waiting = plan.at(cursor.frame()).position.length();
+            assert!((0.2..=WAIT_FULLY_M + 0.05).contains(&waiting), "{preset:?}: {waiting}");
+        }
     }
 
     #[test]

@@ -45,3 +45,15 @@ fn merged_manifests_of_parts_are_that_of_the_whole_and_the_last_to_tell_of_an_in
         assert!(matches!(Manifest::merged(wrong, None), Err(PreprocessError::BadConfig { .. })));
     }
 }
+
+#[test]
+fn a_run_removes_what_a_killed_worker_left_also_where_this_process_has_written_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clips/00_stand.bvh");
+    let inputs = find_inputs(&[clip]).unwrap();
+    done(&inputs, Part::WHOLE, folder.path());
+    let left = folder.path().join(".partial-pomp-aKilled0");
+    std::fs::write(&left, "half of a clip").unwrap();
+    done(&inputs, Part::WHOLE, folder.path());
+    assert!(!left.exists());
+}

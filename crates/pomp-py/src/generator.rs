@@ -151,7 +151,7 @@ impl PyGenerator {
     ///
     /// Args:
     ///     seconds: Length; 60 frames a second.
-    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go), a path file (.toml), a clip (.bvh, .glb, .npz) whose way
+    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), a clip (.bvh, .glb, .npz) whose way
     ///         is followed, or an array of the shape (N, 5) with a row per frame: root x and z (metres), heading (radians), speed
     ///         (m/s), index into GAITS. It begins where the character is.
     ///     pushes: Pushes, each a text as the command line takes it ("5,Spine2,50,left") or (seconds from now, body, impulse): a body

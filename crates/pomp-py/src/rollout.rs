@@ -17,7 +17,7 @@ use std::path::PathBuf;
 ///
 /// Args:
 ///     seconds: Length; 60 frames a second.
-///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go), a path file (.toml), or a clip (.bvh, .glb, .npz) whose way
+///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), or a clip (.bvh, .glb, .npz) whose way
 ///         is followed.
 ///     terrain: A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz).
 ///     seed: Seed of terrain, noise and drawn pushes.

@@ -40,7 +40,7 @@ pub struct GenerateArguments {
     /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
     #[arg(long, default_value = "hills", value_hint = ValueHint::FilePath)]
     pub terrain: String,
-    /// Preset (stand, walk, jog, circle, slalom, stop-and-go), path file (.toml), or clip (.bvh, .glb, .npz)
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), path file (.toml), or clip (.bvh, .glb, .npz)
     /// whose trajectory is followed.
     #[arg(long, default_value = "walk", value_hint = ValueHint::FilePath)]
     pub control: String,
