@@ -176,7 +176,7 @@ fn rejects_files_of_other_controllers_damaged_ones_and_descriptions_that_do_not_
         (&|it| it.kind = ControllerKind::Matching, "holds the controller matching"),
         (&|it| it.features.mean.truncate(20), "scales of features"),
         (&|it| it.pose.deviation[3] = 0.0, "scale of the pose"),
-        (&|it| it.change.mean[1] = f32::MAX * 2.0, "change"),
+        (&|it| it.change.mean.push(0.0), "scales of changes"),
         (&|it| it.sizes.hidden = 0, "hidden"),
     ];
     for (change, expected) in cases {

@@ -43,9 +43,10 @@ impl Table {
                 square[at] += f64::from(*value).powi(2) / count;
             }
         }
-        let deviation = mean.iter().zip(&square).map(|(mean, square)| {
-            ((square - mean * mean).max(0.0).sqrt() as f32).max(LEAST_DEVIATION)
-        });
+        let deviation = mean
+            .iter()
+            .zip(&square)
+            .map(|(mean, square)| ((square - mean * mean).max(0.0).sqrt() as f32).max(LEAST_DEVIATION));
         Scales { deviation: deviation.collect(), mean: mean.iter().map(|mean| *mean as f32).collect() }
     }
 

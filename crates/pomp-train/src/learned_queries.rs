@@ -44,7 +44,8 @@ impl<'a> Queries<'a> {
 
     /// By turns an entry with noise of any size (Holden et al. 2020, §5.3), and one whose way is another's, as a command asks.
     pub fn draw(&self, count: usize, rng: &mut ChaCha8Rng) -> Drawn {
-        let queries = (0..count).map(|number| if number % 2 == 0 { self.noisy(rng) } else { self.asked(rng) });
+        let queries =
+            (0..count).map(|number| if number % 2 == 0 { self.noisy(rng) } else { self.asked(rng) });
         self.answered(queries.collect())
     }
 
@@ -60,7 +61,11 @@ impl<'a> Queries<'a> {
     fn noisy(&self, rng: &mut ChaCha8Rng) -> Vec<f32> {
         let size = rng.random::<f32>();
         let entry = self.any(rng);
-        entry.iter().zip(&self.deviation).map(|(value, own)| value + size * (own + 1.0) * normal(rng)).collect()
+        entry
+            .iter()
+            .zip(&self.deviation)
+            .map(|(value, own)| value + size * (own + 1.0) * normal(rng))
+            .collect()
     }
 
     fn asked(&self, rng: &mut ChaCha8Rng) -> Vec<f32> {

@@ -93,17 +93,15 @@ pub fn train_learned_matching(
 
 /// The trainings in their order: compressor with decompressor, stepper, projector.
 fn parts<'a>(config: &LearnedConfig, data_hash: &str, own: &'a Path, out: &'a Path) -> [Part<'a>; 3] {
-    let named = [
-        ("decompressor", config.decompressor),
-        ("stepper", config.stepper),
-        ("projector", config.projector),
-    ];
+    let named =
+        [("decompressor", config.decompressor), ("stepper", config.stepper), ("projector", config.projector)];
     let steps = named.iter().map(|(_, training)| training.steps).sum();
     std::array::from_fn(|at| {
         let (name, settings) = named[at];
         // A part rests on those before it, and may itself grow.
         let mut told = config.clone();
-        for training in [&mut told.decompressor, &mut told.stepper, &mut told.projector].into_iter().skip(at) {
+        for training in [&mut told.decompressor, &mut told.stepper, &mut told.projector].into_iter().skip(at)
+        {
             training.steps = 0;
         }
         let told = serde_json::to_string(&told).expect("a config is plain data");
@@ -292,8 +290,8 @@ impl<'a> Training<'a> {
         let mut rng = step_rng(self.config.seed, Stage::Controller, usize::MAX);
         let starts = self.frames.windows(STEPPED_FRAMES + 1, MEASURED / 4, &mut rng);
         let mut entry = entries.chosen(&starts, self.device);
-        let [mean, deviation] = [&change.mean, &change.deviation]
-            .map(|values| matrix(values.clone(), values.len(), self.device));
+        let [mean, deviation] =
+            [&change.mean, &change.deviation].map(|values| matrix(values.clone(), values.len(), self.device));
         for _ in 0..STEPPED_FRAMES {
             entry = entry.clone() + run(&networks[1], entry) * deviation.clone() + mean.clone();
         }
@@ -311,8 +309,7 @@ impl<'a> Training<'a> {
             row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
         };
         let is_near = |((found, query), nearest): ((&[f32], &[f32]), &usize)| {
-            apart(&found[..features], query)
-                <= 1.2 * apart(self.frames.features.row(*nearest), query)
+            apart(&found[..features], query) <= 1.2 * apart(self.frames.features.row(*nearest), query)
         };
         let near = found
             .chunks_exact(entries.width)
@@ -332,7 +329,8 @@ impl<'a> Training<'a> {
             .zip(rows)
             .map(|(values, row)| {
                 let scaled = values.iter().zip(&scales.mean).zip(&scales.deviation);
-                let values: Vec<f32> = scaled.map(|((value, mean), deviation)| value * deviation + mean).collect();
+                let values: Vec<f32> =
+                    scaled.map(|((value, mean), deviation)| value * deviation + mean).collect();
                 let pose = self.frames.layout.read(&values).pose;
                 let truth: Vec<Vec3> =
                     self.frames.positions.row(*row).chunks_exact(3).map(Vec3::from_slice).collect();
@@ -421,7 +419,8 @@ fn stepping_loss(
         let wanted = entries.chosen(&rows, device);
         let wanted_step = (wanted.clone() - before - mean.clone()) / deviation.clone();
         entry = entry + step.clone() * deviation.clone() + mean.clone();
-        loss = loss + (entry.clone() - wanted.clone()).abs().mean() + (step - wanted_step).abs().mean() * CHANGE;
+        loss =
+            loss + (entry.clone() - wanted.clone()).abs().mean() + (step - wanted_step).abs().mean() * CHANGE;
         before = wanted;
     }
     loss / STEPPED_FRAMES as f32
@@ -448,5 +447,7 @@ fn projection_loss(
         ((apart.clone() * apart).sum_dim(1) + 1e-6).sqrt()
     };
     let error = |is_code| (part(&found, is_code) - part(&wanted, is_code)).abs().mean();
-    error(false) + error(true) * PROJECTED_CODE + (distance(&found) - distance(&wanted)).abs().mean() * DISTANCE
+    error(false)
+        + error(true) * PROJECTED_CODE
+        + (distance(&found) - distance(&wanted)).abs().mean() * DISTANCE
 }

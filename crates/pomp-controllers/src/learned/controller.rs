@@ -1,7 +1,9 @@
 use super::model::{LearnedDescription, LearnedModel};
 use super::pose::{DecodedPose, PoseLayout};
 use crate::gated::{PackedNetwork, Room, held};
-use crate::matching::{AHEAD, Ahead, FRAME_S, Moment, POSE_WIDTH, Playback, asked_of, pose_values, trajectory_values};
+use crate::matching::{
+    AHEAD, Ahead, FRAME_S, Moment, POSE_WIDTH, Playback, asked_of, pose_values, trajectory_values,
+};
 use crate::{Controller, ControllerError, ControllerKind};
 use glam::Vec2;
 use pomp_motion::Skeleton;

@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 use pomp_config::resolve;
 use pomp_controllers::ControllerKind;
 use pomp_train::{
-    ControllerConfig, Dataset, LearnedConfig, MatchingConfig, train_controller, train_learned_matching, train_matching,
+    ControllerConfig, Dataset, LearnedConfig, MatchingConfig, train_controller, train_learned_matching,
+    train_matching,
 };
 use std::collections::BTreeMap;
 use std::process::ExitCode;
