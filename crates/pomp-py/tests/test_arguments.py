@@ -224,7 +224,7 @@ def test_signals_reach_their_handlers_during_a_call():
             timer.start()
         # Much longer than both timers on any machine; after the first signal it goes on, the second ends it.
         with pytest.raises(Enough):
-            pomp.generate(seconds=3000.0, terrain="flat")
+            pomp.generate(seconds=3000.0, terrain="flat", control="circle")
     finally:
         for timer in timers:
             timer.join()
