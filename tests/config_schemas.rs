@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "preprocess",
     "train",
     "controller",
     "matching",
+    "learned-matching",
     "generate",
     "batch",
     "bench",
