@@ -16,7 +16,7 @@ pub enum TrainedController {
     /// Clips to match against.
     Matching(MatchingController),
     /// Networks in place of the clips.
-    Learned(LearnedController),
+    Learned(Box<LearnedController>),
 }
 
 impl TrainedController {
@@ -35,7 +35,7 @@ impl TrainedController {
         }
         if kind == ControllerKind::LearnedMatching {
             let model = LearnedModel::from_bytes(bytes, source_name, device)?;
-            return Ok(Self::Learned(LearnedController::new(model)?));
+            return Ok(Self::Learned(Box::new(LearnedController::new(model)?)));
         }
         let model = GatedModel::from_bytes(bytes, source_name, device)?;
         if model.description.kind != kind {

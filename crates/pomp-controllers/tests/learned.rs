@@ -172,7 +172,8 @@ fn rejects_files_of_other_controllers_damaged_ones_and_descriptions_that_do_not_
     };
     assert!(read(ControllerKind::Pfnn, &saved).contains("it.safetensors"));
     assert!(read(ControllerKind::LearnedMatching, &saved[..saved.len() / 2]).contains("it.safetensors"));
-    let cases: [(&dyn Fn(&mut LearnedDescription), &str); 5] = [
+    type Change<'a> = &'a dyn Fn(&mut LearnedDescription);
+    let cases: [(Change<'_>, &str); 5] = [
         (&|it| it.kind = ControllerKind::Matching, "holds the controller matching"),
         (&|it| it.features.mean.truncate(20), "scales of features"),
         (&|it| it.pose.deviation[3] = 0.0, "scale of the pose"),

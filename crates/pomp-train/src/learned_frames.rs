@@ -2,6 +2,7 @@
 
 use crate::rows::matrix;
 use burn::tensor::{Device, Tensor};
+use glam::Vec3;
 use pomp_controllers::learned::{PoseLayout, Scales};
 use pomp_controllers::matching::{MatchingDatabase, Place};
 use rand::RngExt;
@@ -93,7 +94,7 @@ impl Frames {
                 layout.append(clip, frame, &mut poses.values);
                 let decoded = layout.read(poses.row(poses.rows() - 1));
                 let joints = skeleton.forward_kinematics(&decoded.pose).positions;
-                positions.values.extend(joints.iter().flat_map(|joint| joint.to_array()));
+                positions.values.extend(joints.iter().flat_map(Vec3::to_array));
             }
             clips.push(first..places.len());
         }

@@ -46,12 +46,12 @@ impl<'a> Queries<'a> {
     pub fn draw(&self, count: usize, rng: &mut ChaCha8Rng) -> Drawn {
         let queries =
             (0..count).map(|number| if number % 2 == 0 { self.noisy(rng) } else { self.asked(rng) });
-        self.answered(queries.collect())
+        self.answered(&queries.collect::<Vec<_>>())
     }
 
     /// Queries whose way is that of another entry.
     pub fn draw_asked(&self, count: usize, rng: &mut ChaCha8Rng) -> Drawn {
-        self.answered((0..count).map(|_| self.asked(rng)).collect())
+        self.answered(&(0..count).map(|_| self.asked(rng)).collect::<Vec<_>>())
     }
 
     fn any(&self, rng: &mut ChaCha8Rng) -> &[f32] {
@@ -76,7 +76,7 @@ impl<'a> Queries<'a> {
         query
     }
 
-    fn answered(&self, queries: Vec<Vec<f32>>) -> Drawn {
+    fn answered(&self, queries: &[Vec<f32>]) -> Drawn {
         let nearest = queries.par_iter().map(|query| {
             let found = self.database.nearest(query, None, f32::INFINITY);
             let (place, _) = found.expect("a database has entries, and a query is finite");

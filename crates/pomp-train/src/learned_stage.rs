@@ -232,9 +232,9 @@ impl<'a> Training<'a> {
         device: &Device,
     ) -> Tensor<1> {
         let both: Vec<usize> = rows.iter().copied().chain(rows.iter().map(|row| row + 1)).collect();
-        let code = run(&networks.compressor, self.compressed.chosen(&both, device));
+        let code = run(&networks.compressor, &self.compressed.chosen(&both, device));
         let entry = Tensor::cat(vec![self.frames.features.chosen(&both, device), code.clone()], 1);
-        let found = run(&networks.decompressor, entry);
+        let found = run(&networks.decompressor, &entry);
         let weighted = matrix(weights.to_vec(), weights.len(), device);
         let error = (found - self.frames.poses.chosen(&both, device)) * weighted;
         let halves = |of: &Tensor<2>| {
@@ -258,7 +258,7 @@ impl<'a> Training<'a> {
         let rows: Vec<usize> = (0..inputs.rows()).collect();
         let mut outputs = Table::default();
         for rows in rows.chunks(CHUNK) {
-            let found = run(network, inputs.chosen(rows, self.device));
+            let found = run(network, &inputs.chosen(rows, self.device));
             outputs.width = found.dims()[1];
             outputs.values.extend(numbers(found));
         }
@@ -284,7 +284,7 @@ impl<'a> Training<'a> {
         let mut figures = self.clips.metrics.clone();
         let stride = entries.rows().div_ceil(MEASURED);
         let rows: Vec<usize> = (0..entries.rows()).step_by(stride).collect();
-        let shown = run(&networks[0], entries.chosen(&rows, self.device));
+        let shown = run(&networks[0], &entries.chosen(&rows, self.device));
         figures.insert("decompressor_cm".to_owned(), self.distance_cm(&numbers(shown), &rows));
 
         let mut rng = step_rng(self.config.seed, Stage::Controller, usize::MAX);
@@ -293,18 +293,18 @@ impl<'a> Training<'a> {
         let [mean, deviation] =
             [&change.mean, &change.deviation].map(|values| matrix(values.clone(), values.len(), self.device));
         for _ in 0..STEPPED_FRAMES {
-            entry = entry.clone() + run(&networks[1], entry) * deviation.clone() + mean.clone();
+            entry = entry.clone() + run(&networks[1], &entry) * deviation.clone() + mean.clone();
         }
         let ends: Vec<usize> = starts.iter().map(|row| row + STEPPED_FRAMES).collect();
-        let stepped = numbers(run(&networks[0], entry));
+        let stepped = numbers(run(&networks[0], &entry));
         figures.insert("stepper_20_frames_cm".to_owned(), self.distance_cm(&stepped, &ends));
         // What it is measured against: the pose of 20 frames before.
-        let held = numbers(run(&networks[0], entries.chosen(&starts, self.device)));
+        let held = numbers(run(&networks[0], &entries.chosen(&starts, self.device)));
         figures.insert("held_20_frames_cm".to_owned(), self.distance_cm(&held, &ends));
 
         let features = self.frames.features.width;
         let drawn = queries.draw_asked(MEASURED, &mut rng);
-        let found = numbers(run(&networks[2], matrix(drawn.values.clone(), features, self.device)));
+        let found = numbers(run(&networks[2], &matrix(drawn.values.clone(), features, self.device)));
         let apart = |row: &[f32], query: &[f32]| {
             row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
         };
@@ -347,10 +347,10 @@ fn beside(left: &Table, right: &Table) -> Table {
     Table { values: rows.copied().collect(), width: left.width + right.width }
 }
 
-fn run(network: &GatedNetwork, inputs: Tensor<2>) -> Tensor<2> {
+fn run(network: &GatedNetwork, inputs: &Tensor<2>) -> Tensor<2> {
     let rows = inputs.dims()[0];
     let blend = matrix(vec![1.0; rows], 1, &inputs.device());
-    network.forward(&inputs, &blend, None)
+    network.forward(inputs, &blend, None)
 }
 
 fn numbers(tensor: Tensor<2>) -> Vec<f32> {
@@ -414,7 +414,7 @@ fn stepping_loss(
     let mut before = entry.clone();
     let mut loss = Tensor::zeros([1], device);
     for ahead in 1..=STEPPED_FRAMES {
-        let step = run(network, entry.clone());
+        let step = run(network, &entry);
         let rows: Vec<usize> = rows.iter().map(|row| row + ahead).collect();
         let wanted = entries.chosen(&rows, device);
         let wanted_step = (wanted.clone() - before - mean.clone()) / deviation.clone();
@@ -436,7 +436,7 @@ fn projection_loss(
 ) -> Tensor<1> {
     let rows = drawn.nearest.len();
     let query = matrix(drawn.values, features, device);
-    let found = run(network, query.clone());
+    let found = run(network, &query);
     let wanted = entries.chosen(&drawn.nearest, device);
     let part = |of: &Tensor<2>, is_code: bool| {
         let columns = if is_code { features..entries.width } else { 0..features };
