@@ -21,6 +21,7 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
+use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -349,6 +350,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::with_defaults::<TrainConfig>("train", &[]),
         Kind::with_defaults::<ControllerConfig>("controller", &[]),
         Kind::with_defaults::<MatchingConfig>("matching", &[]),
+        Kind::with_defaults::<LearnedConfig>("learned-matching", &[]),
         Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),

@@ -24,12 +24,21 @@ pub enum ControllerKind {
     LocalPhases,
     /// Motion matching by trajectory and feet.
     Matching,
+    /// Learned motion matching: networks in place of the clips.
+    LearnedMatching,
 }
 
 impl ControllerKind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Pomp, Self::Phase, Self::Pfnn, Self::Mann, Self::LocalPhases, Self::Matching];
+    pub const ALL: [Self; 7] = [
+        Self::Pomp,
+        Self::Phase,
+        Self::Pfnn,
+        Self::Mann,
+        Self::LocalPhases,
+        Self::Matching,
+        Self::LearnedMatching,
+    ];
 
     /// The name on the command line, in configurations and in files.
     pub fn name(self) -> &'static str {
@@ -40,6 +49,7 @@ impl ControllerKind {
             Self::Mann => "mann",
             Self::LocalPhases => "local-phases",
             Self::Matching => "matching",
+            Self::LearnedMatching => "learned-matching",
         }
     }
 }

@@ -1,4 +1,5 @@
 use crate::gated::{GatedController, GatedModel};
+use crate::learned::{LearnedController, LearnedModel};
 use crate::matching::{MatchingController, MatchingModel};
 use crate::{Controller, ControllerError, ControllerKind};
 use burn::tensor::Device;
@@ -14,6 +15,8 @@ pub enum TrainedController {
     Gated(Box<GatedController>),
     /// Clips to match against.
     Matching(MatchingController),
+    /// Networks in place of the clips.
+    Learned(Box<LearnedController>),
 }
 
 impl TrainedController {
@@ -30,6 +33,10 @@ impl TrainedController {
         if kind == ControllerKind::Matching {
             return Ok(Self::Matching(MatchingModel::from_bytes(bytes, source_name)?.controller()));
         }
+        if kind == ControllerKind::LearnedMatching {
+            let model = LearnedModel::from_bytes(bytes, source_name, device)?;
+            return Ok(Self::Learned(Box::new(LearnedController::new(model)?)));
+        }
         let model = GatedModel::from_bytes(bytes, source_name, device)?;
         if model.description.kind != kind {
             return Err(ControllerError::BadFile {
@@ -45,6 +52,7 @@ impl TrainedController {
         match self {
             Self::Gated(_) => None,
             Self::Matching(controller) => Some(controller.database().skeleton()),
+            Self::Learned(controller) => Some(controller.skeleton()),
         }
     }
 
@@ -52,7 +60,7 @@ impl TrainedController {
     pub fn layout(&self) -> Option<&FeatureLayout> {
         match self {
             Self::Gated(controller) => Some(&controller.model().description.layout),
-            Self::Matching(_) => None,
+            Self::Matching(_) | Self::Learned(_) => None,
         }
     }
 
@@ -61,6 +69,7 @@ impl TrainedController {
         match self {
             Self::Gated(controller) => controller.boxed(),
             Self::Matching(controller) => controller.boxed(),
+            Self::Learned(controller) => controller.boxed(),
         }
     }
 }

@@ -6,8 +6,10 @@ use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_model::Model;
 
 /// The files by kind.
-pub const FILES: [(ControllerKind, &[u8]); 1] =
-    [(ControllerKind::Pfnn, include_bytes!("../controllers/pfnn.safetensors"))];
+pub const FILES: [(ControllerKind, &[u8]); 2] = [
+    (ControllerKind::Pfnn, include_bytes!("../controllers/pfnn.safetensors")),
+    (ControllerKind::LearnedMatching, include_bytes!("../controllers/learned-matching.safetensors")),
+];
 
 /// Gives the embedded model its controllers. None is read before it is asked for.
 pub fn add_to(model: &mut Model) {

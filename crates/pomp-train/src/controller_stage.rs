@@ -132,7 +132,7 @@ fn read_phases(
             reader.read(dataset)?;
             Ok(layout(dataset, model.description.phase.channels))
         }
-        ControllerKind::Pomp | ControllerKind::Matching => Err(TrainError::BadConfig {
+        _ => Err(TrainError::BadConfig {
             field: "kind",
             value: kind.name().to_owned(),
             range: "a controller with blended experts: phase, pfnn, mann or local-phases",

@@ -30,6 +30,11 @@ mod held_out;
 mod kinematic_config;
 mod kinematic_report;
 mod kinematic_stage;
+mod learned_config;
+mod learned_frames;
+mod learned_part;
+mod learned_queries;
+mod learned_stage;
 mod loss_record;
 mod matching_stage;
 mod phase_stage;
@@ -66,6 +71,8 @@ pub use kinematic_config::{
 pub use kinematic_report::{
     GaitBlend, KinematicReport, KinematicReportConfig, SamplerFigures, report_kinematic,
 };
+pub use learned_config::{LearnedConfig, LearnedTraining};
+pub use learned_stage::train_learned_matching;
 pub use matching_stage::{MatchingConfig, build_matching, train_matching};
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};

@@ -32,6 +32,15 @@ pub fn matching_origin(path: Option<&Path>) -> Origin<'_> {
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 
+/// Where the configuration of learned motion matching comes from.
+pub fn learned_origin(path: Option<&Path>) -> Origin<'_> {
+    let (name, text) = (
+        "configs/controllers/learned-matching.toml",
+        include_str!("../configs/controllers/learned-matching.toml"),
+    );
+    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
+}
+
 /// Where the configuration of the training of a controller comes from; nothing for those that are not trained so.
 pub fn controller_origin(kind: ControllerKind, path: Option<&Path>) -> Option<Origin<'_>> {
     let (_, name, text) = CONTROLLERS.iter().find(|(found, ..)| *found == kind)?;

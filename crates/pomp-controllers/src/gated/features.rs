@@ -44,7 +44,10 @@ impl Columns {
         let gate = match kind {
             ControllerKind::Phase | ControllerKind::LocalPhases => x(&[PhaseCodes]),
             ControllerKind::Mann => feet_gait_and_speed(layout),
-            ControllerKind::Pfnn | ControllerKind::Pomp | ControllerKind::Matching => Vec::new(),
+            ControllerKind::Pfnn
+            | ControllerKind::Pomp
+            | ControllerKind::Matching
+            | ControllerKind::LearnedMatching => Vec::new(),
         };
         let mut outputs: Vec<usize> =
             [JointPositions, JointVelocities, JointRotations, RootMotion, Gait, Trajectory]

@@ -125,7 +125,7 @@ impl Controller for GatedController {
         match shared.model.description.kind {
             ControllerKind::Pfnn => phases.turn(&output)?,
             ControllerKind::Phase | ControllerKind::LocalPhases => phases.follow(&output)?,
-            ControllerKind::Mann | ControllerKind::Pomp | ControllerKind::Matching => {}
+            _ => {}
         }
         held(&mut output, input.phase_codes, input.phase_codes.len() / (2 * KEYS));
         Ok(output)

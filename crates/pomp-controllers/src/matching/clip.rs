@@ -1,7 +1,7 @@
 //! Clips as motion matching plays them.
 
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::features::CharacterState;
+use pomp_motion::features::{CharacterState, FUTURE_KEYS, KEY_OFFSETS, PAST_KEYS};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{FRAME_RATE_HZ, FrameTable, Gait, Pose, Skeleton};
 
@@ -28,7 +28,7 @@ impl ClipRoot {
     }
 
     /// Velocity on the ground, of a point that moves by `way` in a frame, in this root's frame, m/s.
-    pub(super) fn velocity(&self, way: Vec3) -> Vec3 {
+    pub(crate) fn velocity(&self, way: Vec3) -> Vec3 {
         from_yaw(-self.yaw) * way * FRAME_RATE_HZ
     }
 }
@@ -131,16 +131,24 @@ impl MatchingClip {
         (root.position + pace * beyond as f32, root.yaw)
     }
 
+    /// Future keys from a frame on, in its root frame: where the clip goes.
+    pub(crate) fn future_keys(&self, frame: usize) -> [(Vec2, f32); FUTURE_KEYS] {
+        std::array::from_fn(|key| {
+            let (position, yaw) = self.root_at(frame + KEY_OFFSETS[PAST_KEYS + key] as usize);
+            self.roots[frame].to_root(position, yaw)
+        })
+    }
+
     /// Displacement (x, z) from a frame to the next in the first one's root frame, metres, and turn, radians. The last frame moves as
     /// the one before it.
-    pub(super) fn advance(&self, frame: usize) -> (Vec2, f32) {
+    pub(crate) fn advance(&self, frame: usize) -> (Vec2, f32) {
         let from = frame.min(self.frames().saturating_sub(2));
         let to = &self.roots[(from + 1).min(self.frames() - 1)];
         self.roots[from].to_root(to.position, to.yaw)
     }
 
     /// The pose at a frame over its root's place on the ground, facing +Z.
-    pub(super) fn pose_root(&self, frame: usize) -> Pose {
+    pub(crate) fn pose_root(&self, frame: usize) -> Pose {
         Pose {
             root_position: Vec3::Y * self.roots[frame].height_m,
             local_rotations: self.rotations_local[frame].to_vec(),
@@ -148,12 +156,12 @@ impl MatchingClip {
     }
 
     /// Positions of all joints at a frame in its root frame, metres.
-    pub(super) fn positions_root(&self, skeleton: &Skeleton, frame: usize) -> Vec<Vec3> {
+    pub(crate) fn positions_root(&self, skeleton: &Skeleton, frame: usize) -> Vec<Vec3> {
         skeleton.forward_kinematics(&self.pose_root(frame)).positions
     }
 
     /// Velocities of all joints at a frame in its root frame by central differences, m/s; one-sided at the ends.
-    pub(super) fn velocities_root(&self, skeleton: &Skeleton, frame: usize) -> Vec<Vec3> {
+    pub(crate) fn velocities_root(&self, skeleton: &Skeleton, frame: usize) -> Vec<Vec3> {
         let (before, after) = (frame.saturating_sub(1), (frame + 1).min(self.frames() - 1));
         let world = |at: usize| {
             let root = &self.roots[at];

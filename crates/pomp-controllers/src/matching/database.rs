@@ -104,6 +104,19 @@ impl MatchingDatabase {
         self.mean.len()
     }
 
+    /// What each value of a vector is less of, and then multiplied by.
+    pub fn normalisation(&self) -> [&[f32]; 2] {
+        [&self.mean, &self.scale]
+    }
+
+    /// The vector of a frame, also of one that is no entry.
+    pub fn vector(&self, place: Place) -> Vec<f32> {
+        let mut row = Vec::with_capacity(self.width());
+        raw(&self.skeleton, &self.clips[place.clip], place.frame, self.features, &mut row);
+        normalise(&mut row, &self.mean, &self.scale);
+        row
+    }
+
     /// The place of an entry.
     pub fn place(&self, entry: usize) -> Place {
         self.entries[entry]
@@ -140,10 +153,7 @@ impl MatchingDatabase {
 
     /// Squared distance of the pose and path at `place` from `query`.
     pub fn distance(&self, place: Place, query: &[f32]) -> f32 {
-        let mut row = Vec::with_capacity(self.width());
-        raw(&self.skeleton, &self.clips[place.clip], place.frame, self.features, &mut row);
-        normalise(&mut row, &self.mean, &self.scale);
-        Boxes::distance_between(&row, query)
+        Boxes::distance_between(&self.vector(place), query)
     }
 
     /// The entry nearest to `query` whose squared distance is less than `below`, and that distance; the first among equals. Entries

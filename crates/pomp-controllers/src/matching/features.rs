@@ -14,9 +14,9 @@ pub const AHEAD: [usize; 3] = [20, 40, 60];
 pub type Ahead = [(Vec2, f32); AHEAD.len()];
 
 /// Values of a feature vector that describe the trajectory: places and directions.
-pub(super) const TRAJECTORY: usize = 4 * AHEAD.len();
+pub(crate) const TRAJECTORY: usize = 4 * AHEAD.len();
 /// Values of a feature vector that describe the feet and hips.
-const POSE: usize = 15;
+pub(crate) const POSE_WIDTH: usize = 15;
 
 /// What motion matching compares besides the trajectory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl MatchedFeatures {
                 (3..6, weights.foot_position),
                 (6..9, weights.foot_velocity),
                 (9..12, weights.foot_velocity),
-                (12..POSE, weights.hip_velocity),
+                (12..POSE_WIDTH, weights.hip_velocity),
             ],
             Self::Phase => vec![(0..start, weights.phase)],
         };
@@ -97,7 +97,7 @@ impl MatchedFeatures {
 }
 
 /// Feet and hips of a pose whose joint positions and velocities are given in its root frame.
-pub(super) fn pose_values(positions_root: &[Vec3], velocities_root: &[Vec3]) -> [f32; POSE] {
+pub(crate) fn pose_values(positions_root: &[Vec3], velocities_root: &[Vec3]) -> [f32; POSE_WIDTH] {
     let feet = [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0];
     let vectors = [
         positions_root[feet[0]],
@@ -110,7 +110,7 @@ pub(super) fn pose_values(positions_root: &[Vec3], velocities_root: &[Vec3]) -> 
 }
 
 /// Places first, then directions.
-pub(super) fn trajectory_values(ahead: &Ahead) -> [f32; TRAJECTORY] {
+pub(crate) fn trajectory_values(ahead: &Ahead) -> [f32; TRAJECTORY] {
     std::array::from_fn(|value| {
         let (place, yaw) = ahead[value % (TRAJECTORY / 2) / 2];
         match (value < TRAJECTORY / 2, value % 2) {

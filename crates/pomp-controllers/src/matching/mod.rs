@@ -15,6 +15,7 @@ mod database;
 mod description;
 mod features;
 mod inertia;
+mod playback;
 mod stored;
 
 pub use clip::{ClipRoot, MatchingClip};
@@ -22,3 +23,5 @@ pub use controller::MatchingController;
 pub use database::{MatchingDatabase, Place};
 pub use description::{MatchingDescription, MatchingModel, StoredClip};
 pub use features::{AHEAD, Ahead, MatchedFeatures, MatchingWeights};
+pub(crate) use features::{POSE_WIDTH, TRAJECTORY, pose_values, trajectory_values};
+pub(crate) use playback::{FRAME_S, Moment, Playback, asked_of};

@@ -23,6 +23,8 @@ pub enum ConfigKind {
     Controller,
     /// `pomp train controller matching`.
     Matching,
+    /// `pomp train controller learned-matching`.
+    LearnedMatching,
     /// `pomp generate`, and `pomp studio --generator`.
     Generate,
     /// `pomp generate --random`.
@@ -70,6 +72,8 @@ pub enum SchemaKind {
     Controller,
     /// `pomp train controller matching`.
     Matching,
+    /// `pomp train controller learned-matching`.
+    LearnedMatching,
     /// `pomp generate`, and `pomp studio --generator`.
     Generate,
     /// `pomp generate --random`.

@@ -37,7 +37,7 @@ pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
-    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases or matching.
+    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases, matching or learned-matching.
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
     /// Folder of recordings that `pomp preprocess` has made.

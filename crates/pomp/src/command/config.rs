@@ -15,7 +15,7 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
-use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
+use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
 use std::process::ExitCode;
 
 pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
@@ -35,6 +35,10 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
             let resolved: Resolved<MatchingConfig> = resolve(default_model::matching_origin(path), set)?;
             resolved.show()
         }
+        ConfigKind::LearnedMatching => {
+            let resolved: Resolved<LearnedConfig> = resolve(default_model::learned_origin(path), set)?;
+            resolved.show()
+        }
         ConfigKind::Generate => config_file::over_defaults::<GeneratorConfig>(path, set)?.show(),
         ConfigKind::Batch => resolve_whole::<RandomScenes>(pomp_front::batch::origin(path), set)?.show(),
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
@@ -52,6 +56,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Train => schema::<TrainConfig>(),
         SchemaKind::Controller => schema::<ControllerConfig>(),
         SchemaKind::Matching => schema::<MatchingConfig>(),
+        SchemaKind::LearnedMatching => schema::<LearnedConfig>(),
         SchemaKind::Generate => schema::<GeneratorConfig>(),
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),

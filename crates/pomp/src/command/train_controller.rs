@@ -7,7 +7,10 @@ use crate::{default_model, device};
 use anyhow::{Result, bail};
 use pomp_config::resolve;
 use pomp_controllers::ControllerKind;
-use pomp_train::{ControllerConfig, Dataset, MatchingConfig, train_controller, train_matching};
+use pomp_train::{
+    ControllerConfig, Dataset, LearnedConfig, MatchingConfig, train_controller, train_learned_matching,
+    train_matching,
+};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -18,9 +21,12 @@ pub fn run(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode>
     if kind == ControllerKind::Matching {
         return run_matching(arguments);
     }
+    if kind == ControllerKind::LearnedMatching {
+        return run_learned_matching(arguments);
+    }
     let Some(origin) = default_model::controller_origin(kind, arguments.config.as_deref()) else {
         bail!(
-            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, matching"
+            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, matching, learned-matching"
         );
     };
     let mut config: ControllerConfig = resolve(origin, &arguments.set)?.checked()?;
@@ -51,6 +57,23 @@ fn run_matching(arguments: &TrainArguments) -> Result<ExitCode> {
     let dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
     let model = train_matching(&dataset, &config, start(arguments), &arguments.out)?;
     tell(arguments, ControllerKind::Matching, &model.description.metrics);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_learned_matching(arguments: &TrainArguments) -> Result<ExitCode> {
+    let mut config: LearnedConfig =
+        resolve(default_model::learned_origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
+    if let Some(seed) = arguments.seed {
+        config.seed = seed;
+    }
+    config.validate()?;
+    let device = device::open(arguments.device)?;
+    let dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
+    let trained = reported(arguments.json, |on_event| {
+        train_learned_matching(&dataset, &config, start(arguments), &arguments.out, &device, on_event)
+    })?;
+    let Some(model) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
+    tell(arguments, ControllerKind::LearnedMatching, &model.description.metrics);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,118 @@
+//! Settings of the training of learned motion matching.
+
+use crate::{MatchingConfig, TrainError};
+use pomp_config::{Fields, OutOfRange, Validate};
+use pomp_controllers::ControllerKind;
+use pomp_controllers::learned::LearnedSizes;
+use pomp_controllers::matching::MatchingWeights;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of learned motion matching: `configs/controllers/learned-matching.toml`. The clips are chosen as motion matching
+/// chooses them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LearnedConfig {
+    /// Always learned-matching.
+    pub kind: ControllerKind,
+    /// Seed of weights and batches; the same seed and data give the same bytes.
+    pub seed: u64,
+    /// One clip in so many is held out; 0 holds out none.
+    pub held_out_every: usize,
+    /// Names of clips (without `_mirrored`) that are left out.
+    pub exclude: Vec<String>,
+    /// Minutes of motion that are learned; each in its mirror image too. Default 5; more covers more commands, and blurs the pose.
+    pub minutes: f32,
+    /// How much each feature of motion matching counts; none may be 0, since the networks are given all of them.
+    pub weights: MatchingWeights,
+    /// Sizes of the networks.
+    pub sizes: LearnedSizes,
+    /// Training of compressor and decompressor.
+    pub decompressor: LearnedTraining,
+    /// Training of the stepper, on its own output for a third of a second.
+    pub stepper: LearnedTraining,
+    /// Training of the projector.
+    pub projector: LearnedTraining,
+}
+
+/// Optimiser and schedule of one of the networks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LearnedTraining {
+    /// Optimiser steps.
+    pub steps: usize,
+    /// Examples per step.
+    pub batch_size: usize,
+    /// Peak learning rate of AdamW, which falls along a cosine.
+    pub learning_rate: f64,
+}
+
+impl Default for LearnedConfig {
+    fn default() -> Self {
+        let MatchingConfig { held_out_every, exclude, minutes, weights, .. } = MatchingConfig::default();
+        let training = |steps| LearnedTraining { steps, batch_size: 64, learning_rate: 1e-3 };
+        Self {
+            kind: ControllerKind::LearnedMatching,
+            seed: 1,
+            held_out_every,
+            exclude,
+            minutes,
+            weights,
+            sizes: LearnedSizes::default(),
+            decompressor: training(20_000),
+            stepper: training(20_000),
+            projector: training(30_000),
+        }
+    }
+}
+
+impl LearnedConfig {
+    /// The motion matching whose clips are learned.
+    pub fn matching(&self) -> MatchingConfig {
+        MatchingConfig {
+            held_out_every: self.held_out_every,
+            exclude: self.exclude.clone(),
+            minutes: self.minutes,
+            weights: self.weights,
+            ..MatchingConfig::default()
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`TrainError::OutOfRange`] with the first field outside its range.
+    pub fn validate(&self) -> Result<(), TrainError> {
+        Ok(self.check(&Fields::root())?)
+    }
+}
+
+impl Validate for LearnedConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        let is_right = self.kind == ControllerKind::LearnedMatching;
+        fields.holds(is_right, "kind", self.kind.name(), "learned-matching")?;
+        fields.within("minutes", self.minutes, 0.1..=600.0)?;
+        self.weights.check(&fields.section("weights"))?;
+        let MatchingWeights {
+            foot_position,
+            foot_velocity,
+            hip_velocity,
+            trajectory_position,
+            trajectory_direction,
+            ..
+        } = self.weights;
+        let all = [foot_position, foot_velocity, hip_velocity, trajectory_position, trajectory_direction];
+        let least = all.into_iter().fold(f32::INFINITY, f32::min);
+        fields.holds(least >= 0.01, "weights", least, "0.01 or more, each but that of phases")?;
+        self.sizes.check(&fields.section("sizes"))?;
+        for (name, training) in
+            [("decompressor", self.decompressor), ("stepper", self.stepper), ("projector", self.projector)]
+        {
+            let fields = fields.section(name);
+            fields.within("steps", training.steps, 1..=100_000_000)?;
+            fields.within("batch_size", training.batch_size, 1..=65_536)?;
+            fields.within("learning_rate", training.learning_rate, 1e-8..=1.0)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! One of the trainings that learned motion matching is made of.
+
+use crate::adamw::adamw;
+use crate::checkpoint::Checkpoint;
+use crate::epochs::scalar;
+use crate::finite::Step;
+use crate::kinematic_stage::LARGEST_GRADIENT;
+use crate::learned_config::LearnedTraining;
+use crate::loss_record::LossRecord;
+use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::stable_ids::{AveragedWeights, with_stable_ids};
+use crate::step_rng::step_rng;
+use crate::{Start, TrainError};
+use burn::grad_clipping::GradientClippingConfig;
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+/// Steps between reports, and between checkpoints.
+const REPORT_EVERY: usize = 100;
+const CHECKPOINT_EVERY: usize = 1000;
+const WEIGHT_DECAY: f32 = 1e-4;
+/// Memory of the averaged weights, which are kept.
+const AVERAGE: f32 = 0.998;
+
+/// What a part is told beside what it learns.
+pub(crate) struct Part<'a> {
+    /// Name in metrics.
+    pub name: &'static str,
+    pub settings: LearnedTraining,
+    pub checkpoint: Checkpoint,
+    pub seed: u64,
+    /// Steps of the parts before, and of all.
+    pub before: usize,
+    pub steps: usize,
+    /// Folder of the metrics, and of the model.
+    pub folder: &'a Path,
+    pub out: &'a Path,
+}
+
+impl Part<'_> {
+    /// Trains `module`, whose parameters track gradients, by the losses of batches that `loss` draws; the averaged weights.
+    pub fn run<M: Module>(
+        &self,
+        module: M,
+        start: Start,
+        on_event: OnEvent<'_>,
+        loss: &mut dyn FnMut(&M, &mut ChaCha8Rng) -> Tensor<1>,
+    ) -> Result<M, TrainError> {
+        let mut module = with_stable_ids(module);
+        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
+        let mut optimizer = adamw(WEIGHT_DECAY, Some(&clipping));
+        let mut average = AveragedWeights::new(&module, AVERAGE);
+        let (mut done, mut record) = (0, LossRecord::default());
+        if start.resumes()
+            && let Some(saved) = self.checkpoint.load(&module, optimizer.clone())?
+        {
+            average = AveragedWeights::new(&with_stable_ids(saved.average), AVERAGE);
+            (done, record) = (saved.step, saved.losses.first().copied().unwrap_or_default());
+            (module, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
+        }
+        let LearnedTraining { steps, learning_rate, .. } = self.settings;
+        if done > steps {
+            let folder = self.out.to_path_buf();
+            return Err(TrainError::FewerSteps { stage: self.name, done, asked: steps, folder });
+        }
+        let mut metrics = MetricsFile::open(self.folder, Stage::Controller, self.before + done)?;
+        while done < steps {
+            done += 1;
+            let mut rng = step_rng(self.seed, Stage::Controller, done);
+            let found = loss(&module, &mut rng);
+            let value = scalar(&found);
+            let named = format!("that of step {done} of the {}, seed {}", self.name, self.seed);
+            let checked =
+                Step { stage: Stage::Controller, step: done, batch: &named, checkpoint: &self.checkpoint };
+            checked.check_loss(value, &module)?;
+            record.add(value);
+            let gradients = GradientsParams::from_grads(found.backward(), &module);
+            checked.check_gradients(&gradients, &module)?;
+            let fall = 0.5 * (1.0 + (std::f64::consts::PI * done as f64 / steps as f64).cos());
+            module = optimizer.step(learning_rate * fall.max(0.01), module, gradients);
+            average.update(&module);
+            let is_last = done == steps;
+            let mut figures = Vec::new();
+            let name = format!("{}_loss", self.name);
+            if done.is_multiple_of(REPORT_EVERY) || is_last {
+                figures.push((name.as_str(), record.report()[0]));
+            }
+            let event = TrainEvent {
+                stage: Stage::Controller,
+                step: self.before + done,
+                steps: self.steps,
+                figures: &figures,
+            };
+            metrics.write(&event)?;
+            let stops = on_event(&event).is_break();
+            if stops || is_last || done.is_multiple_of(CHECKPOINT_EVERY) {
+                let averaged = average.apply(module.clone());
+                self.checkpoint.save(done, &module, &averaged, &optimizer, None, &[record])?;
+            }
+            if stops {
+                let (stage, folder) = (Stage::Controller.name(), self.out.to_path_buf());
+                return Err(TrainError::Stopped { stage, step: self.before + done, folder });
+            }
+        }
+        Ok(average.apply(module))
+    }
+}
