@@ -20,7 +20,6 @@ use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
-use pomp_train::{ControllerConfig, MatchingConfig, TrainConfig};
 use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
