@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "preprocess",
     "train",
     "controller",
