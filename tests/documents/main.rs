@@ -571,10 +571,13 @@ const LARGEST_RESIDUAL: (f64, f64) = (0.2, 100.0);
 /// A ground holds with a residual when this share of the runs does.
 const HOLDS: f64 = 0.9;
 
+/// A ground, and of each residual (percent of the largest) the runs without a fall and all runs.
+type ResidualRow<'a> = (&'a str, BTreeMap<u32, (u64, u64)>);
+
 /// The table of the residual wrench on own feet: for each ground the runs without a fall, and the smallest residual that holds.
 fn residual_table(results: &Value) -> String {
     let cells = results["cells"].as_array().expect("results have cells");
-    let mut rows: Vec<(&str, BTreeMap<u32, (u64, u64)>)> = Vec::new();
+    let mut rows: Vec<ResidualRow<'_>> = Vec::new();
     for cell in cells {
         let (scenario, method) = (cell["scenario"].as_str().unwrap(), cell["method"].as_str().unwrap());
         let percent = method.strip_prefix("own_feet_residual").expect("a method of the grid");
