@@ -55,7 +55,7 @@ fn kind(name: &str) -> &'static str {
             | "own_feet.toml"
             | "own_feet_forces.toml",
         ) => "generate",
-        ("", "preprocess.toml" | "preprocess_training.toml") => "preprocess",
+        ("", "preprocess.toml" | "preprocess_training.toml" | "preprocess_directions.toml") => "preprocess",
         ("", "batch.toml") => "batch",
         ("", "physics.toml") => "physics",
         ("", "studio.toml") => "studio",
