@@ -2,18 +2,18 @@
 //! faster than the character follows.
 
 mod live;
+mod preset;
 
 pub(crate) use live::pace_mps;
 pub use live::{LiveControl, Steering};
+pub use preset::Preset;
 
 use crate::GeneratorError;
 use glam::Vec2;
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{Gait, Recording, smoothstep};
+use pomp_motion::{Gait, Recording};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::f32::consts::{FRAC_PI_2, PI, TAU};
-use std::str::FromStr;
 
 /// One instant of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,89 +26,6 @@ pub struct ControlSample {
     pub speed_mps: f32,
     /// Desired gait.
     pub gait: Gait,
-}
-
-/// Ready-made commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
-    /// Stand at the start.
-    Stand,
-    /// Walk straight ahead at 1.2 m/s.
-    Walk,
-    /// Jog straight ahead at 2.4 m/s.
-    Jog,
-    /// Walk a circle of 3 m radius to the left at 1.1 m/s.
-    Circle,
-    /// Walk ahead at 1.1 m/s, swinging 1 m to either side every 10 m.
-    Slalom,
-    /// Walk for four seconds, stand for three, again and again.
-    StopAndGo,
-    /// Walk backward at 0.7 m/s, facing ahead.
-    Backward,
-    /// Step to the left at 0.5 m/s, facing ahead.
-    Sideways,
-    /// Walk ahead crouched at 0.5 m/s.
-    Crouch,
-    /// Run straight ahead at 3.2 m/s.
-    Run,
-    /// Turn a quarter to the left on the spot every three seconds.
-    Turn,
-}
-
-impl Preset {
-    /// All presets.
-    pub const ALL: [Self; 11] = [
-        Self::Stand,
-        Self::Walk,
-        Self::Jog,
-        Self::Circle,
-        Self::Slalom,
-        Self::StopAndGo,
-        Self::Backward,
-        Self::Sideways,
-        Self::Crouch,
-        Self::Run,
-        Self::Turn,
-    ];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stand => "stand",
-            Self::Walk => "walk",
-            Self::Jog => "jog",
-            Self::Circle => "circle",
-            Self::Slalom => "slalom",
-            Self::StopAndGo => "stop-and-go",
-            Self::Backward => "backward",
-            Self::Sideways => "sideways",
-            Self::Crouch => "crouch",
-            Self::Run => "run",
-            Self::Turn => "turn",
-        }
-    }
-
-    /// Angle from the heading to the direction of travel, radians, left positive.
-    fn travel_rad(self) -> f32 {
-        match self {
-            Self::Backward => PI,
-            Self::Sideways => FRAC_PI_2,
-            _ => 0.0,
-        }
-    }
-}
-
-impl FromStr for Preset {
-    type Err = GeneratorError;
-    fn from_str(name: &str) -> Result<Self, GeneratorError> {
-        Self::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| GeneratorError::BadControl {
-            reason: format!(
-                "there is no preset \"{name}\"; the presets are {}",
-                Self::ALL.map(Self::name).join(", ")
-            ),
-        })
-    }
 }
 
 /// A path file: waypoints that the character passes in order.
@@ -149,11 +66,6 @@ pub struct ControlPlan {
 /// Acceleration with which a plan stops, starts again and changes pace, m/s².
 const ACCELERATION_MPS2: f32 = 1.2;
 
-/// The preset `turn`: how often it turns by a quarter, after what time it begins, and how long it takes, seconds.
-const TURN_EVERY_S: f32 = 3.0;
-const TURN_AFTER_S: f32 = 1.0;
-const TURN_S: f32 = 1.6;
-
 /// Above this speed a plan without a stated gait jogs, m/s.
 const JOG_FROM_MPS: f32 = 1.9;
 
@@ -167,38 +79,17 @@ const FARTHEST_WAYPOINT_M: f32 = 2000.0;
 impl ControlPlan {
     /// A preset from the origin, facing +Z, for `seconds`, at its own pace from the first frame on.
     pub fn preset(preset: Preset, seconds: f32, frame_rate_hz: f32) -> Self {
-        let speed_at = |t: f32| match preset {
-            Preset::Stand | Preset::Turn => 0.0,
-            Preset::Walk => 1.2,
-            Preset::Jog => 2.4,
-            Preset::Run => 3.2,
-            Preset::Circle | Preset::Slalom => 1.1,
-            Preset::Backward => 0.7,
-            Preset::Sideways | Preset::Crouch => 0.5,
-            Preset::StopAndGo => {
-                if t.rem_euclid(7.0) < 4.0 {
-                    1.1
-                } else {
-                    0.0
-                }
-            }
-        };
-        let heading_at = |t: f32, along: f32| match preset {
-            Preset::Circle => along / 3.0,
-            Preset::Turn => {
-                // A second of standing, two of turning at most as fast as mocap does.
-                let (turns, into) = ((t / TURN_EVERY_S).floor(), t.rem_euclid(TURN_EVERY_S));
-                FRAC_PI_2 * (turns + smoothstep(((into - TURN_AFTER_S) / TURN_S).clamp(0.0, 1.0)))
-            }
-            Preset::Slalom => {
-                // Slope of a sine of 1 m amplitude and 10 m period.
-                (TAU / 10.0 * (TAU * along / 10.0).sin()).atan()
-            }
-            _ => 0.0,
-        };
-        let mut plan = Self::integrate(seconds, frame_rate_hz, preset.travel_rad(), speed_at, heading_at);
+        let mut plan = Self::integrate(
+            seconds,
+            frame_rate_hz,
+            preset.travel_rad(),
+            |t| preset.speed_mps(t),
+            |t, along_m| preset.heading_rad(t, along_m),
+        );
         if preset == Preset::Crouch {
-            plan.samples.iter_mut().for_each(|sample| sample.gait = Gait::Crouch);
+            for sample in plan.samples.iter_mut().filter(|sample| sample.gait == Gait::Walk) {
+                sample.gait = Gait::Crouch;
+            }
         }
         plan
     }
@@ -476,6 +367,7 @@ impl ControlCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::f32::consts::TAU;
 
     #[test]
     fn every_preset_is_found_by_its_name() {
@@ -504,7 +396,8 @@ mod tests {
         assert_eq!((backward.yaw, sideways.yaw), (0.0, 0.0));
         assert_eq!(turned.position, Vec2::ZERO);
         assert!(turned.yaw.abs() < 1e-4, "four quarters are a whole turn: {}", turned.yaw);
-        assert_eq!(ControlPlan::preset(Preset::Crouch, 5.0, 60.0).at(120.0).gait, Gait::Crouch);
+        let crouch = ControlPlan::preset(Preset::Crouch, 5.0, 60.0);
+        assert_eq!([crouch.at(0.0).gait, crouch.at(120.0).gait], [Gait::Stand, Gait::Crouch]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use pomp_motion::retarget::RetargetError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// What can go wrong between a clip and somebody's skeleton.
+/// What can go wrong between a clip and a target skeleton.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RetargetOntoError {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A motion on somebody's skeleton, and how it came there.
+/// A motion on a target skeleton, and how it came there.
 #[derive(Clone, Debug)]
 pub struct OntoSkeleton {
     /// The motion in the unit and the axes of the target's file.

@@ -1,4 +1,4 @@
-//! Motion from somebody's skeleton onto the project skeleton and back onto the skeleton it came from.
+//! Motion from a clip's skeleton onto the project skeleton and back onto the skeleton it came from.
 //!
 //! Recorded motion is skipped, with a line on the terminal, where there is none.
 

@@ -3,6 +3,7 @@
 use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
 use crate::controller_config::ControllerConfig;
+use crate::controller_place::ControllerPlace;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::epochs::scalar;
 use crate::example::StateSource;
@@ -24,11 +25,11 @@ use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
+use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{
     Columns, GatedDescription, GatedModel, GatedNetwork, PhaseTable, cubic_blend, cycle_phase, limb_phases,
     within_reach,
 };
-use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_files::Digest;
 use pomp_model::{KinematicDescription, Model, OutputSpace};
 use pomp_motion::features::{BlockName, FeatureLayout, PAST_KEYS, Rotations};
@@ -61,24 +62,15 @@ pub fn train_controller(
 ) -> Result<GatedModel, TrainError> {
     config.validate()?;
     keep_freed_memory();
-    let path = out.join(ControllerFile::place(config.kind));
-    let own = out.join(ControllerFile::FOLDER).join(config.kind.name());
-    let io = |source| TrainError::Io { action: "creating the folder", path: own.clone(), source };
-    std::fs::create_dir_all(&own).map_err(io)?;
-    let checkpoint = Checkpoint::new(&own, Stage::Controller, &run_hash(config, dataset));
-    match start {
-        Start::Resume | Start::ResumeFineTune => checkpoint.check_run()?,
-        Start::Overwrite => checkpoint.remove()?,
-        Start::Anew | Start::FineTune if path.exists() || checkpoint.exists() => {
-            return Err(TrainError::AlreadyTrained { stage: config.kind.name(), folder: out.to_path_buf() });
-        }
-        Start::Anew | Start::FineTune => {}
-    }
+    let place = ControllerPlace::new(config.kind, out)?;
+    let checkpoint = Checkpoint::new(&place.folder, Stage::Controller, &run_hash(config, dataset));
+    place.begin(&checkpoint, start)?;
     let reading = config.reading();
     let layout = read_phases(dataset, config.kind, &reading, out, device)?;
-    let training = Training { config, reading: &reading, layout: &layout, device, folder: &own, checkpoint };
+    let training =
+        Training { config, reading: &reading, layout: &layout, device, folder: &place.folder, checkpoint };
     let model = training.run(dataset, start, on_event)?;
-    model.save(&path).map_err(pomp_model::ModelError::from)?;
+    model.save(&place.file).map_err(pomp_model::ModelError::from)?;
     Ok(model)
 }
 

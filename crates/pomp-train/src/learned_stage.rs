@@ -1,6 +1,7 @@
 //! Learned motion matching: decompressor, stepper and projector from the clips that motion matching would play.
 
 use crate::checkpoint::Checkpoint;
+use crate::controller_place::ControllerPlace;
 use crate::dataset::Dataset;
 use crate::example::mean_distance;
 use crate::learned_config::LearnedConfig;
@@ -15,10 +16,10 @@ use crate::{Start, TrainError};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use glam::Vec3;
+use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::GatedNetwork;
 use pomp_controllers::learned::{LearnedDescription, LearnedModel, PoseLayout, Scales, plain_network};
 use pomp_controllers::matching::{MatchingDatabase, MatchingDescription};
-use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_files::Digest;
 use pomp_motion::{Pose, Skeleton};
 use pomp_tensors::keep_freed_memory;
@@ -67,27 +68,16 @@ pub fn train_learned_matching(
 ) -> Result<LearnedModel, TrainError> {
     config.validate()?;
     keep_freed_memory();
-    let path = out.join(ControllerFile::place(config.kind));
-    let own = out.join(ControllerFile::FOLDER).join(config.kind.name());
-    let io = |source| TrainError::Io { action: "creating the folder", path: own.clone(), source };
-    std::fs::create_dir_all(&own).map_err(io)?;
-    let parts = parts(config, &dataset.hash, &own, out);
+    let place = ControllerPlace::new(config.kind, out)?;
+    let parts = parts(config, &dataset.hash, &place.folder, out);
     for Part { checkpoint, .. } in &parts {
-        match start {
-            Start::Resume | Start::ResumeFineTune => checkpoint.check_run()?,
-            Start::Overwrite => checkpoint.remove()?,
-            Start::Anew | Start::FineTune if path.exists() || checkpoint.exists() => {
-                let folder = out.to_path_buf();
-                return Err(TrainError::AlreadyTrained { stage: config.kind.name(), folder });
-            }
-            Start::Anew | Start::FineTune => {}
-        }
+        place.begin(checkpoint, start)?;
     }
     let clips = build_matching(dataset, &config.matching())?;
     let database = clips.controller();
     let training = Training::new(config, database.database(), &clips.description, device)?;
     let model = training.run(&parts, start, on_event)?;
-    model.save(&path).map_err(pomp_model::ModelError::from)?;
+    model.save(&place.file).map_err(pomp_model::ModelError::from)?;
     Ok(model)
 }
 

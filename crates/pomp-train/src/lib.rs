@@ -18,6 +18,7 @@ mod annotate;
 mod checkpoint;
 mod config;
 mod controller_config;
+mod controller_place;
 mod controller_stage;
 mod dataset;
 mod early_stopping;

@@ -1,13 +1,13 @@
 use super::model::{LearnedDescription, LearnedModel};
 use super::pose::{DecodedPose, PoseLayout};
-use crate::gated::{PackedNetwork, Room, held};
+use crate::gated::{PackedNetwork, Room};
 use crate::matching::{
-    AHEAD, Ahead, FRAME_S, Moment, POSE_WIDTH, Playback, asked_of, pose_values, trajectory_values,
+    AHEAD, Ahead, FRAME_S, Moment, POSE_WIDTH, Playback, Played, asked_of, pose_values, trajectory_values,
 };
 use crate::{Controller, ControllerError, ControllerKind};
 use glam::Vec2;
 use pomp_motion::Skeleton;
-use pomp_motion::features::{InputFrame, KEYS, OutputFrame};
+use pomp_motion::features::{InputFrame, OutputFrame};
 use std::sync::Arc;
 
 /// The blend of a network that has one expert.
@@ -188,24 +188,13 @@ impl Controller for LearnedController {
         if playing.playback.searches(&asked, false) {
             playing.search(shared, &asked);
         }
-        let (displacement, turn) = playing.advance(shared, &asked);
+        let moved = playing.advance(shared, &asked);
         if playing.entry.iter().any(|value| !value.is_finite()) {
             return Err(ControllerError::NotFinite { kind });
         }
         let pose = playing.now.pose.clone();
-        let shown = playing.playback.show(self.skeleton(), pose, displacement, turn);
-        let mut output = OutputFrame {
-            positions_root: shown.positions,
-            velocities_root: shown.velocities,
-            rotations_local: shown.rotations,
-            root_velocity: displacement / FRAME_S,
-            yaw_rate: turn / FRAME_S,
-            gait: playing.now.gait,
-            trajectory: playing.now.trajectory,
-            phase_codes: Vec::new(),
-            phase_parameters: Vec::new(),
-        };
-        held(&mut output, input.phase_codes, input.phase_codes.len() / (2 * KEYS));
+        let played = Played { gait: playing.now.gait, trajectory: playing.now.trajectory };
+        let output = playing.playback.show(self.skeleton(), pose, moved, played, input);
         self.playing = Some(playing);
         Ok(output)
     }

@@ -1,7 +1,6 @@
 use super::database::{MatchingDatabase, Place};
 use super::features::{AHEAD, Ahead};
-use super::playback::{FRAME_S, Moment, Playback, asked_of};
-use crate::gated::held;
+use super::playback::{Moment, Playback, Played, asked_of};
 use crate::{Controller, ControllerError, ControllerKind};
 use glam::Vec2;
 use pomp_motion::RootFrame;
@@ -130,22 +129,14 @@ impl Controller for MatchingController {
         if playing.playback.searches(&asked, ends) {
             playing.search(database, &asked, ends);
         }
-        let (displacement, turn) = playing.advance(database, &asked);
+        let moved = playing.advance(database, &asked);
         let clip = database.clip(playing.place.clip);
         let pose = clip.pose_root(playing.place.frame);
-        let shown = playing.playback.show(database.skeleton(), pose, displacement, turn);
-        let mut output = OutputFrame {
-            positions_root: shown.positions,
-            velocities_root: shown.velocities,
-            rotations_local: shown.rotations,
-            root_velocity: displacement / FRAME_S,
-            yaw_rate: turn / FRAME_S,
+        let played = Played {
             gait: clip.gaits[playing.place.frame],
             trajectory: clip.future_keys(playing.place.frame),
-            phase_codes: Vec::new(),
-            phase_parameters: Vec::new(),
         };
-        held(&mut output, input.phase_codes, input.phase_codes.len() / (2 * KEYS));
+        let output = playing.playback.show(database.skeleton(), pose, moved, played, input);
         self.playing = Some(playing);
         Ok(output)
     }

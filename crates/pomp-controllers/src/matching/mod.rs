@@ -24,4 +24,4 @@ pub use database::{MatchingDatabase, Place};
 pub use description::{MatchingDescription, MatchingModel, StoredClip};
 pub use features::{AHEAD, Ahead, MatchedFeatures, MatchingWeights};
 pub(crate) use features::{POSE_WIDTH, TRAJECTORY, pose_values, trajectory_values};
-pub(crate) use playback::{FRAME_S, Moment, Playback, asked_of};
+pub(crate) use playback::{FRAME_S, Moment, Playback, Played, asked_of};

@@ -2,10 +2,11 @@
 
 use super::features::{AHEAD, Ahead};
 use super::inertia::Offset;
+use crate::gated::held;
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::features::{KEY_OFFSETS, KEYS, WindowKey};
+use pomp_motion::features::{FUTURE_KEYS, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, WindowKey};
 use pomp_motion::rotation::{angular_velocity, exp, from_yaw, log, wrap_angle};
-use pomp_motion::{FRAME_RATE_HZ, Pose, RootFrame, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, Gait, Pose, RootFrame, Skeleton};
 
 pub(crate) const FRAME_S: f32 = 1.0 / FRAME_RATE_HZ;
 /// Frames between searches.
@@ -56,11 +57,11 @@ impl Moment {
     }
 }
 
-/// What is shown of a frame, in its root frame.
-pub(crate) struct Shown {
-    pub positions: Vec<Vec3>,
-    pub velocities: Vec<Vec3>,
-    pub rotations: Vec<Quat>,
+/// What is played of a frame beside its pose.
+#[derive(Clone, Copy)]
+pub(crate) struct Played {
+    pub gait: [f32; Gait::COUNT],
+    pub trajectory: [(Vec2, f32); FUTURE_KEYS],
 }
 
 /// What a character that plays motion remembers beside what it plays.
@@ -138,8 +139,16 @@ impl Playback {
         (displacement + velocity * FRAME_S, turn + rest.y * FRAME_S)
     }
 
-    /// `pose` with what is left of the seams, after the character was displaced and turned.
-    pub fn show(&mut self, skeleton: &Skeleton, pose: Pose, displacement: Vec2, turn: f32) -> Shown {
+    /// The next frame: `pose` with what is left of the seams, after the character was displaced and turned, and `played`. It has the
+    /// phase codes of `input`, held.
+    pub fn show(
+        &mut self,
+        skeleton: &Skeleton,
+        pose: Pose,
+        (displacement, turn): (Vec2, f32),
+        played: Played,
+        input: &InputFrame<'_>,
+    ) -> OutputFrame {
         let Pose { mut root_position, local_rotations } = pose;
         root_position += self.height.value;
         let pairs = local_rotations.iter().zip(&self.rotations);
@@ -154,6 +163,18 @@ impl Playback {
             .map(|(now, before)| (*now - from_yaw(-turn) * (*before - way)) / FRAME_S)
             .collect();
         self.shown.clone_from(&positions);
-        Shown { positions, velocities, rotations: pose.local_rotations }
+        let mut output = OutputFrame {
+            positions_root: positions,
+            velocities_root: velocities,
+            rotations_local: pose.local_rotations,
+            root_velocity: displacement / FRAME_S,
+            yaw_rate: turn / FRAME_S,
+            gait: played.gait,
+            trajectory: played.trajectory,
+            phase_codes: Vec::new(),
+            phase_parameters: Vec::new(),
+        };
+        held(&mut output, input.phase_codes, input.phase_codes.len() / (2 * KEYS));
+        output
     }
 }

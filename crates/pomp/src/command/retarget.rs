@@ -1,4 +1,4 @@
-//! `pomp retarget`: a motion on somebody's skeleton.
+//! `pomp retarget`: a motion on a target skeleton.
 
 use crate::cli::{ReadingArguments, RetargetArguments};
 use crate::{config_file, json, motion_file};
