@@ -42,12 +42,9 @@ test("a push with the mouse moves it, and going back takes the push back", async
   expect((await linked(world)).events.filter((event) => event.push)).toHaveLength(1);
   await world.click("#rewind-10");
   const back = await until(world, "a frame before the push", ({ frame }) => frame <= before.frame);
-  let again = back;
-  while (again.frame < before.frame) {
-    const last = again.frame;
-    await world.click("#step");
-    again = await until(world, "the next frame", ({ frame }) => frame > last);
-  }
+  // All steps at once: each that waits for its picture takes a second where pictures are drawn on the processor.
+  for (let frame = back.frame; frame < before.frame; frame++) await world.keyboard.press("Period");
+  const again = await until(world, "the frame before the push", ({ frame }) => frame >= before.frame);
   expect(again.frame).toBe(before.frame);
   expect(apart(before, again), "metres from where the push began").toBeLessThan(0.001);
   expect((await linked(world)).events.filter((event) => event.push)).toHaveLength(0);
