@@ -65,6 +65,35 @@ fn an_inferred_rig_map_is_written_and_read_again() {
     let json = pomp!("rig", "infer", clip, "--json").succeeds().json();
     assert_eq!((&json["schema"], &json["missing"]), (&"pomp/rig-infer/1".into(), &serde_json::json!([])));
     pomp!("rig", "infer", folder.path().join("none.bvh")).refuses(&["none.bvh"]);
+
+    // Joints that are stated, and such as there are none of.
+    let told =
+        pomp!("rig", "infer", clip, "--joint", "Spine2=spine_02", "--joint", "LeftToe=").succeeds().stdout;
+    assert!(told.contains("Spine2         spine_02                 1.00  stated"), "{told}");
+    assert!(
+        told.contains("filled in: LeftToe, Spine1") || told.contains("filled in: Spine1, LeftToe"),
+        "{told}"
+    );
+    pomp!("rig", "infer", clip, "--joint", "Spine2=tail").refuses(&["--joint", "tail", "Spine2"]);
+    pomp!("rig", "infer", clip, "--joint", "Tail=spine_02").refuses(&["Tail", "LeftUpLeg"]);
+}
+
+#[test]
+fn a_page_shows_a_motion_file_beside_its_mapping() {
+    let folder = TempDir::new().unwrap();
+    let (clip, page) = (folder.path().join("strange.bvh"), folder.path().join("page.html"));
+    fs::write(&clip, renamed()).unwrap();
+    pomp!("inspect", clip, "--html", page).succeeds();
+    let written = fs::read_to_string(&page).unwrap();
+    for place in ["pomp-clip", "pomp-clip-beside"] {
+        let begin = format!("<script id=\"{place}\" type=\"application/octet-stream\">");
+        let (_, inside) = written.split_once(&begin).unwrap_or_else(|| panic!("{place} is missing"));
+        let (inside, _) = inside.split_once('<').unwrap();
+        assert!(inside.len() > 1000, "{place} holds {} bytes", inside.len());
+    }
+    pomp!("inspect", clip, clip, "--html", page).refuses(&["--html", "one motion file"]);
+    let recording = repository().join("data/none.npz");
+    pomp!("inspect", recording, "--html", page).refuses(&["none.npz", "pomp render"]);
 }
 
 /// The renamed clip with one leg.

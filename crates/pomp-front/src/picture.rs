@@ -67,7 +67,7 @@ impl PictureKind {
                     RenderOptions { width: options.width * 2 / 3, height: options.height * 2 / 3, ..options };
                 render_contact_sheet(recording, &small, 4, 3, &mut bytes)?;
             }
-            Self::Html => bytes = pomp_studio::standalone_html(recording)?,
+            Self::Html => bytes = pomp_studio::standalone_html(recording, None)?,
             Self::Rrd => bytes = rrd(recording)?,
         }
         Ok(bytes)

@@ -164,7 +164,7 @@ fn rejects_commands_and_grounds_that_are_not_numbers() {
 
     let mut generator = Generator::new(model(), flat(), &GeneratorConfig::default(), Gait::Walk, 1).unwrap();
     let mut control = LiveControl::new(flat().bounds(), 1.2, FRAME_RATE_HZ);
-    let steering = Steering { direction: Vec2::new(f32::NAN, 0.0), gait: Gait::Walk };
+    let steering = Steering::toward(Vec2::new(f32::NAN, 0.0), Gait::Walk);
     assert!(generator.step_steered(&mut control, steering, &[]).is_err());
     let push = Push { body: 0, impulse_ns: Vec3::new(0.0, f32::INFINITY, 0.0), point: None };
     assert!(generator.step(&walk(), &[push]).is_err());

@@ -98,7 +98,7 @@ fn the_turn_limit_bounds_steering_by_hand_and_its_switch_frees_it() {
     let turned = |config: &GeneratorConfig| {
         let mut generator = Generator::new(model(), ground("flat"), config, Gait::Stand, 5).unwrap();
         let mut control = LiveControl::new(generator.terrain().bounds(), 0.0, FRAME_RATE_HZ);
-        let left = Steering { direction: Vec2::X, gait: Gait::Walk };
+        let left = Steering::toward(Vec2::X, Gait::Walk);
         let step = (0..2).map(|_| generator.step_steered(&mut control, left, &[]).unwrap()).last().unwrap();
         step.output.control.yaw
     };

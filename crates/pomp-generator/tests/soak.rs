@@ -124,7 +124,7 @@ fn wish(rng: &mut ChaCha8Rng, place: Vec2) -> Steering {
     let share = if rng.random_bool(0.2) { 0.0 } else { rng.random_range(0.3..1.0) };
     let direction =
         if place.length() > TURN_BACK_M { -place.normalize() } else { Vec2::new(sin, cos) * share };
-    Steering { direction, gait }
+    Steering::toward(direction, gait)
 }
 
 /// One of six kinds of ground, up to what feet can hardly do.

@@ -34,6 +34,12 @@ pub enum MotionError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Joints that are stated for a file and that it or the project does not have.
+    #[error("{reason}")]
+    BadJointChoice {
+        /// What is wrong, with the names.
+        reason: String,
+    },
     /// A clip without a frame, or with a frame rate that is not positive.
     #[error("clip \"{name}\": {reason}")]
     BadClip {

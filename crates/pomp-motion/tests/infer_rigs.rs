@@ -8,8 +8,8 @@ mod strange_body;
 use conventions::{ARM, CONVENTIONS, LEG, LONG, told_by};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::{
-    Inference, LengthUnit, RetargetError, RetargetOptions, Retargeted, RigLibrary, RigMap, UpAxis, infer,
-    retarget,
+    Inference, LengthUnit, RetargetError, RetargetOptions, Retargeted, RigLibrary, RigMap, StatedJoints,
+    UpAxis, infer, infer_with, retarget,
 };
 use pomp_motion::{Clip, Joint, JointIndex, Pose, Skeleton, SourceMotion, humanoid};
 use strange_body::{StrangeBody, with_translations};
@@ -51,6 +51,46 @@ fn joint_names_of_every_convention_are_read() {
         }
         assert!(found.confidence > 0.9, "{}: {}", convention.name, found.confidence);
     }
+}
+
+#[test]
+fn a_joint_that_is_stated_plays_its_role_and_the_others_are_found_around_it() {
+    let source = StrangeBody::walking().told(nameless);
+    let name = |role: &str| nameless(role);
+    let stated = |names: &[(&str, Option<String>)]| {
+        let names = names.iter().map(|(role, joint)| (*role, joint.as_deref()));
+        infer_with(&source, &StatedJoints::by_names(&source.skeleton, names).unwrap()).unwrap()
+    };
+    // What is found anyhow changes nothing but its confidence.
+    let plain = infer(&source).unwrap();
+    let same = stated(&[("LeftArm", Some(name("LeftArm")))]);
+    assert_eq!(same.rig.joints, plain.rig.joints);
+    let of = |found: &Inference, role: &str| found.roles.iter().find(|r| r.role == role).cloned().unwrap();
+    assert_eq!((of(&same, "LeftArm").confidence, of(&same, "LeftArm").reason.as_str()), (1.0, "stated"));
+    assert!(of(&plain, "LeftArm").confidence < 1.0);
+
+    // A role that the file is said to lack is filled in, and a spine joint that is given to another role leaves its own.
+    let fewer = stated(&[("LeftToe", None), ("Spine2", Some(name("Spine1")))]);
+    assert_eq!(joint_of(&fewer, "LeftToe"), None);
+    assert!(fewer.missing.contains(&"LeftToe".to_owned()));
+    assert_eq!(joint_of(&fewer, "Spine2"), Some(name("Spine1")));
+    assert_eq!(joint_of(&fewer, "Spine1"), None);
+    assert_eq!(joint_of(&fewer, "RightHand"), Some(name("RightHand")));
+
+    // Sides that structure takes for the other way round: all limbs exchanged, as in a mirrored file without names.
+    let limbs: Vec<String> = LEG.iter().chain(&ARM).map(|part| (*part).to_owned()).collect();
+    let exchanged: Vec<(String, Option<String>)> = limbs
+        .iter()
+        .flat_map(|part| {
+            [(format!("Left{part}"), format!("Right{part}")), (format!("Right{part}"), format!("Left{part}"))]
+        })
+        .map(|(role, joint)| (role, Some(name(&joint))))
+        .collect();
+    let names: Vec<(&str, Option<String>)> =
+        exchanged.iter().map(|(role, joint)| (role.as_str(), joint.clone())).collect();
+    let mirrored = stated(&names);
+    assert_eq!(joint_of(&mirrored, "LeftUpLeg"), Some(name("RightUpLeg")));
+    assert!(mirrored.rig.file.mirrored, "toes of its left side point backwards: {:?}", mirrored.handedness);
 }
 
 /// Names that say nothing.
@@ -96,6 +136,29 @@ fn worst_distance(a: &Clip, b: &Clip) -> f32 {
     // Without toes, collar bones or hands these are filled in, and lie where the project has them.
     let filled = [humanoid::LEFT_TOE, humanoid::RIGHT_TOE].map(|j| j.0);
     (0..humanoid::JOINTS).filter(|joint| !filled.contains(joint)).map(mean).fold(0.0, f32::max)
+}
+
+#[test]
+fn the_source_beside_its_result_lies_where_the_result_does() {
+    let body = StrangeBody::walking();
+    let source = body.told(nameless);
+    let Retargeted { clip, report } = retargeted(&source, &infer(&source).unwrap().rig);
+    let beside = report.source_beside(&source).unwrap();
+    assert_eq!((beside.frames(), beside.skeleton.len()), (source.frames(), source.skeleton.len()));
+    let poses = clip.global_poses();
+    for role in [humanoid::HIPS, humanoid::LEFT_FOOT, humanoid::RIGHT_HAND] {
+        let name = nameless(&Skeleton::humanoid(1.0).joints()[role.0].name);
+        let JointIndex(joint) = beside.skeleton.index_of(&name).unwrap();
+        for (frame, pose) in poses.iter().enumerate() {
+            let apart = beside.positions[frame][joint].distance(pose.positions[role.0]);
+            assert!(apart < 0.03, "frame {frame}, {name}: {apart} m from the result");
+        }
+    }
+    // Its bones are as long as its poses have them.
+    let shin = beside.skeleton.index_of(&nameless("LeftLeg")).unwrap();
+    let knee = beside.skeleton.parent(shin).unwrap();
+    let length = beside.positions[0][shin.0].distance(beside.positions[0][knee.0]);
+    assert!((length - beside.skeleton.joints()[shin.0].offset.length()).abs() < 1e-4);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub use config::PreprocessConfig;
 pub use error::PreprocessError;
 pub use input::{Input, find_inputs};
 pub use journal::{GroundRecord, LeftOut, ManifestEntry};
-pub use load::{LoadedClip, labelled, load_clip, read_motion};
+pub use load::{LoadedClip, labelled, load_clip, load_with_source, read_motion};
 pub use manifest::{Failure, Manifest, config_hash, hash_with_files};
 pub use own_ground::{ClipEstimate, estimate_clip, on_own_ground};
 pub use part::Part;

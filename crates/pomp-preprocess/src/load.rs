@@ -29,6 +29,18 @@ pub fn load_clip(
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<LoadedClip, PreprocessError> {
+    load_with_source(path, config, rigs).map(|(loaded, _)| loaded)
+}
+
+/// As [`load_clip`], with the motion of the file that was mapped: without a T-pose at its beginning, and repaired.
+///
+/// # Errors
+/// As [`load_clip`].
+pub fn load_with_source(
+    path: &Path,
+    config: &PreprocessConfig,
+    rigs: &RigLibrary,
+) -> Result<(LoadedClip, SourceMotion), PreprocessError> {
     config.validate()?;
     let (motion, mut warnings) = read_motion(path)?;
     let retarget = |source| PreprocessError::Retarget { path: path.to_path_buf(), source };
@@ -45,12 +57,13 @@ pub fn load_clip(
     let retargeted =
         pomp_motion::retarget::retarget(&motion, &chosen.rig, &config.retarget).map_err(retarget)?;
     warnings.extend(retargeted.report.warnings.iter().cloned());
-    Ok(LoadedClip {
+    let loaded = LoadedClip {
         clip: retargeted.clip.resampled(config.frame_rate_hz),
         report: retargeted.report,
         inference: chosen.inference,
         warnings,
-    })
+    };
+    Ok((loaded, motion))
 }
 
 /// The motion of a BVH or GLB file as it is written, and the reader's warnings.

@@ -130,16 +130,19 @@ impl PyGenerator {
     ///     gait: stand, walk, jog, crouch or jump.
     ///     pushes: Pushes during the frame, each (body, impulse) or (body, impulse, point): a body by name or index, N·s and metres,
     ///         world. Without a point a push acts at the centre of mass of the body.
-    #[pyo3(signature = (direction=None, gait="walk", pushes=None))]
+    ///     facing: Where it faces meanwhile, world x and z; (0, 0) keeps the heading. None faces where it goes.
+    #[pyo3(signature = (direction=None, gait="walk", pushes=None, *, facing=None))]
     fn step(
         &self,
         py: Python<'_>,
         direction: Option<&Bound<'_, PyAny>>,
         gait: &str,
         pushes: Option<&Bound<'_, PyAny>>,
+        facing: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyStep> {
         let direction = direction.map_or(Ok(Vec2::ZERO), |given| vec2(given, "direction"))?;
-        let steering = Steering { direction, gait: self::gait(gait)? };
+        let facing = facing.map(|given| vec2(given, "facing")).transpose()?;
+        let steering = Steering { direction, gait: self::gait(gait)?, facing };
         let pushes = self::pushes(pushes, &self.bodies)?;
         let step = self.inner.with(py, |inner| {
             inner.generator.step_steered(&mut inner.control, steering, &pushes).map_err(Error::from)

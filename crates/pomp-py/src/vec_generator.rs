@@ -118,15 +118,18 @@ impl PyVecGenerator {
     ///         most 1. None stops all.
     ///     gaits: A gait for all (stand, walk, jog, crouch, jump), or an index into GAITS for each, of the shape (n,).
     ///     pushes: Pushes during the frame, each (character, body, impulse): an index, a body by name or index, N·s, world.
-    #[pyo3(signature = (directions=None, gaits=None, pushes=None))]
+    ///     facing: Where each faces meanwhile, world x and z, of the shape (n, 2); (0, 0) keeps the heading. None faces where each
+    ///         goes.
+    #[pyo3(signature = (directions=None, gaits=None, pushes=None, *, facing=None))]
     fn step(
         &self,
         py: Python<'_>,
         directions: Option<&Bound<'_, PyAny>>,
         gaits: Option<&Bound<'_, PyAny>>,
         pushes: Option<&Bound<'_, PyAny>>,
+        facing: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVecStep> {
-        let mut asked = self.asked(directions, gaits)?;
+        let mut asked = self.asked(directions, gaits, facing)?;
         for push in pushes.map_or(Ok(Vec::new()), |given| given.try_iter()?.collect::<PyResult<Vec<_>>>())? {
             let parts: Vec<Bound<'_, PyAny>> = push.try_iter()?.collect::<PyResult<_>>()?;
             let [character, named, impulse] = &parts[..] else {
@@ -244,6 +247,7 @@ impl PyVecGenerator {
         &self,
         directions: Option<&Bound<'_, PyAny>>,
         gaits: Option<&Bound<'_, PyAny>>,
+        facing: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Asked>> {
         let directions = match directions {
             Some(given) => floats(given, "directions", &[self.count, 2])?.0,
@@ -264,9 +268,19 @@ impl PyVecGenerator {
                 found.collect::<PyResult<_>>()?
             }
         };
+        let facing: Vec<Option<Vec2>> = match facing {
+            None => vec![None; self.count],
+            Some(given) => {
+                let (numbers, _) = floats(given, "facing", &[self.count, 2])?;
+                numbers.chunks_exact(2).map(|pair| Some(Vec2::from_slice(pair))).collect()
+            }
+        };
         let directions = directions.chunks_exact(2).map(Vec2::from_slice);
-        let steerings = directions.zip(gaits).map(|(direction, gait)| Steering { direction, gait });
-        Ok(steerings.map(|steering| Asked { steering, pushes: Vec::new() }).collect())
+        let asked = directions.zip(gaits).zip(facing).map(|((direction, gait), facing)| Asked {
+            steering: Steering { direction, gait, facing },
+            pushes: Vec::new(),
+        });
+        Ok(asked.collect())
     }
 }
 

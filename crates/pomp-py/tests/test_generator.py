@@ -28,6 +28,20 @@ def test_a_character_walks_where_it_is_sent():
     assert step.control[3] > 1.0
 
 
+def test_a_character_turns_on_the_spot_to_what_it_faces():
+    character = pomp.Generator(seed=1)
+    positions(character, 120, facing=(1, 0))
+    x, z, yaw = character.root
+    assert yaw > 0.8 and abs(x) + abs(z) < 0.5, character.root
+    many = pomp.VecGenerator(2, seed=1)
+    for _ in range(120):
+        many.step(facing=[(1, 0), (0, 1)])
+    apart = many.step().quaternions[:, 0]
+    assert abs(apart[0] @ apart[1]) < 0.95, "one turned and the other did not"
+    with pytest.raises(pomp.InputError, match="facing"):
+        character.step(facing=(1, 0, 0))
+
+
 def test_a_push_moves_the_character_to_its_side():
     pushed, left_alone = pomp.Generator(seed=1), pomp.Generator(seed=1)
     positions(pushed, 30)

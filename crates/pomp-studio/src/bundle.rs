@@ -13,8 +13,9 @@ use std::io::{Read, Write};
 /// The built page, as `npm run build` in `web/` writes it.
 const EMBEDDED: &[u8] = include_bytes!("../bundle/studio.html.gz");
 
-/// Where a clip is put into the page; empty in the page that is served.
+/// Where a clip, and one beside it, are put into the page; empty in the page that is served.
 const CLIP_BEGIN: &str = "<script id=\"pomp-clip\" type=\"application/octet-stream\">";
+const BESIDE_BEGIN: &str = "<script id=\"pomp-clip-beside\" type=\"application/octet-stream\">";
 const SCRIPT_BEGIN: &str = "<script type=\"module\">";
 const SCRIPT_END: &str = "</script>";
 
@@ -34,7 +35,7 @@ impl Page {
         let bad = |reason: String| StudioError::BadBundle { reason };
         let mut html = String::new();
         GzDecoder::new(EMBEDDED).read_to_string(&mut html).map_err(|error| bad(error.to_string()))?;
-        if !html.contains(CLIP_BEGIN) {
+        if !html.contains(CLIP_BEGIN) || !html.contains(BESIDE_BEGIN) {
             return Err(bad("it has no place for a clip".to_owned()));
         }
         let script = html
@@ -67,15 +68,24 @@ impl Page {
     }
 }
 
-/// The page with a recording inside: one file that plays it in any browser, offline.
+/// The page with a recording inside, and maybe another beside it: one file that plays them in any browser, offline.
 ///
 /// # Errors
 /// A recording that contradicts itself.
-pub fn standalone_html(recording: &Recording) -> Result<Vec<u8>, StudioError> {
-    let page = Page::embedded()?;
+pub fn standalone_html(recording: &Recording, beside: Option<&Recording>) -> Result<Vec<u8>, StudioError> {
+    let mut html = Page::embedded()?.html;
+    for (place, recording) in [(CLIP_BEGIN, Some(recording)), (BESIDE_BEGIN, beside)] {
+        if let Some(recording) = recording {
+            html = html.replacen(place, &format!("{place}{}", zipped(recording)?), 1);
+        }
+    }
+    Ok(html.into_bytes())
+}
+
+/// A recording as the page reads it, in base64.
+fn zipped(recording: &Recording) -> Result<String, StudioError> {
     let mut zip = GzEncoder::new(Vec::new(), Compression::default());
     let system = |source| StudioError::System { action: "compressing the recording", source };
     zip.write_all(&ClipPackage::of(recording)?.to_bytes()).map_err(system)?;
-    let clip = STANDARD.encode(zip.finish().map_err(system)?);
-    Ok(page.html.replacen(CLIP_BEGIN, &format!("{CLIP_BEGIN}{clip}"), 1).into_bytes())
+    Ok(STANDARD.encode(zip.finish().map_err(system)?))
 }

@@ -18,6 +18,7 @@ mod library;
 mod open_clip;
 mod plate_curves;
 pub mod protocol;
+mod rig_choice;
 mod server;
 pub mod world;
 

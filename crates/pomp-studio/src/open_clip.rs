@@ -1,4 +1,5 @@
 use crate::StudioError;
+use crate::rig_choice::{Stated, stated_rig};
 use pomp_motion::Recording;
 use pomp_motion::retarget::RigLibrary;
 use pomp_preprocess::PreprocessConfig;
@@ -30,42 +31,73 @@ pub fn open_clip(
     }
 }
 
-/// What a page has sent as the file `name`.
+/// What a page has sent as the file `name`; where joints are `stated`, with a rig map that has them.
 ///
 /// # Errors
-/// As [`open_clip`].
+/// As [`open_clip`], and stated joints that do not fit.
 pub(crate) fn open_upload(
     name: &str,
     bytes: &[u8],
+    stated: &Stated,
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<Recording, StudioError> {
+    let recording = with_upload(name, bytes, &["bvh", "glb", "npz"], |path| {
+        if stated.is_empty() || extension(path).as_deref() == Some("npz") {
+            return open_clip(path, config, rigs);
+        }
+        let (motion, _) = pomp_preprocess::read_motion(path).map_err(|error| bad_clip(name, &error))?;
+        let rig = stated_rig(&motion, stated).map_err(|error| bad_clip(name, &error))?;
+        open_clip(path, config, &RigLibrary::only(rig))
+    })?;
+    Ok(Recording {
+        name: if recording.name == UPLOAD { stem(&shown(name)) } else { recording.name },
+        ..recording
+    })
+}
+
+/// Name of the file, without its kind, that an upload is put into.
+const UPLOAD: &str = "clip";
+
+/// Puts what a page has sent as the file `name` into a file of its kind, one of `kinds`, and has it read by `work`. What `work` says of
+/// the file is told of `name`.
+///
+/// # Errors
+/// A file of another kind, and what `work` says.
+pub(crate) fn with_upload<T>(
+    name: &str,
+    bytes: &[u8],
+    kinds: &[&str],
+    work: impl FnOnce(&Path) -> Result<T, StudioError>,
+) -> Result<T, StudioError> {
     let system = |action| move |source| StudioError::System { action, source };
     let folder = tempfile::tempdir().map_err(system("making room for the file"))?;
-    let shown: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-    let kind = match extension(Path::new(name)).as_deref() {
-        Some("npz") => "npz",
-        Some("bvh") => "bvh",
-        Some("glb") => "glb",
-        _ => {
-            return Err(StudioError::BadClip { name: shown, reason: OTHER_KIND.to_owned() });
-        }
+    let shown = shown(name);
+    let kind = extension(Path::new(name)).filter(|kind| kinds.contains(&kind.as_str()));
+    let Some(kind) = kind else {
+        return Err(StudioError::BadClip { name: shown, reason: OTHER_KIND.to_owned() });
     };
     // A name from elsewhere never becomes a path.
-    let path = folder.path().join(format!("clip.{kind}"));
+    let path = folder.path().join(format!("{UPLOAD}.{kind}"));
     std::fs::write(&path, bytes).map_err(system("making room for the file"))?;
-    let opened = open_clip(&path, config, rigs).map(|recording| Recording {
-        name: if recording.name == "clip" { stem(&shown) } else { recording.name },
-        ..recording
-    });
-    opened.map_err(|error| {
+    work(&path).map_err(|error| {
         // The visitor knows the file by its own name, not by where it lay.
         let told = error.to_string().replace(&path.display().to_string(), &shown);
-        let beginning = format!("clip.{kind}: ");
+        let beginning = format!("{UPLOAD}.{kind}: ");
         let told = told.strip_prefix(&beginning).unwrap_or(&told);
         let reason = told.strip_prefix(&format!("{shown}: ")).unwrap_or(told).to_owned();
         StudioError::BadClip { name: shown, reason }
     })
+}
+
+/// What is wrong with the file `name`.
+pub(crate) fn bad_clip(name: &str, error: &impl ToString) -> StudioError {
+    StudioError::BadClip { name: shown(name), reason: error.to_string() }
+}
+
+/// A file's name as it is told.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
 fn extension(path: &Path) -> Option<String> {
@@ -81,7 +113,7 @@ mod tests {
     use super::*;
 
     fn opened(name: &str, bytes: &[u8]) -> Result<Recording, StudioError> {
-        open_upload(name, bytes, &PreprocessConfig::default(), &RigLibrary::builtin())
+        open_upload(name, bytes, &Stated::new(), &PreprocessConfig::default(), &RigLibrary::builtin())
     }
 
     #[test]

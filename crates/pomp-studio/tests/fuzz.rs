@@ -26,6 +26,7 @@ fn examples(scene: &SceneRequest) -> Vec<FromPage> {
     let (position, velocity) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.0, 1.0, -9.0));
     let events = vec![
         Event::Steer(3, 0.5, -0.5, Gait::Walk),
+        Event::SteerFacing(3, 0.5, -0.5, Gait::Walk, [0.6, 0.8]),
         Event::Push(9, 2, [1.0, 0.0, 0.0], [0.0, 0.0, 0.1]),
         Event::Assist(9, 0.5),
         Event::Denoise(10, 2),
@@ -33,7 +34,13 @@ fn examples(scene: &SceneRequest) -> Vec<FromPage> {
         Event::Bump(20, 0.5, 0.5, 1.0, 0.03),
     ];
     vec![
-        FromPage::Steer { sequence: 7, direction: Vec2::new(0.6, 0.8), gait: Gait::Walk },
+        FromPage::Steer { sequence: 7, direction: Vec2::new(0.6, 0.8), gait: Gait::Walk, facing: None },
+        FromPage::Steer {
+            sequence: 8,
+            direction: Vec2::X,
+            gait: Gait::Walk,
+            facing: Some(Vec2::new(0.6, 0.8)),
+        },
         FromPage::Push(shove),
         FromPage::Throw(ThrowRequest { side_m: 0.3, mass_kg: 5.0, position, velocity }),
         FromPage::Bump(Bump { x: 0.5, z: -0.5, radius_m: 1.5, height_m: 0.04 }),
@@ -53,9 +60,10 @@ fn examples(scene: &SceneRequest) -> Vec<FromPage> {
 /// The numbers of a message that [`FromPage::parse`] promises to be finite.
 fn checked_numbers(message: &FromPage) -> Vec<f32> {
     match message {
-        FromPage::Steer { direction, .. } => {
-            assert!(direction.length() < 1.01, "{direction}");
-            direction.to_array().to_vec()
+        FromPage::Steer { direction, facing, .. } => {
+            let directions = [*direction, facing.unwrap_or_default()];
+            assert!(directions.iter().all(|direction| direction.length() < 1.01), "{directions:?}");
+            directions.iter().flat_map(Vec2::to_array).collect()
         }
         FromPage::Push(push) => [push.impulse_ns.to_array(), push.point_local.to_array()].concat(),
         FromPage::Throw(throw) => {
@@ -70,7 +78,7 @@ fn checked_numbers(message: &FromPage) -> Vec<f32> {
 /// What the server does with a message, but for the clock's part.
 fn obey(world: &mut World, model: &Arc<Model>, message: FromPage) -> Result<(), StudioError> {
     match message {
-        FromPage::Steer { direction, gait, .. } => world.steer(Steering { direction, gait }),
+        FromPage::Steer { direction, gait, facing, .. } => world.steer(Steering { direction, gait, facing }),
         FromPage::Push(push) => world.push(push),
         FromPage::Throw(throw) => world.throw(throw),
         FromPage::Bump(bump) => world.bump(bump),

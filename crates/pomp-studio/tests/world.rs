@@ -17,7 +17,7 @@ static MODEL: LazyLock<Arc<Model>> = LazyLock::new(|| {
 });
 
 const LIMITS: WorldLimits = WorldLimits { recording_s: 20.0, rewind_s: 5.0 };
-const AHEAD: Steering = Steering { direction: Vec2::Y, gait: Gait::Walk };
+const AHEAD: Steering = Steering::toward(Vec2::Y, Gait::Walk);
 const SHOVE: PushRequest =
     PushRequest { body: 11, impulse_ns: Vec3::new(60.0, 0.0, 0.0), point_local: Vec3::ZERO };
 
@@ -54,7 +54,7 @@ fn it_walks_where_it_is_steered_and_stops_when_let_go() {
     run(&mut world, 240);
     let walked = pelvis(&world);
     assert!(walked.z > 2.0, "four seconds of walking ahead led to {walked}");
-    world.steer(Steering { direction: Vec2::X, gait: Gait::Walk }).unwrap();
+    world.steer(Steering::toward(Vec2::X, Gait::Walk)).unwrap();
     run(&mut world, 240);
     let turned = pelvis(&world);
     assert!(turned.x > walked.x + 1.5, "four seconds to the left led from {walked} to {turned}");
@@ -73,7 +73,7 @@ fn it_crouches_where_it_stands_and_rises_again_when_let_go_and_hops_when_asked_t
         let mut world = world(scene());
         run(&mut world, 60);
         let standing = pelvis(&world).y;
-        world.steer(Steering { direction: Vec2::ZERO, gait }).unwrap();
+        world.steer(Steering::toward(Vec2::ZERO, gait)).unwrap();
         run(&mut world, 180);
         let asked = world.recording().unwrap();
         let asked: Vec<f32> = (100..asked.frames()).map(|frame| asked.positions[frame][0].y).collect();
@@ -161,6 +161,30 @@ fn a_hand_on_the_controls_ends_a_replay() {
 }
 
 #[test]
+fn a_link_remembers_where_it_faced() {
+    let mut first = world(scene());
+    run(&mut first, 20);
+    // Turns to the left on the spot.
+    first.steer(Steering { facing: Some(Vec2::X), ..Steering::STILL }).unwrap();
+    run(&mut first, 100);
+    let place = first.generator().root_position();
+    assert!(place.length() < 0.4, "it is to stay where it is, and is at {place}");
+    let heading = first.generator().root_yaw();
+    assert!(heading > 0.8, "heading {heading} rad after 1.7 s");
+    first.steer(Steering::STILL).unwrap();
+    run(&mut first, 5);
+    let scene = first.scene_with_events().unwrap();
+    assert!(
+        serde_json::to_string(&scene.events)
+            .unwrap()
+            .contains(r#"{"steer_facing":[20,0.0,0.0,"walk",[1.0,0.0]]}"#)
+    );
+    let mut second = world(scene);
+    run(&mut second, 125);
+    assert_eq!(shown(&second), shown(&first));
+}
+
+#[test]
 fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     let field = |change: fn(&mut SceneRequest)| {
         let mut scene = scene();
@@ -183,6 +207,10 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     );
     assert!(
         field(|s| s.events = serde_json::from_str(r#"[{"steer":[3,0,1,"lie"]}]"#).unwrap()).contains("gait")
+    );
+    assert!(
+        field(|s| s.events = serde_json::from_str(r#"[{"steer_facing":[3,0,1,"walk",[9,0]]}]"#).unwrap())
+            .contains("direction")
     );
 }
 

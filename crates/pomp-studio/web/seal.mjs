@@ -47,12 +47,14 @@ function sealed(hash) {
   const css = readFileSync(join(here, "dist", style[1]), "utf8").trim();
   if (/<\/script/i.test(code) || /<\/style/i.test(css))
     throw new Error("the script or the style holds its own end tag");
-  const clip = '<script id="pomp-clip" type="application/octet-stream"></script>';
+  /** @param {string} id */
+  const place = (id) => `<script id="${id}" type="application/octet-stream"></script>`;
+  const clips = `${place("pomp-clip")}\n${place("pomp-clip-beside")}`;
   // Functions as replacements: the code holds dollar signs of its own.
   return built
     .replace(script[0], "")
     .replace(style[0], () => `<meta name="pomp-sources" content="${hash}">\n<style>${css}</style>`)
-    .replace("</body>", () => `${clip}\n<script type="module">${code}</script>\n</body>`);
+    .replace("</body>", () => `${clips}\n<script type="module">${code}</script>\n</body>`);
 }
 
 const hash = hashOfSources();

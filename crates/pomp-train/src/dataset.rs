@@ -291,11 +291,16 @@ impl TrainingClip {
         })
     }
 
-    /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground. Models
-    /// that practised jogs too jogged worse, as far as rollouts that began in full flight could tell
-    /// (docs/experiments/0054-hills-and-in-loop-fine-tuning.md, docs/experiments/0055-jog-start.md).
-    pub(crate) fn is_practised(&self, frame: usize) -> bool {
-        self.level && matches!(Gait::dominant(&self.recording.gait[frame]), Gait::Stand | Gait::Walk)
+    /// Whether simulated rollouts practise what the clip does in `frame`: walking and standing on level ground, and jogging
+    /// if `jogs`. The compact model that practised jogs too jogged worse, as far as rollouts that began in full flight could
+    /// tell (docs/experiments/0054-hills-and-in-loop-fine-tuning.md, docs/experiments/0055-jog-start.md).
+    pub(crate) fn is_practised(&self, frame: usize, jogs: bool) -> bool {
+        self.level
+            && match Gait::dominant(&self.recording.gait[frame]) {
+                Gait::Stand | Gait::Walk => true,
+                Gait::Jog => jogs,
+                _ => false,
+            }
     }
 
     /// Number of frames.

@@ -259,7 +259,7 @@ impl Default for TrainingStates {
     }
 }
 
-/// Rollouts of the model in the closed loop itself, along training clips that stand and walk on level ground: simulated on
+/// Rollouts of the model in the closed loop itself, along training clips that stand and walk (and jog, if wanted) on level ground: simulated on
 /// ground drawn at random, of which the model is shown what the loop shows, with phases read off the body. So it learns
 /// from the states that it will meet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -278,6 +278,8 @@ pub struct SimulatedRollouts {
     pub pushes_per_s: f32,
     /// Strongest push, N·s.
     pub largest_push_ns: f32,
+    /// Whether jogs are practised beside standing and walking. Default false.
+    pub jogs: bool,
 }
 
 impl Default for SimulatedRollouts {
@@ -289,6 +291,7 @@ impl Default for SimulatedRollouts {
             pose_left: 0.5,
             pushes_per_s: 0.3,
             largest_push_ns: 60.0,
+            jogs: false,
         }
     }
 }

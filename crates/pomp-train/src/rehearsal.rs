@@ -278,7 +278,8 @@ fn shorten(dataset: &mut Dataset, config: &TrainConfig) {
             of_phase += windows(clip, phase.stride);
             of_aligned += windows(clip, aligned.stride);
             frames += clip.frames();
-            is_practised |= (0..clip.frames()).any(|frame| clip.is_practised(frame));
+            is_practised |=
+                (0..clip.frames()).any(|frame| clip.is_practised(frame, kinematic.simulated_rollouts.jogs));
             return true;
         }
         false

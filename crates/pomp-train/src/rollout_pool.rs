@@ -156,7 +156,7 @@ impl Rollout {
         self.frame += 1;
         let (farthest, worst_pose) = match &mut self.simulated {
             Some(body) => {
-                if !dataset.clips[self.clip].is_practised(self.frame) {
+                if !dataset.clips[self.clip].is_practised(self.frame, body.settings.jogs) {
                     return false;
                 }
                 let Some(code) = body.advance(&output, &before) else { return false };

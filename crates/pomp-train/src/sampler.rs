@@ -83,7 +83,10 @@ pub(crate) fn practised_sampler(dataset: &Dataset, config: &TrainConfig) -> Resu
         return Ok(Sampler { examples: Vec::new(), odds: Vec::new() });
     }
     let clips = dataset.training().map(|(index, _)| index);
-    let sampler = Sampler::among(dataset, clips, config.margin_frames, 1.0, TrainingClip::is_practised);
+    let jogs = config.kinematic.simulated_rollouts.jogs;
+    let sampler = Sampler::among(dataset, clips, config.margin_frames, 1.0, |clip, frame| {
+        clip.is_practised(frame, jogs)
+    });
     if sampler.len() == 0 {
         return Err(TrainError::NothingToPractise);
     }

@@ -46,7 +46,9 @@ impl Generator {
         steering: Steering,
     ) -> Result<ControlPlan, GeneratorError> {
         if !steering.is_finite() {
-            return Err(GeneratorError::BadControl { reason: "the direction is not finite".to_owned() });
+            return Err(GeneratorError::BadControl {
+                reason: "the direction or the facing is not finite".to_owned(),
+            });
         }
         control.limit_turns(self.inner.config.layers.turn_limit);
         let plan = control.plan(steering, self.root_position());

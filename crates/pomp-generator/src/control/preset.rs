@@ -15,6 +15,10 @@ const TURN_S: f32 = 1.6;
 /// The preset `crouch`: how long it stands first, seconds.
 const CROUCH_AFTER_S: f32 = 1.0;
 
+/// Speed of a walk backward and sideways, m/s.
+pub(super) const BACKWARD_MPS: f32 = 0.7;
+pub(super) const SIDEWAYS_MPS: f32 = 0.5;
+
 /// Ready-made commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -87,8 +91,9 @@ impl Preset {
             Self::Jog => 2.4,
             Self::Run => 3.2,
             Self::Circle | Self::Slalom | Self::StopAndGo => 1.1,
-            Self::Backward => 0.7,
-            Self::Sideways | Self::Crouch => 0.5,
+            Self::Backward => BACKWARD_MPS,
+            Self::Sideways => SIDEWAYS_MPS,
+            Self::Crouch => 0.5,
         }
     }
 

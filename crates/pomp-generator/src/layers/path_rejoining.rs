@@ -99,7 +99,7 @@ impl Rejoin {
         } else {
             Vec2::ZERO
         };
-        let led = self.control.plan(Steering { direction, gait }, root);
+        let led = self.control.plan(Steering::toward(direction, gait), root);
         let at = led.at(0.0);
         let met = moving
             && at.position.distance(now.position) < BACK_M

@@ -44,7 +44,7 @@ pub use arm_fit::{arm_turn, softly_limited};
 pub use binding::RigBinding;
 pub use error::RetargetError;
 pub use file_convention::{FileConvention, LengthUnit, UpAxis};
-pub use infer::{ExtraJoints, Finding, Inference, RoleFinding, infer};
+pub use infer::{ExtraJoints, Finding, Inference, RoleFinding, StatedJoints, infer, infer_with};
 pub use mirror::reflected;
 pub use options::{Proportions, RetargetOptions, WristTarget};
 pub use prepare::without_t_pose;

@@ -1,6 +1,8 @@
 use super::SourceFrame;
-use crate::Clip;
+use crate::{Clip, Joint, Recording, Skeleton, SourceMotion};
+use glam::Vec3;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Mean distance of one joint from the source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,6 +39,32 @@ pub struct RetargetReport {
 }
 
 impl RetargetReport {
+    /// The source on its own skeleton where the result is: metres, Y up, scaled by the ratio of leg lengths, on the same
+    /// ground. Beside the result it shows what the mapping changed.
+    ///
+    /// # Errors
+    /// A length of the file that is not finite in metres.
+    pub fn source_beside(&self, source: &SourceMotion) -> Result<Recording, crate::MotionError> {
+        let turn = self.source_frame.up_axis.world_from_file();
+        let metres = self.source_frame.unit.metres() * self.scale;
+        let joints = source.skeleton.joints().iter();
+        let joints = joints.map(|joint| Joint { offset: joint.offset * metres, ..joint.clone() }).collect();
+        let poses: Vec<_> = (0..source.frames())
+            .map(|frame| {
+                let mut pose = source.global_pose(frame);
+                for position in &mut pose.positions {
+                    *position = turn * *position * metres + Vec3::Y * self.ground_offset_m;
+                }
+                for rotation in &mut pose.rotations {
+                    *rotation = (turn * *rotation).normalize();
+                }
+                pose
+            })
+            .collect();
+        let skeleton = Arc::new(Skeleton::new(joints)?);
+        Ok(Recording::of_global_poses(&source.name, skeleton, source.frame_rate_hz, &poses))
+    }
+
     /// Mean of [`JointError::scaled_m`] over the joints, metres.
     pub fn mean_scaled_error_m(&self) -> f32 {
         mean(self.joint_errors.iter().map(|e| e.scaled_m))

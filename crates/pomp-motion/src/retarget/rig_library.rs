@@ -51,6 +51,11 @@ impl RigLibrary {
         Self { rigs }
     }
 
+    /// A library of one map.
+    pub fn only(rig: RigMap) -> Self {
+        Self { rigs: vec![rig] }
+    }
+
     /// Adds a map of one's own, which wins against built-in maps that fit as well.
     ///
     /// # Errors

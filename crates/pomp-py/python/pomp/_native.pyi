@@ -179,7 +179,12 @@ class Generator:
         start: _Gait = "stand",
     ) -> Generator: ...
     def step(
-        self, direction: ArrayLike | None = None, gait: _Gait = "walk", pushes: Iterable[_Push] | None = None
+        self,
+        direction: ArrayLike | None = None,
+        gait: _Gait = "walk",
+        pushes: Iterable[_Push] | None = None,
+        *,
+        facing: ArrayLike | None = None,
     ) -> Step: ...
     def run(
         self,
@@ -254,6 +259,8 @@ class VecGenerator:
         directions: ArrayLike | None = None,
         gaits: _Gait | ArrayLike | None = None,
         pushes: Iterable[tuple[int, _Body, ArrayLike]] | None = None,
+        *,
+        facing: ArrayLike | None = None,
     ) -> VecStep: ...
     def reset(
         self,

@@ -35,6 +35,10 @@ pub enum FromPage {
         /// Name of the gait.
         #[ts(type = "string")]
         gait: Gait,
+        /// Where it faces meanwhile, world x and z; without it, where it goes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(as = "Option<[f32; 2]>", optional)]
+        facing: Option<Vec2>,
     },
     /// Push a body.
     Push(PushRequest),
@@ -138,18 +142,17 @@ impl FromPage {
         super::to_bytes(self)
     }
 
-    /// The message with its numbers checked; a direction is taken in hundredths, at most of length 1 but for their rounding,
+    /// The message with its numbers checked; directions are taken in hundredths, at most of length 1 but for their rounding,
     /// which is what a link can hold.
     fn checked(self) -> Result<Self, String> {
         match &self {
-            Self::Steer { sequence, direction, gait } => {
-                small("direction", &direction.to_array())?;
-                let hundredths = |direction: Vec2| (direction * 100.0).round() / 100.0;
-                // What was read before is longer than 1 by its rounding; to shorten it again would turn it.
-                let is_read = hundredths(*direction) == *direction && direction.length() <= LONGEST_ROUNDED;
-                let direction =
-                    if is_read { *direction } else { hundredths(direction.clamp_length_max(1.0)) };
-                return Ok(Self::Steer { sequence: *sequence, direction, gait: *gait });
+            Self::Steer { sequence, direction, gait, facing } => {
+                return Ok(Self::Steer {
+                    sequence: *sequence,
+                    direction: in_hundredths("direction", *direction)?,
+                    gait: *gait,
+                    facing: facing.map(|facing| in_hundredths("facing", facing)).transpose()?,
+                });
             }
             Self::Push(push) => {
                 small("impulse_ns", &push.impulse_ns.to_array())?;
@@ -182,6 +185,15 @@ impl FromPage {
         }
         Ok(self)
     }
+}
+
+/// A direction in hundredths, at most of length 1 but for their rounding.
+fn in_hundredths(field: &str, direction: Vec2) -> Result<Vec2, String> {
+    small(field, &direction.to_array())?;
+    let hundredths = |direction: Vec2| (direction * 100.0).round() / 100.0;
+    // What was read before is longer than 1 by its rounding; to shorten it again would turn it.
+    let is_read = hundredths(direction) == direction && direction.length() <= LONGEST_ROUNDED;
+    Ok(if is_read { direction } else { hundredths(direction.clamp_length_max(1.0)) })
 }
 
 fn small(field: &str, values: &[f32]) -> Result<(), String> {
@@ -217,18 +229,19 @@ mod tests {
     const BUMP: Bump = Bump { x: 4.0, z: -2.0, radius_m: 1.5, height_m: 0.1 };
 
     fn steer(direction: Vec2) -> FromPage {
-        FromPage::Steer { sequence: 7, direction, gait: Gait::Walk }
+        FromPage::Steer { sequence: 7, direction, gait: Gait::Walk, facing: None }
     }
 
     /// One of each kind.
     fn all() -> Vec<FromPage> {
         let scene = json!({
             "terrain": "flat", "seed": 3, "friction": 0.9, "mass_kg": 75, "assist": 1, "denoising_steps": 4,
-            "events": [{"steer": [3, 0.5, -1, "walk"]}, {"push": [9, 2, [1, 0, 0], [0, 0, 0]]}],
+            "events": [{"steer": [3, 0.5, -1, "walk"]}, {"steer_facing": [4, 0, 1, "walk", [1, 0]]}, {"push": [9, 2, [1, 0, 0], [0, 0, 0]]}],
         });
         let scene = serde_json::from_value(scene).unwrap();
         vec![
             steer(Vec2::new(0.6, 0.8)),
+            FromPage::Steer { sequence: 8, direction: Vec2::X, gait: Gait::Walk, facing: Some(Vec2::Y) },
             FromPage::Push(SHOVE),
             FromPage::Throw(THROW),
             FromPage::Bump(BUMP),
@@ -368,7 +381,7 @@ mod tests {
 
         #[test]
         fn changed_messages_are_refused_or_finite(
-            which in 0usize..14, changes in prop::collection::vec((any::<u16>(), any::<u8>()), 1..4),
+            which in 0usize..15, changes in prop::collection::vec((any::<u16>(), any::<u8>()), 1..4),
         ) {
             let mut bytes = all()[which].to_bytes();
             for (at, byte) in changes {
@@ -376,7 +389,9 @@ mod tests {
                 bytes[at] = byte;
             }
             match FromPage::parse(&bytes) {
-                Ok(FromPage::Steer { direction, .. }) => prop_assert!(direction.length() <= 1.01),
+                Ok(FromPage::Steer { direction, facing, .. }) => {
+                    prop_assert!(direction.length() <= 1.01 && facing.unwrap_or_default().length() <= 1.01);
+                }
                 Ok(FromPage::Push(push)) => prop_assert!(push.impulse_ns.is_finite() && push.point_local.is_finite()),
                 Ok(FromPage::Throw(thrown)) => prop_assert!(thrown.position.is_finite() && thrown.velocity.is_finite()),
                 Ok(FromPage::Bump(bump)) => prop_assert!(bump.x.is_finite() && bump.height_m.is_finite()),
@@ -385,13 +400,19 @@ mod tests {
         }
 
         #[test]
-        fn every_steering_comes_through(x in -1f32..1.0, z in -1f32..1.0, gait in 0usize..8, sequence: u32) {
-            let sent = FromPage::Steer { sequence, direction: Vec2::new(x, z), gait: Gait::ALL[gait] };
+        fn every_steering_comes_through(
+            x in -1f32..1.0, z in -1f32..1.0, gait in 0usize..8, sequence: u32, faces: bool,
+        ) {
+            let facing = faces.then_some(Vec2::new(z, x));
+            let sent = FromPage::Steer { sequence, direction: Vec2::new(x, z), gait: Gait::ALL[gait], facing };
             let read = FromPage::parse(&sent.to_bytes()).unwrap();
-            let FromPage::Steer { sequence: found, direction, gait: asked } = read else { panic!("it is steering") };
-            prop_assert_eq!((found, asked), (sequence, Gait::ALL[gait]));
-            let wanted = Vec2::new(x, z).clamp_length_max(1.0);
-            prop_assert!((direction - wanted).length() < 0.01);
+            let FromPage::Steer { sequence: found, direction, gait: asked, facing: faced } = read else {
+                panic!("it is steering")
+            };
+            prop_assert_eq!((found, asked, faced.is_some()), (sequence, Gait::ALL[gait], faces));
+            let near = |read: Vec2, sent: Vec2| (read - sent.clamp_length_max(1.0)).length() < 0.01;
+            prop_assert!(near(direction, Vec2::new(x, z)));
+            prop_assert!(near(faced.unwrap_or_default(), facing.unwrap_or_default()));
         }
     }
 }

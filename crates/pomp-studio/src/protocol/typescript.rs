@@ -4,6 +4,7 @@ use super::{FLOATS_EXTENSION, FromPage, ToPage};
 use crate::ClipPackage;
 use crate::clip_card::CardAnswer;
 use crate::library::LibraryList;
+use crate::rig_choice::RigChoice;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -41,6 +42,7 @@ fn generated() -> String {
     declarations.visit::<ClipPackage>();
     declarations.visit::<LibraryList>();
     declarations.visit::<CardAnswer>();
+    declarations.visit::<RigChoice>();
     let mut text = format!(
         "// Generated from the Rust types of crates/pomp-studio; do not edit. After a change of those types run\n\
          // `{UPDATE}=1 cargo test --release -p pomp-studio --lib the_types_of_the_page_are_current`.\n\n\

@@ -5,6 +5,7 @@ use super::{Shared, page_socket};
 use crate::clip_card::{CardAnswer, clip_card};
 use crate::open_clip::open_upload;
 use crate::plate_curves::PlateCurves;
+use crate::rig_choice::{Stated, rig_choice};
 use crate::world::{SceneRequest, repeated};
 use crate::{ClipPackage, LibraryEntry, StudioError, open_clip, standalone_html};
 use axum::Router;
@@ -63,6 +64,7 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/library", get(library))
         .route("/library/{number}/card", get(library_card))
         .route("/clip", post(upload))
+        .route("/rig", post(rig))
         .nest("/worlds/{world}", worlds)
         .layer(CompressionLayer::new().compress_when(worth_it))
         .route("/socket", get(page_socket::attend))
@@ -173,6 +175,15 @@ fn packed(package: &ClipPackage) -> Response {
 #[derive(Deserialize)]
 struct UploadQuery {
     name: String,
+    /// Joints that the page states, as JSON: joint of the file, or null, by joint of the project.
+    joints: Option<String>,
+}
+
+impl UploadQuery {
+    fn stated(&self) -> Result<Stated, Refusal> {
+        let bad = |error| Refusal::new(StatusCode::BAD_REQUEST, format!("joints of the upload: {error}"));
+        self.joints.as_deref().map_or(Ok(Stated::new()), |text| serde_json::from_str(text).map_err(bad))
+    }
 }
 
 async fn upload(
@@ -181,13 +192,32 @@ async fn upload(
     request: Request,
 ) -> Answer {
     let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the upload names no file");
-    let Query(UploadQuery { name }) = query.map_err(nameless)?;
+    let Query(query) = query.map_err(nameless)?;
+    let stated = query.stated()?;
     let turn = turn(&shared)?;
-    let body = body_of(&shared, &name, request).await?;
+    let body = body_of(&shared, &query.name, request).await?;
     apart(move || {
         let _turn = turn;
-        let recording = open_upload(&name, &body, &shared.preprocess, &shared.rigs)?;
+        let recording = open_upload(&query.name, &body, &stated, &shared.preprocess, &shared.rigs)?;
         Ok(packed(&ClipPackage::of(&recording)?))
+    })
+    .await
+}
+
+/// Which joint of a motion file is which.
+async fn rig(
+    State(shared): State<Arc<Shared>>,
+    query: Result<Query<UploadQuery>, QueryRejection>,
+    request: Request,
+) -> Answer {
+    let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the upload names no file");
+    let Query(query) = query.map_err(nameless)?;
+    let stated = query.stated()?;
+    let turn = turn(&shared)?;
+    let body = body_of(&shared, &query.name, request).await?;
+    apart(move || {
+        let _turn = turn;
+        Ok(json(&rig_choice(&query.name, &body, &stated, &shared.rigs)?))
     })
     .await
 }
@@ -388,7 +418,7 @@ fn written(recording: &Recording, file: &str) -> Result<Vec<u8>, StudioError> {
     match file {
         "motion.bvh" => Ok(bvh_text(&recording.to_clip()?, &BvhWriteOptions::default())?.into_bytes()),
         "motion.glb" => Ok(glb_bytes(&recording.to_clip()?)?),
-        "rollout.html" => standalone_html(recording),
+        "rollout.html" => standalone_html(recording, None),
         _ => {
             let system = |action| move |source| StudioError::System { action, source };
             let folder = tempfile::tempdir().map_err(system("making room for the recording"))?;

@@ -221,9 +221,9 @@ impl Clock<'_> {
     fn obey(&mut self, message: FromPage) -> Result<(), StudioError> {
         match message {
             // The next frame shows what these do.
-            FromPage::Steer { sequence, direction, gait } => {
+            FromPage::Steer { sequence, direction, gait, facing } => {
                 self.sequence = sequence;
-                return self.world.steer(Steering { direction, gait });
+                return self.world.steer(Steering { direction, gait, facing });
             }
             FromPage::Push(push) => return self.world.push(push),
             FromPage::Throw(throw) => return self.world.throw(throw),

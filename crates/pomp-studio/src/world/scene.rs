@@ -60,6 +60,8 @@ pub struct SceneRequest {
 pub enum Event {
     /// Frame, direction (world x and z), gait.
     Steer(u32, f32, f32, #[ts(type = "string")] Gait),
+    /// As `Steer`, and where it faces meanwhile (world x and z).
+    SteerFacing(u32, f32, f32, #[ts(type = "string")] Gait, [f32; 2]),
     /// Frame, body, impulse (N·s, world), point (body's frame, metres).
     Push(u32, usize, [f32; 3], [f32; 3]),
     /// Frame, share of the root assist.
@@ -77,6 +79,7 @@ impl Event {
     pub fn frame(&self) -> u32 {
         match self {
             Self::Steer(frame, ..)
+            | Self::SteerFacing(frame, ..)
             | Self::Push(frame, ..)
             | Self::Assist(frame, ..)
             | Self::Denoise(frame, ..)
@@ -86,7 +89,22 @@ impl Event {
     }
 
     pub(super) fn steer(frame: u32, steering: Steering) -> Self {
-        Self::Steer(frame, steering.direction.x, steering.direction.y, steering.gait)
+        let Steering { direction: Vec2 { x, y: z }, gait, facing } = steering;
+        match facing {
+            None => Self::Steer(frame, x, z, gait),
+            Some(facing) => Self::SteerFacing(frame, x, z, gait, facing.to_array()),
+        }
+    }
+
+    /// The steering that begins with it; none of another event.
+    pub(super) fn steering(&self) -> Option<Steering> {
+        match *self {
+            Self::Steer(_, x, z, gait) => Some(Steering::toward(Vec2::new(x, z), gait)),
+            Self::SteerFacing(_, x, z, gait, facing) => {
+                Some(Steering { facing: Some(facing.into()), ..Steering::toward(Vec2::new(x, z), gait) })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -134,10 +152,10 @@ impl SceneRequest {
             }
             last = event.frame();
             match *event {
-                Event::Steer(_, x, z, gait) => {
-                    let length = Vec2::new(x, z).length();
-                    in_range("length of a direction", length, 0.0, 1.02)?;
-                    check_gait(gait, model)?;
+                Event::Steer(_, x, z, gait) => check_steering(Vec2::new(x, z), gait, model)?,
+                Event::SteerFacing(_, x, z, gait, facing) => {
+                    check_steering(Vec2::new(x, z), gait, model)?;
+                    check_direction(facing.into())?;
                 }
                 Event::Push(_, body, impulse, point) => {
                     if body >= model.description.body_names.len() {
@@ -224,6 +242,15 @@ fn share_seen(model: &Model, gait: Gait) -> f32 {
     let keys = weights.chunks_exact(Gait::COUNT);
     let count = keys.len().max(1) as f32;
     keys.map(|weights| weights[gait.index()]).sum::<f32>() / count
+}
+
+fn check_steering(direction: Vec2, gait: Gait, model: &Model) -> Result<(), StudioError> {
+    check_direction(direction)?;
+    check_gait(gait, model)
+}
+
+fn check_direction(direction: Vec2) -> Result<(), StudioError> {
+    in_range("length of a direction", direction.length(), 0.0, 1.02)
 }
 
 pub(super) fn check_gait(gait: Gait, model: &Model) -> Result<(), StudioError> {

@@ -217,7 +217,8 @@ impl World {
     /// A gait that the model does not have.
     pub fn steer(&mut self, steering: Steering) -> Result<(), StudioError> {
         check_gait(steering.gait, &self.model)?;
-        if steering.direction != Vec2::ZERO || matches!(steering.gait, Gait::Crouch | Gait::Jump) {
+        let turns = steering.facing.is_some();
+        if steering.direction != Vec2::ZERO || turns || matches!(steering.gait, Gait::Crouch | Gait::Jump) {
             self.replay.clear();
         }
         self.asked = steering;
@@ -351,9 +352,7 @@ impl World {
             }
             // What the hand asks for stays as the link left it.
             for event in &events {
-                if let Event::Steer(_, x, z, gait) = *event {
-                    self.asked = Steering { direction: Vec2::new(x, z), gait };
-                }
+                self.asked = event.steering().unwrap_or(self.asked);
             }
         } else if self.asked != self.now.steering {
             events.push(Event::steer(frame, self.asked));
@@ -377,8 +376,8 @@ impl World {
 
     fn apply(&mut self, event: Event) -> Result<(), StudioError> {
         match event {
-            Event::Steer(_, x, z, gait) => {
-                self.now.steering = Steering { direction: Vec2::new(x, z), gait };
+            Event::Steer(..) | Event::SteerFacing(..) => {
+                self.now.steering = event.steering().unwrap_or(self.now.steering);
             }
             Event::Push(frame, body, impulse, point) => {
                 let (impulse_ns, point_local) = (Vec3::from(impulse), Vec3::from(point));

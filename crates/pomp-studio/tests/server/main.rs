@@ -6,6 +6,7 @@ mod client;
 mod http;
 mod sockets;
 
+use Value;
 use client::{PATIENCE, Page, get, post, read, refused};
 use glam::{Vec2, Vec3};
 use pomp_generator::GeneratorConfig;
@@ -18,7 +19,6 @@ use pomp_studio::world::{Bump, SceneRequest};
 use pomp_studio::{Library, NamedModel, Started, Studio, StudioConfig, serve_until};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc;
@@ -134,7 +134,7 @@ fn a_page_gets_its_world_and_steers_it_and_takes_the_motion_away() {
     let ground = &page.next_of("terrain")["terrain"];
     let cells = ground["rows"].as_u64().unwrap() * ground["columns"].as_u64().unwrap();
     assert_eq!(ground["heights"].as_array().unwrap().len() as u64, cells);
-    assert!(page.tell(&FromPage::Steer { sequence: 9, direction: Vec2::Y, gait: Gait::Walk }));
+    assert!(page.tell(&FromPage::Steer { sequence: 9, direction: Vec2::Y, gait: Gait::Walk, facing: None }));
     let pelvis_z = |frame: &Value| frame["positions"][2].as_f64().unwrap();
     let first = page.next_of("frame");
     let last = loop {
@@ -273,6 +273,63 @@ fn rejects_uploads_that_are_broken_too_large_or_nameless_with_a_reason() {
     let large = post(address, "/clip?name=a.npz", &vec![0; (1 << 20) + 1]);
     assert_eq!(large.status, 413);
     assert!(large.text().contains("1 MB"), "{}", large.text());
+}
+
+/// A walk whose joints have names that say nothing.
+fn nameless_walk() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/clips/01_walk.bvh");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut number = 0;
+    let lines = text.lines().map(|line| match line.trim_start().split_once(' ') {
+        Some((kind @ ("ROOT" | "JOINT"), _)) => {
+            number += 1;
+            format!("{kind} q{number}")
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n").into_bytes()
+}
+
+#[test]
+fn the_joints_of_an_upload_are_told_and_can_be_stated() {
+    let Started { address, .. } = started(StudioConfig::default());
+    let walk = nameless_walk();
+    let told = |query: &str| -> Value {
+        let answer = post(address, &format!("/rig?name=walk.bvh{query}"), &walk);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        serde_json::from_str(&answer.text()).unwrap()
+    };
+    let joint_of = |choice: &Value, role: &str| {
+        let roles = choice["roles"].as_array().unwrap().iter();
+        roles.filter(|found| found["name"] == role).map(|found| found["joint"].clone()).next().unwrap()
+    };
+    let found = told("");
+    assert_eq!((found["rig"].as_str(), found["refusal"].as_str()), (Some("inferred"), Some("")));
+    let places: Vec<f64> =
+        found["joints"].as_array().unwrap().iter().map(|joint| joint["place"][1].as_f64().unwrap()).collect();
+    let height =
+        places.iter().fold(f64::MIN, |a, b| a.max(*b)) - places.iter().fold(f64::MAX, |a, b| a.min(*b));
+    assert!((height - 1.0).abs() < 1e-3, "the body is as tall as 1: {height}");
+    let (hand, toe) = (joint_of(&found, "LeftHand"), joint_of(&found, "LeftToe"));
+    assert!(hand.is_string() && toe.is_string() && hand != toe);
+
+    let stated = "&joints=%7B%22LeftHand%22:null,%22LeftToe%22:null%7D";
+    let corrected = told(stated);
+    assert!(joint_of(&corrected, "LeftHand").is_null() && joint_of(&corrected, "LeftToe").is_null());
+    assert_eq!(joint_of(&corrected, "RightHand"), joint_of(&found, "RightHand"));
+    assert!(!corrected["toml"].as_str().unwrap().contains("LeftHand ="));
+    assert_eq!(post(address, &format!("/clip?name=walk.bvh{stated}"), &walk).status, 200);
+
+    // What no body has is shown, so that its joints can be stated, and what is stated must be there.
+    let chain = b"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Yrotation Xrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n\
+                  MOTION\nFrames: 2\nFrame Time: 0.02\n0 0 0\n0 0 0\n";
+    let refused: Value = serde_json::from_str(&post(address, "/rig?name=chain.bvh", chain).text()).unwrap();
+    assert!(refused["refusal"].as_str().unwrap().contains("legs"), "{refused}");
+    assert_eq!(refused["joints"].as_array().unwrap().len(), 1);
+    let unknown = post(address, "/rig?name=walk.bvh&joints=%7B%22Tail%22:%22q1%22%7D", &walk);
+    assert!(unknown.status == 422 && unknown.text().contains("Tail"), "{}", unknown.text());
+    assert_eq!(post(address, "/rig?name=walk.bvh&joints=7", &walk).status, 400);
+    assert_eq!(post(address, "/rig?name=a.npz", b"PK").status, 422);
 }
 
 #[test]

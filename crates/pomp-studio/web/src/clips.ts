@@ -1,5 +1,6 @@
 // Clips, recordings and rollouts: opened, played, and laid side by side.
 import { Clip } from "./clip";
+import { hasJoints, Joints, type Upload, uploadAddress } from "./joints";
 import { Library } from "./library";
 import type { Palette } from "./palette";
 import type { Plots } from "./panels/plots";
@@ -24,6 +25,11 @@ export class Clips {
   private playing = false;
   private drawn = -1;
   private palette: Palette | undefined;
+  /** Files that clips were read from, whose joints can be mapped otherwise. */
+  private readonly sources = new WeakMap<Clip, Upload>();
+  /** The clip whose joints are looked at. */
+  private corrected: Clip | undefined;
+  private readonly joints = new Joints((upload) => void this.send(upload, this.corrected));
   private readonly library = new Library((entry) => void this.load(entry.name, fetch(`/library/${entry.number}`)));
   active = false;
 
@@ -76,11 +82,26 @@ export class Clips {
   /** Has the server read files, one after the other. */
   private async read(files: File[]): Promise<void> {
     for (const file of files) {
-      await this.load(file.name, fetch(`/clip?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file }));
+      const upload = { file, stated: {} };
+      if ((await this.send(upload)) || !hasJoints(file)) continue;
+      // Joints that were not found can be stated. A file that cannot be read at all has been complained of.
+      this.corrected = undefined;
+      await this.joints.open(upload, () => {});
     }
   }
 
-  private async load(name: string, request: Promise<Response>): Promise<void> {
+  /** Has the server read a file, and shows it in place of a clip or beside the others; whether it could be read. */
+  private async send(upload: Upload, instead?: Clip): Promise<boolean> {
+    const request = fetch(uploadAddress("clip", upload), { method: "POST", body: upload.file });
+    const clip = await this.load(upload.file.name, request, instead);
+    if (clip && hasJoints(upload.file)) {
+      this.sources.set(clip, upload);
+      this.cards();
+    }
+    return clip !== undefined;
+  }
+
+  private async load(name: string, request: Promise<Response>, instead?: Clip): Promise<Clip | undefined> {
     element("clip-time").textContent = `Reading ${name} …`;
     try {
       const answer = await request;
@@ -88,13 +109,27 @@ export class Clips {
         throw new Error(
           answer.status === 413 ? `${name} is larger than the server takes; raise max_upload_mb.` : await answer.text(),
         );
-      this.add(new Clip(await answer.arrayBuffer()));
+      const clip = new Clip(await answer.arrayBuffer());
+      if (instead && instead === this.b) this.compare([this.a!, clip]);
+      else if (instead && instead === this.a) this.replaceFirst(clip);
+      else this.add(clip);
+      return clip;
     } catch (error) {
       element("clip-time").textContent = "";
       sayError(
         error instanceof TypeError ? new Error(`${name} could not be sent: the studio does not answer.`) : error,
       );
+      return undefined;
     }
+  }
+
+  private replaceFirst(clip: Clip): void {
+    if (this.b) {
+      this.compare([clip, this.b]);
+      return;
+    }
+    this.a = undefined;
+    this.add(clip);
   }
 
   /** Shows a clip, beside the first one if there is one already. */
@@ -196,6 +231,17 @@ export class Clips {
         close();
         this.show();
       };
+      const upload = this.sources.get(clip);
+      if (upload) {
+        const joints = document.createElement("button");
+        joints.textContent = "Joints …";
+        joints.title = "Which joint of the file is which";
+        joints.onclick = () => {
+          this.corrected = clip;
+          void this.joints.open(upload);
+        };
+        box.append(joints);
+      }
       box.append(button);
       return box;
     };
@@ -281,9 +327,14 @@ export class Clips {
   }
 }
 
-/** The clip inside this page, if it is one that stands alone. */
-export async function embeddedClip(): Promise<Clip | undefined> {
-  const text = element("pomp-clip").textContent?.trim();
+/** The clips inside this page, if it is one that stands alone: one, or two side by side. */
+export async function embeddedClips(): Promise<Clip[]> {
+  const clips = await Promise.all(["pomp-clip", "pomp-clip-beside"].map(embeddedClip));
+  return clips.filter((clip) => clip !== undefined);
+}
+
+async function embeddedClip(place: string): Promise<Clip | undefined> {
+  const text = element(place).textContent?.trim();
   if (!text) return undefined;
   const zipped = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));

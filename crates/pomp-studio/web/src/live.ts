@@ -4,6 +4,7 @@ import { Connection } from "./connection";
 import { Brush } from "./input/brush";
 import { Pointer } from "./input/pointer";
 import { Steering } from "./input/steering";
+import type { Wish } from "./input/wish";
 import { between } from "./interpolate";
 import { sceneOfAddress } from "./link";
 import type { Plots } from "./panels/plots";
@@ -259,8 +260,8 @@ export class Live {
       stage.orbit(this.steering.look[0] * seconds * 400, this.steering.look[1] * seconds * 300);
       this.turnedAt = performance.now();
     }
-    this.turnAfter(wish.ahead, seconds);
-    this.steer(wish.right, wish.ahead, wish.gait);
+    if (!wish.faces) this.turnAfter(wish.ahead, seconds);
+    this.steer(wish);
     const frame = this.shownFrame();
     if (frame) {
       this.view.show(frame, this.shown, this.fresh);
@@ -292,17 +293,18 @@ export class Live {
     this.view.stage.yaw += Math.sin(error) * VIEW_TURNS * seconds;
   }
 
-  private steer(right: number, ahead: number, gait: string): void {
+  private steer({ right, ahead, gait, faces }: Wish): void {
     if (!this.scene) return;
     const [x, z] = inWorld(right, ahead, this.view.stage.yaw);
-    const wish = `${x.toFixed(2)} ${z.toFixed(2)} ${gait}`;
-    const still = right === 0 && ahead === 0 && gait !== "crouch" && gait !== "jump";
+    const facing = faces ? inWorld(0, 1, this.view.stage.yaw) : undefined;
+    const wish = [x, z, ...(facing ?? [])].map((value) => value.toFixed(2)).join(" ") + gait;
+    const still = right === 0 && ahead === 0 && !faces && gait !== "crouch" && gait !== "jump";
     if (wish === this.sent || (this.sent === "" && still)) return;
     this.sent = wish;
     this.sequence++;
     // While the clock stands no frame answers, and the wait says nothing.
     if (!this.state?.paused) this.sentAt.set(this.sequence, performance.now());
-    this.connection.send({ do: "steer", sequence: this.sequence, direction: [x, z], gait });
+    this.connection.send({ do: "steer", sequence: this.sequence, direction: [x, z], gait, ...(facing && { facing }) });
     if (right !== 0 || ahead !== 0) element("hint").classList.add("gone");
   }
 

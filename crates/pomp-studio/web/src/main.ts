@@ -1,6 +1,6 @@
 // The page: puts view, plots and world together.
 import "./style.css";
-import { Clips, embeddedClip } from "./clips";
+import { Clips, embeddedClips } from "./clips";
 import { Live } from "./live";
 import { dark, light, type Palette } from "./palette";
 import { Plots } from "./panels/plots";
@@ -12,6 +12,7 @@ import { WorldView } from "./view/world_view";
 
 const KEYS: [string, string][] = [
   ["W A S D, arrows", "walk; a gamepad's left stick does the same"],
+  ["F held", "face ahead in the view, and go aside or backward; turn on the spot"],
   ["Shift", "jog"],
   ["C, Space", "crouch, jump, where the model has learnt them"],
   ["drag on the body", "aim a push; let go to push, Escape to leave it"],
@@ -89,12 +90,13 @@ function start(): void {
     requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
-  void embeddedClip()
-    .then((clip) => {
-      if (clip) {
+  void embeddedClips()
+    .then((inside) => {
+      const [first] = inside;
+      if (first) {
         document.body.classList.add("alone");
-        document.title = `${clip.about.name} · POMP`;
-        clips.add(clip);
+        document.title = `${first.about.name} · POMP`;
+        for (const clip of inside) clips.add(clip);
         return;
       }
       live.open();

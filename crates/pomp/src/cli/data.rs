@@ -27,6 +27,9 @@ pub struct InspectArguments {
     /// Print JSON: `files`, one object per file or folder, each with its `kind`.
     #[arg(long)]
     pub json: bool,
+    /// Write a page that plays the motion file beside what it becomes on the project skeleton, in any browser, offline.
+    #[arg(long, value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `pomp preprocess`.

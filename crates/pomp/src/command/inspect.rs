@@ -3,12 +3,12 @@ use crate::command::inspect_source::Source;
 use crate::command::{inspect_dataset, rig, terrain};
 use crate::progress::{self, Progress};
 use crate::{config_file, errors, json, motion_file};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use pomp_dataset::Census;
-use pomp_formats::FormatError;
+use pomp_formats::{FormatError, write_atomically};
 use pomp_motion::retarget::{Inference, RetargetReport, RigLibrary};
 use pomp_motion::{Gait, Recording};
-use pomp_preprocess::{LoadedClip, PreprocessConfig, labelled, load_clip};
+use pomp_preprocess::{LoadedClip, PreprocessConfig, labelled, load_clip, load_with_source};
 use pomp_terrain::HeightMap;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,6 +37,12 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
     let config =
         config_file::over_defaults::<PreprocessConfig>(reading.config.as_deref(), &reading.set)?.checked()?;
     let rigs = motion_file::rigs(&reading.rig)?;
+    if let Some(html) = &arguments.html {
+        let [clip] = &arguments.clips[..] else {
+            bail!("--html shows one motion file, and {} are given", arguments.clips.len());
+        };
+        write_beside(clip, html, &config, &rigs)?;
+    }
     let mut list = Vec::new();
     let (mut done, mut failed) = (0, 0);
     let progress =
@@ -65,6 +71,27 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
         json::print("inspect", &json!({ "files": list }))?;
     }
     Ok(errors::code_of(done, failed))
+}
+
+/// Writes a page with the motion of a file, on its own skeleton, beside what it becomes on the project skeleton.
+fn write_beside(path: &Path, html: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<()> {
+    if path.is_dir() || path.extension().is_some_and(|kind| kind == "npz" || kind == "png") {
+        bail!(
+            "{}: --html shows a motion file (.bvh, .glb) beside its mapping; `pomp render` shows a recording",
+            path.display()
+        );
+    }
+    let (loaded, source) = load_with_source(path, config, rigs)?;
+    let named = |mut recording: Recording, side: &str| {
+        recording.name = format!("{}, {side}", loaded.clip.name);
+        recording
+    };
+    let result = named(labelled(&loaded.clip, config)?, "project skeleton");
+    let source = named(loaded.report.source_beside(&source)?, "as in the file");
+    let page = pomp_studio::standalone_html(&result, Some(&source))?;
+    write_atomically(html, |file| file.write_all(&page))?;
+    tracing::info!("wrote {}", html.display());
+    Ok(())
 }
 
 fn inspect(path: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<Found> {

@@ -2,9 +2,9 @@
 
 use crate::cli::RigInferArguments;
 use crate::json;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use pomp_formats::write_atomically;
-use pomp_motion::retarget::{Finding, Inference, RigMap, infer};
+use pomp_motion::retarget::{Finding, Inference, RigMap, StatedJoints, infer_with};
 use pomp_motion::{JointIndex, Skeleton};
 use serde_json::json;
 use std::process::ExitCode;
@@ -15,7 +15,9 @@ const LISTED: usize = 8;
 pub fn infer_rig(arguments: &RigInferArguments) -> Result<ExitCode> {
     let path = &arguments.clip;
     let (motion, warnings) = pomp_preprocess::read_motion(path)?;
-    let inference = infer(&motion).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let names = arguments.joints.iter().map(|(role, joint)| (role.as_str(), joint.as_deref()));
+    let stated = StatedJoints::by_names(&motion.skeleton, names).context("--joint")?;
+    let inference = infer_with(&motion, &stated).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     if let Some(out) = &arguments.out {
         let name =
             out.file_stem().map_or_else(|| "my_rig".to_owned(), |stem| stem.to_string_lossy().into_owned());

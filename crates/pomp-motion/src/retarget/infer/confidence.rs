@@ -1,9 +1,9 @@
 //! How sure an inference is, joint by joint, and why.
 
-use super::RoleFinding;
 use super::anatomy::{Anatomy, name_agrees};
 use super::names::Meaning;
 use super::sample::Sample;
+use super::{RoleFinding, StatedJoints};
 use crate::{JointIndex, Skeleton, humanoid};
 
 /// Confidence in the joints and in the whole.
@@ -33,7 +33,12 @@ pub(super) fn of_sides(anatomy: &Anatomy) -> f32 {
     if anatomy.legs_by_name { 0.9 + 0.09 * clear } else { 0.5 + 0.47 * clear }
 }
 
-pub(super) fn of(anatomy: &Anatomy, sample: &Sample<'_>, meanings: &[Meaning]) -> Confidence {
+pub(super) fn of(
+    anatomy: &Anatomy,
+    sample: &Sample<'_>,
+    stated: &StatedJoints,
+    meanings: &[Meaning],
+) -> Confidence {
     let plan = &anatomy.plan;
     let margin = 0.6 + 0.4 * (plan.margin / CLEAR_MARGIN).clamp(0.0, 1.0);
     let structure = |fit: f32| (0.35 + 0.65 * fit.sqrt()) * margin;
@@ -51,6 +56,15 @@ pub(super) fn of(anatomy: &Anatomy, sample: &Sample<'_>, meanings: &[Meaning]) -
             9..=13 => (trunk, "between the limbs"),
             _ => (arms, if anatomy.arms_by_name { "name" } else { "limb beside the neck" }),
         };
+        if stated.is_stated(role) {
+            roles.push(RoleFinding {
+                role: project.joints()[role.0].name.clone(),
+                joint: sample.name(joint).to_owned(),
+                confidence: 1.0,
+                reason: "stated".to_owned(),
+            });
+            continue;
+        }
         let agrees = name_agrees(&meanings[joint], role);
         let confidence = match agrees {
             Some(true) => base + 0.6 * (1.0 - base),

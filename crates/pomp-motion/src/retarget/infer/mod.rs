@@ -25,11 +25,13 @@ mod not_human;
 mod plan;
 mod sample;
 mod sides;
+mod stated;
 mod t_pose;
 mod trunk;
 mod world;
 
 pub use extras::ExtraJoints;
+pub use stated::StatedJoints;
 pub(super) use t_pose::frames_of_motion;
 
 use super::calibration::rest_kind;
@@ -115,18 +117,32 @@ pub struct Inference {
 /// # Errors
 /// [`RetargetError::NotHuman`] with the reason, and what [`SourceMotion::validate`] refuses.
 pub fn infer(source: &SourceMotion) -> Result<Inference, RetargetError> {
+    infer_with(source, &StatedJoints::default())
+}
+
+/// As [`infer`], where some joints are known already: the others are found to them.
+///
+/// # Errors
+/// As [`infer`]. What is stated is no reason for a refusal.
+pub fn infer_with(source: &SourceMotion, stated: &StatedJoints) -> Result<Inference, RetargetError> {
     source.validate()?;
     let names: Vec<&str> = source.skeleton.joints().iter().map(|joint| joint.name.as_str()).collect();
-    let meanings = names::meanings(&names);
+    let known = Known { meanings: stated.meanings(names::meanings(&names)), stated };
     let whole = Sample::of(source, 0..source.frames());
-    let first = found(&whole, &meanings)?;
+    let first = found(&whole, &known)?;
     let joints = first.roles.map(|joint| joint.map(JointIndex));
     let motion = frames_of_motion(source, &joints);
     let mirrored = first.sides_contradict;
     let left_out_frames = source.frames() - motion.len();
     let seen = if mirrored { Cow::Owned(reflected(source)) } else { Cow::Borrowed(source) };
     let sample = Sample::of(&seen, motion);
-    Ok(Inference { left_out_frames, ..told(&sample, &meanings, mirrored)? })
+    Ok(Inference { left_out_frames, ..told(&sample, &known, mirrored)? })
+}
+
+/// What is known of the joints before their structure is looked at.
+struct Known<'a> {
+    meanings: Vec<names::Meaning>,
+    stated: &'a StatedJoints,
 }
 
 /// Whether a motion whose joints are known by name shows the mirror image of a body: toes and knees of what is named its
@@ -137,23 +153,20 @@ pub(super) fn is_mirrored(source: &SourceMotion, joints: &MatchReport) -> bool {
     anatomy::known_sides(&sample, &roles).is_some_and(|vote| vote < CLEARLY_MIRRORED)
 }
 
-fn found(sample: &Sample<'_>, meanings: &[names::Meaning]) -> Result<Anatomy, RetargetError> {
-    anatomy(sample, meanings).map_err(|reason| RetargetError::NotHuman {
+fn found(sample: &Sample<'_>, known: &Known<'_>) -> Result<Anatomy, RetargetError> {
+    let found = anatomy(sample, &known.meanings).map_err(|reason| RetargetError::NotHuman {
         clip: sample.source.name.clone(),
         joints: sample.joints,
         reason,
         closest: Vec::new(),
-    })
+    })?;
+    Ok(Anatomy { roles: known.stated.roles(found.roles), ..found })
 }
 
 /// Everything about the motion of a sample, which is already reflected where the file is mirrored.
-fn told(
-    sample: &Sample<'_>,
-    meanings: &[names::Meaning],
-    mirrored: bool,
-) -> Result<Inference, RetargetError> {
-    let source = sample.source;
-    let anatomy = found(sample, meanings)?;
+fn told(sample: &Sample<'_>, known: &Known<'_>, mirrored: bool) -> Result<Inference, RetargetError> {
+    let (source, meanings) = (sample.source, &known.meanings[..]);
+    let anatomy = found(sample, known)?;
     let joints = anatomy.roles.map(|joint| joint.map(JointIndex));
     let report = match_report(sample, &joints);
     let trunk = [humanoid::SPINE, humanoid::SPINE1, humanoid::SPINE2, humanoid::NECK, humanoid::HEAD];
@@ -178,7 +191,7 @@ fn told(
         }
     };
     let lost = lost_bone::lost_bone(sample, &anatomy);
-    let confidence = confidence::of(&anatomy, sample, meanings);
+    let confidence = confidence::of(&anatomy, sample, known.stated, meanings);
     if confidence.least < LEAST_CONFIDENCE {
         let reason = format!("{} (confidence {:.2})", confidence.doubt, confidence.least);
         return Err(RetargetError::NotHuman {

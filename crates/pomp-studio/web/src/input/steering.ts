@@ -5,7 +5,7 @@ import { steers, WAYS, type Wish, wishOf } from "./wish";
 export class Steering {
   private readonly held = new Set<string>();
   private touch: [number, number] = [0, 0];
-  /** Gaits that the buttons of a touch screen ask for. */
+  /** What the buttons of a touch screen ask for: gaits, and to face ahead. */
   private readonly touched = new Set<string>();
   /** Gaits that the model has. */
   gaits: string[] = ["walk"];
@@ -56,13 +56,14 @@ export class Steering {
       if (stick.hasPointerCapture(event.pointerId)) place(event);
     });
     for (const end of ["pointerup", "pointercancel"] as const) stick.addEventListener(end, () => place(undefined));
-    const set = (gait: string, on: boolean): void => {
-      if (on) this.touched.add(gait);
-      else this.touched.delete(gait);
-      element(`touch-${gait}`).setAttribute("aria-pressed", String(on));
+    const set = (what: string, on: boolean): void => {
+      if (on) this.touched.add(what);
+      else this.touched.delete(what);
+      element(`touch-${what}`).setAttribute("aria-pressed", String(on));
     };
-    // Jog and crouch stay until they are pressed again; a jump lasts as long as the finger.
-    for (const gait of ["jog", "crouch"]) element(`touch-${gait}`).onclick = () => set(gait, !this.touched.has(gait));
+    // The others stay until they are pressed again; a jump lasts as long as the finger.
+    for (const what of ["jog", "crouch", "face"])
+      element(`touch-${what}`).onclick = () => set(what, !this.touched.has(what));
     const jump = element("touch-jump");
     jump.addEventListener("pointerdown", (event) => {
       jump.setPointerCapture(event.pointerId);

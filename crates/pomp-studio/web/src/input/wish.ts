@@ -7,6 +7,8 @@ export interface Wish {
   gait: string;
   /** Turns of the view by a gamepad's right stick, per second. */
   look: [number, number];
+  /** It faces ahead in the view wherever it goes. */
+  faces: boolean;
   /** The gait that is asked for and that the model does not have; empty where there is none. */
   lacking: string;
 }
@@ -14,7 +16,7 @@ export interface Wish {
 export interface Hands {
   /** Codes of the keys that are down. */
   keys: ReadonlySet<string>;
-  /** The touch stick, to the right and ahead, and the gaits that the touch buttons ask for. */
+  /** The touch stick, to the right and ahead, and what the touch buttons ask for: gaits, and to face ahead. */
   stick: [number, number];
   buttons: ReadonlySet<string>;
   pads: readonly (Pad | null)[];
@@ -45,9 +47,12 @@ const GAITS = [
   { gait: "jog", keys: ["ShiftLeft", "ShiftRight"], pad: [5, 7] },
 ];
 
+/** The key, the touch button and the gamepad buttons with which it faces ahead in the view. */
+const FACE = { key: "KeyF", button: "face", pad: [4, 6] };
+
 /** Whether a key steers. */
 export function steers(code: string): boolean {
-  return Object.hasOwn(WAYS, code) || GAITS.some(({ keys }) => keys.includes(code));
+  return Object.hasOwn(WAYS, code) || code === FACE.key || GAITS.some(({ keys }) => keys.includes(code));
 }
 
 /** What the hands ask of a model that has these gaits. */
@@ -66,18 +71,18 @@ export function wishOf(hands: Hands, gaits: readonly string[]): Wish {
   }
   const length = Math.hypot(right, ahead);
   const scale = length < DEAD_WISH ? 0 : 1 / Math.max(length, 1);
-  const asked = GAITS.filter(
-    ({ gait, keys, pad }) =>
-      hands.buttons.has(gait) ||
-      keys.some((key) => hands.keys.has(key)) ||
-      pads.some((one) => pad.some((i) => one.buttons[i]?.pressed)),
-  ).map(({ gait }) => gait);
+  const holds = (button: string, keys: readonly string[], pad: readonly number[]): boolean =>
+    hands.buttons.has(button) ||
+    keys.some((key) => hands.keys.has(key)) ||
+    pads.some((one) => pad.some((i) => one.buttons[i]?.pressed));
+  const asked = GAITS.filter(({ gait, keys, pad }) => holds(gait, keys, pad)).map(({ gait }) => gait);
   const known = asked.find((gait) => gaits.includes(gait));
   return {
     right: right * scale,
     ahead: ahead * scale,
     gait: known ?? (gaits.includes("walk") ? "walk" : gaits[0]!),
     look,
+    faces: holds(FACE.button, [FACE.key], FACE.pad),
     lacking: asked.find((gait) => !gaits.includes(gait)) ?? "",
   };
 }

@@ -86,7 +86,9 @@ test("files that are dropped on the page play side by side, a GLB too", async ({
 test("a chosen clip plays, and a broken one is refused on the page", async ({ world, complaints }) => {
   const broken = join(tmpdir(), "broken.bvh");
   writeFileSync(broken, "HIERARCHY\nROOT Hips\n{ nonsense");
+  const joints = world.waitForResponse((answer) => answer.url().includes("/rig?"));
   await world.setInputFiles("#file", broken);
+  await joints;
   await expect(world.locator(".notice.error")).toContainText("broken.bvh");
   await world.click(".notice.error button");
   // The browser itself notes the refused request.
@@ -94,6 +96,39 @@ test("a chosen clip plays, and a broken one is refused on the page", async ({ wo
   await frames(world, 30);
   const motion = await take(world, '[data-take="motion.bvh"]', "chosen.bvh");
   await world.setInputFiles("#file", motion);
+  await expect(world.locator(".clip")).toHaveCount(1);
+  await until(world, "playback", ({ frame }) => frame > 10);
+});
+
+test("names are dragged onto the joints of a file that has none", async ({ world }) => {
+  const text = readFileSync(join(repository, "data/clips/01_walk.bvh")).toString();
+  let number = 0;
+  const nameless = join(out, "nameless.bvh");
+  writeFileSync(
+    nameless,
+    text.replace(/\b(ROOT|JOINT) \S+/g, (_, kind) => `${kind} q${++number}`),
+  );
+  await world.setInputFiles("#file", nameless);
+  await expect(world.locator(".clip")).toHaveCount(1);
+  await world.click(".clip button:has-text('Joints')");
+  const choose = (role: string): import("@playwright/test").Locator =>
+    world.locator(`#joints-roles [aria-label="${role}"]`);
+  await expect(world.locator("#joints-roles li")).toHaveCount(22);
+  const toe = await choose("LeftToe").inputValue();
+  const hand = await choose("LeftHand").inputValue();
+  expect(toe && hand && toe !== hand).toBeTruthy();
+  await picture(world, "joints");
+  await world
+    .locator("#joints-roles b", { hasText: /^LeftToe$/ })
+    .dragTo(world.locator(`circle[data-joint="${hand}"]`));
+  await expect(choose("LeftToe")).toHaveValue(hand);
+  await expect(choose("LeftHand")).toHaveValue("");
+  await choose("LeftToe").selectOption(toe);
+  await expect(choose("LeftToe")).toHaveValue(toe);
+  const map = readFileSync(await take(world, "#joints-save", "rig.toml")).toString();
+  expect(map).toContain(`LeftToe = "${toe}"`);
+  expect(map).not.toContain("LeftHand =");
+  await world.click("#joints-show");
   await expect(world.locator(".clip")).toHaveCount(1);
   await until(world, "playback", ({ frame }) => frame > 10);
 });

@@ -19,7 +19,7 @@ const pad = (axes: number[], pressed: number[] = [], more: Partial<Pad> = {}): P
 
 describe("directions", () => {
   test("hands at rest ask for nothing", () => {
-    expect(wishOf(hands(), ALL)).toEqual({ right: 0, ahead: 0, gait: "walk", look: [0, 0], lacking: "" });
+    expect(wishOf(hands(), ALL)).toEqual({ right: 0, ahead: 0, gait: "walk", look: [0, 0], faces: false, lacking: "" });
   });
 
   test.each([
@@ -93,7 +93,18 @@ describe("gaits", () => {
   });
 });
 
+test.each([
+  [["KeyF"], [], [], true],
+  [[], ["face"], [], true],
+  [[], [], [6], true],
+  [["KeyW"], ["jog"], [7], false],
+])("keys %s, touch %s and pad %s face ahead: %s", (keys, buttons, pressed, faces) => {
+  const asked = hands({ keys: new Set(keys), buttons: new Set(buttons), pads: [pad([0, 0, 0, 0], pressed)] });
+  expect(wishOf(asked, ALL).faces).toBe(faces);
+});
+
 test("keys that steer", () => {
-  for (const code of ["KeyW", "ArrowLeft", "ShiftRight", "KeyC", "Space"]) expect(steers(code), code).toBe(true);
+  for (const code of ["KeyW", "ArrowLeft", "ShiftRight", "KeyC", "KeyF", "Space"])
+    expect(steers(code), code).toBe(true);
   for (const code of ["KeyP", "Enter", "Tab", "toString"]) expect(steers(code), code).toBe(false);
 });
