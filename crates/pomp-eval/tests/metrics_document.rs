@@ -10,26 +10,27 @@ const UPDATE: &str = "POMP_UPDATE_DOCS";
 const HEAD: &str = "\
 # Metrics
 
-Every figure that `pomp evaluate` prints, with its unit and formula. The text is that of `pomp_eval::Metrics`; this page is
-written by `POMP_UPDATE_DOCS=1 cargo test --release -p pomp-eval --test metrics_document`, and a test fails when it is stale.
+This page lists every metric that `pomp evaluate` prints, with its unit and formula. The definitions are those of `pomp_eval::Metrics`.
+`POMP_UPDATE_DOCS=1 cargo test --release -p pomp-eval --test metrics_document` writes this page, and a test fails when it is stale.
 
-A rollout is measured on its simulated side, any other recording on the clip itself, or with `--simulated` on its physics replay.
-Heights are over the recording's own ground; motions without one are measured on `--terrain`, or on flat ground at y = 0. A metric
-that does not apply (no simulation, no command, no contact labelled, no push) is `–` in the table and `null` in JSON.
+For a rollout, the metrics describe the simulated motion. For any other recording they describe the clip, or with `--simulated` its
+physics replay. Heights are measured from the ground of the recording. A motion without a ground uses `--terrain`, or flat ground at
+y = 0. A metric that does not apply (no simulation, no command, no labelled contact, no push) is `–` in the table and `null` in JSON.
 
-- T is the number of frames, f the frame rate in Hz, m the mass of all bodies, g = 9.81 m/s², BW = m g.
-- F is the force of the external root assist in a frame, J the contact impulse of a body in a frame.
-- The ends of the soles are heel and toe of each foot; h is the height of one over the ground.
-- In contact are, in a simulation, the ends whose body felt a contact impulse in the frame; elsewhere those that are labelled so.
-- Force plates are those of one person who walks on a treadmill at the comfortable speed (Fukuchi, Fukuchi and Duarte 2018, trial
+- T is the number of frames, f the frame rate in Hz, m the mass of all bodies, g = 9.81 m/s² and BW = m g (body weight).
+- F is the force of the external root assist in a frame, and J the contact impulse of a body in a frame.
+- The sole ends are the heel and the toe of each foot. h is the height of a sole end above the ground.
+- In a simulation, a sole end is in contact if its body received a contact impulse in the frame. In other recordings, the contact labels
+  count.
+- The force plates are those of one person who walks on a treadmill at a comfortable speed (Fukuchi, Fukuchi and Duarte 2018, trial
   WBDS04walkT05, CC BY 4.0): 58 stances, averaged to 60 Hz, in [walking_forces.toml](../crates/pomp-eval/src/walking_forces.toml). Two
-  other people on plates (14 stances of `$POMP_DATA/grf`) have r = 0.93 with its vertical curve, 0.95 with that of the force ahead, and
-  0.85 of its roughness. `crates/pomp-eval/examples/walking_forces.rs` makes the file and this comparison.
-- ↓ less is better, ↑ more is better, ~ is to be compared with the data.
+  other people on force plates (14 stances of `$POMP_DATA/grf`) have r = 0.93 with the person's vertical curve, r = 0.95 with the curve of
+  the force ahead, and 0.85 of the roughness. `crates/pomp-eval/examples/walking_forces.rs` writes the file and this comparison.
+- ↓ means that lower is better, ↑ that higher is better, and ~ that the metric should be compared with the data.
 
-A column of several recordings is the mean of their figures, each recording counting the same whatever its length, ± the half width
-of the 95 % interval of the mean by Student's t. So `falls_per_minute` of a folder is the mean of the recordings' rates, not all
-falls over all minutes. Recordings to which a metric does not apply are left out of its mean.
+A column for several recordings shows the mean of their metrics, ± the half width of the 95 % confidence interval of the mean (Student's
+t). Every recording has the same weight, whatever its length. For example, `falls_per_minute` of a folder is the mean of the recordings'
+rates, not all falls divided by all minutes. Recordings to which a metric does not apply are left out of its mean.
 ";
 
 fn document() -> String {
