@@ -7,9 +7,8 @@
 //!
 //! Cost: below 0.1 % of a frame.
 //!
-//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): stops and
-//! starts 30 and 30. This bench shows no fall that it prevents; longer standing does
-//! (docs/experiments/0027-standing-posture.md).
+//! Evidence (docs/experiments/0089-what-three-layers-earn.md): standing for two minutes, 30 of 30 hold with the layer and without.
+//! With it joints turn at 34 deg/s and jerk is 417 m/s³; without it 56 deg/s and 704 m/s³.
 
 use crate::ControlPlan;
 use glam::Vec2;
