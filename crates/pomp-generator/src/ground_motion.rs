@@ -26,7 +26,7 @@ pub struct GroundMotion {
 pub enum GroundMove {
     /// The ground is shifted once, with minimum jerk, and stays there, like the platform translations of balance studies.
     Shift {
-        /// Begin of the move, seconds from the start.
+        /// Time at which the move begins, seconds from the start.
         from_s: f32,
         /// Duration of the shift, seconds. The peak acceleration is 5.8 times the distance divided by the square of the duration.
         seconds: f32,
@@ -37,7 +37,7 @@ pub enum GroundMove {
     /// The ground oscillates about its position. The oscillation fades in and out over one period, or over half of the duration
     /// if that is shorter.
     Sway {
-        /// Begin of the move, seconds from the start.
+        /// Time at which the move begins, seconds from the start.
         from_s: f32,
         /// Duration of the oscillation, seconds.
         seconds: f32,

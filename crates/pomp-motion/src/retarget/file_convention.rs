@@ -24,7 +24,7 @@ pub enum LengthUnit {
     Foot,
     /// CMU's scaled inch: 0.0254 / 0.45 m = 5.6444 cm.
     CmuUnit,
-    /// So many metres; more than 0.
+    /// A length in metres; more than 0.
     Metres(f32),
 }
 
