@@ -85,7 +85,7 @@ pub fn parse() -> Arguments {
         });
         if let Some(option) = stray.and_then(|argument| argument.get_long()) {
             let told = format!(
-                "--{option} before `{name}` belongs to no command; give it after `{name}`, if that takes it"
+                "--{option} before `{name}` belongs to no command; if `{name}` has this option, give it after `{name}`"
             );
             command.error(ErrorKind::ArgumentConflict, told).exit();
         }
