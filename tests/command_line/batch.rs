@@ -81,7 +81,7 @@ fn rejects_a_replay_by_another_model_or_of_what_is_no_rollout() {
     let rollout = out.join("rollout.npz");
     pomp!("replay", rollout).refuses(&["rollout.npz", "hash", "--model"]);
     pomp!("replay", crate::program::recording("00_stand"), "--model", tiny())
-        .refuses(&["holds no recipe", "generate it again"]);
+        .refuses(&["contains no recipe", "generate it again"]);
     pomp!("replay", rollout, rollout, "--model", tiny(), "--out", folder.path().join("x.npz"))
         .misuses(&["--out"]);
 

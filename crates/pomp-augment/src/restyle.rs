@@ -14,17 +14,18 @@ use std::path::PathBuf;
 pub struct RestyleConfig {
     /// Variants in another style per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// The style file that `pomp style fit` has written; needed where there are variants. The results carry the licences of its clips too.
+    /// Style file written by `pomp style fit`; required if `variants` is not 0. The results also carry the licences of its clips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// Styles to draw from, by name. Default none: all of the file.
+    /// Styles to draw from, by name. Default empty: all styles of the file.
     pub styles: Vec<String>,
     /// Range of the share of the style, 0 to 1. Default 0.4 to 1.
     pub share: [f32; 2],
-    /// What of a walk the style changes: `style`, the style subspace alone, or `all` subspaces. Default `all`: what the style subspace holds
-    /// of a style may be little (docs/style.md); the clip keeps its path and what no subspace holds.
+    /// Subspaces of the walk that the style changes: only the `style` subspace, or `all`. Default `all`, because the style subspace may
+    /// contain only a small part of a style (docs/style.md). The result keeps the path of the clip and the details that no subspace
+    /// contains.
     pub scope: Scope,
-    /// Least number of strides in a row that fit the styles; the longest such run is walked. Default 3.
+    /// Least number of consecutive strides that fit the styles; the result covers the longest such run. Default 3.
     pub least_strides: usize,
     /// Seed of styles and shares. Default 1.
     pub seed: u64,

@@ -9,7 +9,9 @@ pub enum BatchError {
     #[error(transparent)]
     OutOfRange(#[from] pomp_config::OutOfRange),
     /// A model that was made in memory.
-    #[error("the model has no files, by whose hash rollouts name it; save it and load it again")]
+    #[error(
+        "the model was never saved, so rollouts cannot name it by the hash of its files; save it and load it again"
+    )]
     UnnamedModel,
     /// The folder holds another batch.
     #[error(
@@ -28,7 +30,7 @@ pub enum BatchError {
     },
     /// The folder holds a rollout that this batch would not make.
     #[error(
-        "{} is a rollout of the same name but not of these settings (a terrain, path or clip may have changed since); give another folder with --out, or remove it",
+        "{} is a rollout of the same name, but was made with other settings (a terrain, path or clip may have changed since); give another folder with --out, or remove it",
         path.display()
     )]
     OtherRollout {
@@ -73,7 +75,7 @@ pub enum BatchError {
         remedy: &'static str,
     },
     /// The caller stopped it.
-    #[error("stopped before the last rollout; the same batch again goes on from there")]
+    #[error("stopped before the last rollout; run the same batch again to continue")]
     Stopped,
     /// Manifests of shares that are not of one batch.
     #[error("the manifests to merge are {reason}")]

@@ -19,16 +19,17 @@ const STAIRS_CELL_M: f32 = 0.05;
 /// Largest push, N·s; ten times what fells a person.
 const MOST_IMPULSE_NS: f32 = 2000.0;
 
-/// What scenes are drawn from: `configs/batch.toml`. Every pair of numbers is a range, drawn evenly.
+/// Distributions that scenes are drawn from: `configs/batch.toml`. Every pair of numbers is a range with a
+/// uniform distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomScenes {
-    /// Commands, each as likely as the others; one that is named twice is twice as likely.
+    /// Commands, all equally likely; a command that is listed twice is twice as likely.
     pub controls: Vec<Preset>,
-    /// Pushes; without the table there are none.
+    /// Pushes. Without this table there are none.
     #[serde(default)]
     pub pushes: Option<RandomPushes>,
-    /// Grounds.
+    /// Kinds of ground.
     pub ground: Vec<RandomGround>,
 }
 
@@ -36,27 +37,27 @@ pub struct RandomScenes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomPushes {
-    /// Time before the first push and between one and the next, seconds, 0.1 or more.
+    /// Time before the first push and between pushes, seconds, 0.1 or more.
     pub interval_s: [f32; 2],
-    /// Size, N·s, 0 to 2000. 50 moves the pelvis by centimetres, 200 fells.
+    /// Size, N·s, 0 to 2000. 50 displaces the pelvis by centimetres; 200 makes the character fall.
     pub impulse_ns: [f32; 2],
-    /// Horizontal direction, degrees from where `direction_from` says towards the left, −360 to 360.
+    /// Horizontal direction, degrees from the direction `direction_from` towards the left, −360 to 360.
     pub direction_deg: [f32; 2],
-    /// What `direction_deg` is counted from; "world" by default.
+    /// Direction that `direction_deg` is measured from; "world" by default.
     #[serde(default, skip_serializing_if = "DirectionFrom::is_world")]
     pub direction_from: DirectionFrom,
-    /// Bodies, each as likely as the others.
+    /// Bodies, all equally likely.
     pub bodies: Vec<String>,
 }
 
-/// What the direction of a push is counted from.
+/// What the direction of a push is measured from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectionFrom {
     /// +Z: ahead at the start; +X is to the left.
     #[default]
     World,
-    /// The heading that the command has at the time of the push.
+    /// The commanded heading at the time of the push.
     Heading,
 }
 
@@ -70,13 +71,13 @@ impl DirectionFrom {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomGround {
-    /// How often, beside the other shares; above 0.
+    /// Relative frequency compared with the other shares; above 0.
     pub share: f32,
     /// Its form.
     pub shape: GroundShape,
 }
 
-/// A form of ground with ranges in place of numbers; the fields are those of [`Shape`].
+/// A form of ground with ranges in place of numbers. It has the same fields as [`Shape`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GroundShape {
@@ -95,7 +96,7 @@ pub enum GroundShape {
         rise_m: [f32; 2],
         /// Depth of a tread, metres.
         run_m: [f32; 2],
-        /// Steps of a flight.
+        /// Number of steps of a flight.
         count: [u32; 2],
         /// Direction of the ascent, degrees from +Z towards +X.
         heading_deg: [f32; 2],

@@ -31,19 +31,19 @@ impl ImpulseEstimator {
 pub struct ImpulseConfig {
     /// Estimator of `contact_impulse`. Default inverse dynamics.
     pub estimator: ImpulseEstimator,
-    /// Bandwidth of the motion of the centre of mass, Hz: a Butterworth filter of second order, run forwards and
-    /// backwards. Default 10. Lower smooths strikes away, higher passes the noise of the mocap.
+    /// Bandwidth of the motion of the centre of mass, Hz: a Butterworth filter of second order, run forwards and backwards.
+    /// Default 10. A lower value smooths strikes away; a higher value passes the noise of the mocap.
     pub bandwidth_hz: f32,
-    /// The same for its height around the landings of jumps, Hz. Default 14: around a hard landing more of the fast
-    /// motion is impact, and less is noise.
+    /// Bandwidth of the height of the centre of mass around the landings of jumps, Hz. Default 14: around a hard landing more of
+    /// the fast motion is impact, and less is noise.
     pub landing_bandwidth_hz: f32,
     /// Bandwidth of the motion of the segments, from which the centre of pressure follows, Hz. Default 6. Angular
     /// momentum is noisier than momentum.
     pub moment_bandwidth_hz: f32,
-    /// Bandwidth of the share of the load on each foot, Hz. Default 4. Higher follows the zero-moment point more
-    /// closely, noise included.
+    /// Bandwidth of the share of the load on each foot, Hz. Default 4. A higher value follows the zero-moment point more closely,
+    /// including its noise.
     pub share_bandwidth_hz: f32,
-    /// Bandwidth of the centre of pressure under a foot, Hz. Default 3. Lower lags at heel strike.
+    /// Bandwidth of the centre of pressure under a foot, Hz. Default 3. A lower value lags at heel strike.
     pub pressure_bandwidth_hz: f32,
     /// Largest distance of the centre of pressure from the line between heel and toes, m. Default 0.02. 0 keeps it on the line.
     pub pressure_aside_m: f32,
@@ -52,16 +52,17 @@ pub struct ImpulseConfig {
     pub toe_off_s: f32,
     /// Time by which a foot may bear load before or after its contact when the other is not down, s. Default 0.083.
     pub strike_s: f32,
-    /// Total force above which it does so, body weights. Default 0.35: the filter spreads half of the force at a strike into the
-    /// flight before it.
+    /// Total force above which a foot may do so, body weights. Default 0.35: the filter spreads half of the force at a strike
+    /// into the flight before it.
     pub strike_above_bw: f32,
     /// Without contact, the body is in flight when the total force is below this share of its weight; otherwise an unseen support
     /// carries it. Default 0.5.
     pub flight_below_bw: f32,
-    /// Largest horizontal force over the vertical. Default 0.9, the friction of the ragdoll.
+    /// Largest ratio of the horizontal to the vertical force. Default 0.9, the friction of the ragdoll.
     pub friction: f32,
-    /// A body other than a foot that bears load in the replay counts when the clip has it this near to the ground,
-    /// m. Default 0.25. Smaller misses hands and knees, larger accepts contacts of a ragdoll that fell.
+    /// Largest distance from the ground in the clip at which a body other than a foot, which bears load in the replay, counts as
+    /// bearing load, m. Default 0.25. A smaller value misses hands and knees; a larger value accepts contacts of a ragdoll that
+    /// fell.
     pub near_ground_m: f32,
 }
 

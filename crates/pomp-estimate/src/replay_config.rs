@@ -10,18 +10,17 @@ pub struct ReplayConfig {
     /// Frames of constant-velocity approach before the first frame, so that contacts have settled when
     /// recording begins. Default 6.
     pub warm_up_frames: usize,
-    /// When the simulated pelvis is farther than this from the clip's, the ragdoll has lost the clip and is
-    /// reset onto it, metres. Such frames are counted as resets. Too small hides stumbling; too large
-    /// records long falls. Default 0.5.
+    /// If the simulated pelvis is farther than this from the clip's, the ragdoll has lost the clip and is reset onto it, metres.
+    /// Such frames are counted as resets. A small value hides stumbling; a large one records long falls. Default 0.5.
     pub lost_beyond_m: f32,
     /// Feed-forward of the drives by the forces and accelerations of the clip, from the estimate of its contact impulses.
-    /// Default true. Without it the share of the weight on each leg depends on millimetres of the clip, and the impact of a heel
-    /// lasts three frames instead of a person's eight.
+    /// Default true. Without feed-forward, the share of the weight on each leg depends on millimetres of the clip, and a heel
+    /// impact lasts three frames instead of eight as in a person.
     pub feed_forward: bool,
     /// Stiffness of knee and ankle of a leg that is expected to bear load, relative to the drives. Default 0.15; 1 leaves it
     /// unchanged. Feed-forward supplies the torque of such a leg; a stiff spring only adds the errors of the clip's soles.
     pub bearing_stiffness: f32,
-    /// The same for their damping. Default 0.6.
+    /// Damping of the same joints, relative to the drives. Default 0.6.
     pub bearing_damping: f32,
 }
 

@@ -51,5 +51,5 @@ pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, Stri
 pub fn hash(model: &Model, controller: ControllerKind) -> Result<String> {
     model
         .sha256_with(controller)
-        .context("the model has no files, by whose hash rollouts name it; save it and load it again")
+        .context("the model was never saved, so rollouts cannot name it by the hash of its files; save it and load it again")
 }

@@ -44,7 +44,7 @@ impl PictureKind {
         };
         if matches!(kind, Self::Html | Self::Rrd) && side_by_side {
             return Err(misuse!(
-                "--side-by-side: a page and a viewer show clip and simulation by themselves; leave it out"
+                "--side-by-side: a page (.html) and the Rerun viewer (.rrd) always show clip and simulation; leave it out"
             ));
         }
         Ok(kind)

@@ -100,7 +100,7 @@ impl PushRequest {
 /// A text that is no push of such a run.
 pub fn pushes_of(texts: &[String], names: &[String], seconds: f32) -> Result<Vec<PushRequest>> {
     if texts.iter().any(|text| text == "none") {
-        ensure!(texts.len() == 1, misuse!("--push none: it stands alone, and there are other pushes"));
+        ensure!(texts.len() == 1, misuse!("--push none: it cannot be combined with other pushes"));
         return Ok(Vec::new());
     }
     texts.iter().map(|text| PushRequest::parse(text, names, seconds)).collect()
@@ -188,7 +188,7 @@ impl Given<'_> {
             let names = DIRECTIONS.map(|(name, _)| name);
             let near = nearest(value, &names).map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
             self.wrong(&format!(
-                "DIRECTION \"{value}\" is none; {near}give {}, degrees (0 ahead, 90 left) or a range of degrees such as -30..30",
+                "DIRECTION \"{value}\" is not a direction; {near}give {}, degrees (0 ahead, 90 left) or a range of degrees such as -30..30",
                 names.join(", ")
             ))
         })?;

@@ -7,17 +7,17 @@ use pomp_physics::{AssistConfig, DynamicConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the present's phase code comes from (docs/method.md §5.5).
+/// Where the phase code of the present frame comes from (docs/method.md §5.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseFeedback {
     /// The aligned periodic autoencoder reads the simulated motion: the method.
     Aligned,
-    /// The clean periodic autoencoder reads it, unaligned: an ablation.
+    /// The clean periodic autoencoder reads the simulated motion, without alignment: an ablation.
     Unaligned,
     /// The kinematic module's own prediction, never corrected: an ablation.
     Predicted,
-    /// The codes of the start, for ever: an ablation.
+    /// The initial codes, held constant: an ablation.
     Constant,
 }
 
@@ -25,9 +25,9 @@ pub enum PhaseFeedback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dynamics {
-    /// The simulator, towards the target: the method.
+    /// The simulator drives the body towards the target: the method.
     Simulated,
-    /// Nothing: the target is the pose. No contacts, no pushes; what the kinematic module does alone.
+    /// Nothing: the target becomes the pose, without contacts or pushes. This shows what the kinematic module does alone.
     KinematicOnly,
 }
 
@@ -35,29 +35,31 @@ pub enum Dynamics {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorConfig {
-    /// What proposes the next frame: the kinematic module, or a controller of the model in its place, which keeps phases of its
-    /// own; those of the loop are held. Default pomp.
+    /// What proposes the next frame: the kinematic module (`pomp`), or another controller of the model. Another controller has
+    /// phases of its own, and the phases of the loop are held constant. Default pomp.
     pub controller: ControllerKind,
-    /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, in the steps and at
-    /// their start: with the full noise the compact model falls, none at all moves less than people do.
+    /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, both initially and in
+    /// the steps. With the full noise the compact model falls; without noise it moves less than people do.
     pub sampler: SamplerConfig,
-    /// How long the sampler's noise remembers from frame to frame, seconds, 0 to 10; 0 draws every frame anew. Default 0.1.
+    /// Correlation time of the sampler's noise from frame to frame, seconds, 0 to 10; 0 draws new noise in every frame.
+    /// Default 0.1.
     pub noise_memory_s: f32,
     /// What moves the body. Default simulated.
     pub dynamics: Dynamics,
     /// Where phase codes come from. Default aligned.
     pub phase_feedback: PhaseFeedback,
-    /// Exponent on the command's share in future positions; below 1 the command wins early. PFNN uses 0.5. Default 0.35.
+    /// Exponent of the command's share in future positions; below 1, the command dominates early. PFNN uses 0.5. Default 0.35.
     pub position_bias: f32,
-    /// Exponent on the command's share in future directions. Default 2, as in PFNN.
+    /// Exponent of the command's share in future directions. Default 2, as in PFNN.
     pub direction_bias: f32,
-    /// How the ground moves. Left out, as by default, it rests.
+    /// How the ground moves. By default (left out) it is at rest.
     #[serde(skip_serializing_if = "GroundMotion::rests")]
     pub ground_motion: GroundMotion,
-    /// What acts beside the paper's loop: every layer with its own switch. [`LayersConfig::off`] leaves the paper's loop.
+    /// Layers that act in addition to the paper's loop, each with its own switch. [`LayersConfig::off`] leaves only the
+    /// paper's loop.
     pub layers: LayersConfig,
-    /// The ragdoll. Default as [`DynamicConfig`]'s, but for a horizontal root assist of at most 0.45 body weights: the loop
-    /// needs less than the replay of a clip does.
+    /// The ragdoll. The defaults are those of [`DynamicConfig`], except that the horizontal root assist is at most 0.45 body
+    /// weights: the loop needs less assist than the replay of a clip.
     pub dynamic: DynamicConfig,
 }
 

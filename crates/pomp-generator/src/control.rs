@@ -1,5 +1,5 @@
-//! What the character is asked to do: a path with a pace and gaits, and a cursor that moves along it no
-//! faster than the character follows.
+//! Commands for the character: a path with a pace and gaits, and a cursor that moves along it no faster than the character
+//! follows.
 
 mod live;
 mod preset;
@@ -32,7 +32,7 @@ pub struct ControlSample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathFile {
-    /// At least two waypoints; the first is where the character starts.
+    /// At least two waypoints; the character starts at the first.
     pub waypoint: Vec<Waypoint>,
 }
 

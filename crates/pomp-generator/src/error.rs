@@ -27,7 +27,7 @@ pub enum GeneratorError {
     },
     /// A motion that does not say what makes it again.
     #[error(
-        "\"{recording}\" holds no recipe: only rollouts of `pomp generate` and `pomp studio` do, and those of older versions do not; generate it again"
+        "\"{recording}\" contains no recipe; only rollouts made by a current version of `pomp generate` or `pomp studio` contain one; generate it again"
     )]
     NoRecipe {
         /// Name of the recording.
@@ -43,7 +43,7 @@ pub enum GeneratorError {
     },
     /// A rollout of one model, given another.
     #[error(
-        "the rollout was made by the model with the hash {recorded}, and given was {given}; give the folder of that model with --model"
+        "the rollout was made by the model with the hash {recorded}, but the given model has the hash {given}; give the folder of that model with --model"
     )]
     OtherModel {
         /// Hash of the files of the rollout's model.

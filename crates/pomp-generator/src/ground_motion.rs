@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How the ground is displaced over time: the sum of its moves, none for ground that rests.
+/// How the ground is displaced over time: the sum of its moves; no moves for ground at rest.
 ///
-/// The loop and its recordings stay in the frame of the ground, as a camera that is fixed to the platform sees them. The platform
-/// does not turn, so this frame differs from the world's by a displacement alone, and motion in it is exactly that on resting
-/// ground under a gravity from which the platform's acceleration is taken. A position in the world is the recorded one plus
-/// [`Self::offset_m`]; impulses and forces are the same in both.
+/// The loop and its recordings use the coordinate frame of the ground, like a camera fixed to the platform. The platform does not
+/// rotate, so this frame differs from the world frame only by a displacement. Motion in it equals motion on ground at rest with
+/// the platform's acceleration subtracted from gravity. A position in the world is the recorded position plus [`Self::offset_m`];
+/// impulses and forces are the same in both frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct GroundMotion {
-    /// The moves, which add up.
+    /// The moves; their displacements add up.
     pub moves: Vec<GroundMove>,
 }
 
@@ -24,26 +24,27 @@ pub struct GroundMotion {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GroundMove {
-    /// It is shifted once and stays there, with the least jerk that does it: the platform translations of balance studies.
+    /// The ground is shifted once, with minimum jerk, and stays there, like the platform translations of balance studies.
     Shift {
-        /// When it begins, seconds from the start.
+        /// Time at which the move begins, seconds from the start.
         from_s: f32,
-        /// How long it takes, seconds. The peak acceleration is 5.8 times the distance over its square.
+        /// Duration of the shift, seconds. The peak acceleration is 5.8 times the distance divided by the square of the duration.
         seconds: f32,
-        /// By how much, metres.
+        /// Displacement, metres.
         #[schemars(with = "[f32; 3]")]
         by_m: Vec3,
     },
-    /// It sways about its place, coming and going over one period, or half of its time where that is shorter.
+    /// The ground oscillates about its position. The oscillation fades in and out over one period, or over half of the duration
+    /// if that is shorter.
     Sway {
-        /// When it begins, seconds from the start.
+        /// Time at which the move begins, seconds from the start.
         from_s: f32,
-        /// How long it lasts, seconds.
+        /// Duration of the oscillation, seconds.
         seconds: f32,
-        /// How far it goes to either side, metres.
+        /// Amplitude to either side, metres.
         #[schemars(with = "[f32; 3]")]
         amplitude_m: Vec3,
-        /// Periods per second.
+        /// Frequency, periods per second.
         frequency_hz: f32,
     },
 }

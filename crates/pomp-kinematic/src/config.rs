@@ -19,9 +19,9 @@ pub struct GateInput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
-    /// x for x > 0, eˣ − 1 below: what PFNN, MANN and their successors use.
+    /// x for x > 0, eˣ − 1 otherwise: used by PFNN, MANN and their successors.
     Elu,
-    /// x · σ(x): smooth, and the cheaper one to train here.
+    /// x · σ(x): smooth, and cheaper to train here.
     Silu,
 }
 
@@ -29,10 +29,10 @@ pub enum Activation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conditioning {
-    /// The orthonormal w_k alone, as in the paper. The length of an expert's output, and its share along
-    /// earlier experts, do not reach the decoder.
+    /// The orthonormal w_k alone, as in the paper. The decoder does not receive the length of an expert's output or its component along
+    /// earlier experts.
     Experts,
-    /// w_k and x itself: an ablation of what orthonormalisation hides (ours).
+    /// w_k and x: an ablation of what orthonormalisation hides (ours).
     ExpertsAndState,
 }
 
@@ -40,13 +40,12 @@ pub enum Conditioning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prediction {
-    /// The last layer is ẑ_0. The better one where x nearly decides y, as it does one frame ahead: a good
-    /// guess may then ignore y_n.
+    /// The last layer is ẑ_0. This is better where x nearly determines y, as it does one frame ahead: a good prediction may then ignore
+    /// y_n.
     Clean,
-    /// ẑ_0 = √ᾱ_n y_n + √(1−ᾱ_n) F: the last layer F is minus the "velocity" of progressive distillation
-    /// (Salimans & Ho, ICLR 2022). The best linear guess for unit-variance data comes for free, so little
-    /// noise means little error; but where x decides y, F must carry all of y_n to cancel it. At n = N it is
-    /// the same as [`Prediction::Clean`].
+    /// ẑ_0 = √ᾱ_n y_n + √(1−ᾱ_n) F: the last layer F is minus the "velocity" of progressive distillation (Salimans & Ho, ICLR 2022). The
+    /// best linear guess for unit-variance data is built in, so little noise means little error; but where x determines y, F must
+    /// reproduce y_n completely to cancel it. At n = N it is equivalent to [`Prediction::Clean`].
     Velocity,
 }
 
@@ -54,10 +53,10 @@ pub enum Prediction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpertOutputs {
-    /// Made orthonormal over the experts of a sample: OrthoMoE, as in the paper.
+    /// Orthonormalised over the experts of a sample: OrthoMoE, as in the paper.
     #[default]
     Orthonormal,
-    /// As they are: a plain mixture of experts, an ablation (ours).
+    /// Unchanged: a plain mixture of experts, an ablation (ours).
     Plain,
 }
 
@@ -72,10 +71,10 @@ impl ExpertOutputs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Blend {
-    /// What the decoder makes of every w_k: Σ_k α_k D(y_n, w_k, n), as in the paper.
+    /// After the decoder, on its output for every w_k: Σ_k α_k D(y_n, w_k, n), as in the paper.
     #[default]
     AfterDecoder,
-    /// The conditions themselves: D(y_n, Σ_k α_k w_k, n), K times as cheap in the decoder; an ablation (ours).
+    /// Before the decoder, on the conditions: D(y_n, Σ_k α_k w_k, n). The decoder is K times cheaper; an ablation (ours).
     BeforeDecoder,
 }
 
@@ -97,7 +96,7 @@ pub struct KinematicConfig {
     pub input_size: usize,
     /// Features of y. Comes from the feature layout.
     pub output_size: usize,
-    /// The phase block of x, which alone decides the blend.
+    /// The phase block of x, which alone determines the blend.
     pub gate_input: GateInput,
     /// Number of experts K; the paper has 8. More experts cost decoder rows in training and in the loop.
     pub experts: usize,
@@ -109,7 +108,7 @@ pub struct KinematicConfig {
     pub gate_hidden: Vec<usize>,
     /// Hidden widths of the shared decoder, at least one. Neighbours of equal width are residual.
     pub decoder_hidden: Vec<usize>,
-    /// Training steps N of the diffusion. Fewer steps mean fewer Γ to estimate, more a finer choice of τ.
+    /// Training steps N of the diffusion. Fewer steps mean fewer Γ to estimate; more steps allow a finer choice of τ.
     pub diffusion_steps: usize,
     /// Length of the sinusoidal code of n, even.
     pub time_embedding: usize,
@@ -129,7 +128,7 @@ pub struct KinematicConfig {
     /// is below ε of its length is shrunk instead of normalised. Too small amplifies rounding into a
     /// direction that is not orthogonal (below 1e-3 in f32), too large shortens useful experts.
     pub independence: f64,
-    /// Share of the experts' hidden units silenced in training, in [0, 1). 0 turns it off.
+    /// Share of the experts' hidden units that dropout sets to 0 in training, in [0, 1). 0 turns it off.
     pub expert_dropout: f64,
 }
 

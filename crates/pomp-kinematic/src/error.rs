@@ -10,7 +10,7 @@ pub enum KinematicError {
     OutOfRange(#[from] OutOfRange),
     /// A diffusion step of which Γ was not estimated.
     #[error(
-        "Γ from {rows} samples: none was noised to step {step}; give at least as many samples as there are steps"
+        "Γ cannot be estimated from {rows} samples, because none of them was noised to step {step}; give at least as many samples as there are steps"
     )]
     TooFewSamples {
         /// Samples seen.

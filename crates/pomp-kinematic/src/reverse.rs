@@ -19,7 +19,7 @@ pub enum Lambda {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {
-    /// Nothing: ŷ_0 is taken for the truth. With [`Lambda::Zero`] this is plain, deterministic DDIM.
+    /// Zero: ŷ_0 is taken as exact. With [`Lambda::Zero`] this is plain, deterministic DDIM.
     None,
     /// One number per step (Bao et al., "Analytic-DPM", ICLR 2022, theorem 1).
     Scalar,
@@ -31,11 +31,11 @@ pub enum Covariance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CovarianceEstimate {
-    /// ((1−ᾱ_n)/ᾱ_n)(1 − Γ_n), Γ_n = E ε̂²: Analytic-DPM as published. Right when the denoiser is, and noisy
-    /// near n = N, where a tiny 1 − Γ_n is multiplied by a huge factor.
+    /// ((1−ᾱ_n)/ᾱ_n)(1 − Γ_n), Γ_n = E ε̂²: Analytic-DPM as published. It is correct if the denoiser is, and
+    /// noisy near n = N, where a tiny 1 − Γ_n is multiplied by a huge factor.
     NoiseEnergy,
-    /// E (y_0 − ŷ_0)²: equal for an exact denoiser, optimal for an imperfect one (Bao et al., "Estimating the
-    /// optimal covariance with imperfect mean", ICML 2022), and steady at every n.
+    /// E (y_0 − ŷ_0)²: the same for an exact denoiser, optimal for an imperfect one (Bao et al., "Estimating
+    /// the optimal covariance with imperfect mean", ICML 2022), and numerically stable at every n.
     PredictionError,
 }
 
@@ -45,16 +45,16 @@ pub enum CovarianceEstimate {
 pub struct SamplerConfig {
     /// Number K of denoising steps, 1..=N; each costs one run of the decoder. 1 gives the conditional mean.
     pub steps: usize,
-    /// λ², the variance of the noise added in every step but the last.
+    /// λ², the variance of the noise added in every step except the last.
     pub lambda: Lambda,
     /// The covariance model.
     pub covariance: Covariance,
     /// How the covariance was estimated; without effect for [`Covariance::None`].
     pub estimate: CovarianceEstimate,
-    /// Factor on the standard deviation of the noise added in every step but the last, which has none.
-    /// 1 samples the model's distribution, 0 removes the variety that the steps add.
+    /// Factor on the standard deviation of the noise added in every step except the last, which adds none. 1
+    /// samples the model's distribution; 0 removes the variety that the steps add.
     pub temperature: f64,
-    /// Factor on the standard deviation of the initial y_N. 1 is what the decoder was trained for.
+    /// Factor on the standard deviation of the initial y_N. The decoder was trained for 1.
     pub initial_temperature: f64,
 }
 

@@ -89,8 +89,8 @@ impl FineTunedFrom {
 pub enum OutputSpace {
     /// y itself, as in the paper.
     Absolute,
-    /// y less what it would be if nothing changed (`FeatureLayout::write_base`): ours. What stays the same from
-    /// frame to frame need not pass through the experts.
+    /// y minus its value if nothing changed (`FeatureLayout::write_base`): ours. What stays the same from frame
+    /// to frame then need not pass through the experts.
     Residual,
 }
 

@@ -15,27 +15,31 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactConfig {
-    /// A contact begins below this speed, m/s; default 0.7. Against force plates (walking, running, landing)
-    /// 0.7 and 1.0 agree in 94 % of frames; 0.4 and 0.7 find steps 50 ms late, 1.5 and 2.0 find them too early.
+    /// A contact begins below this speed, m/s; default 0.7. With 0.7 and an `end_speed` of 1.0, 94 % of frames agree
+    /// with force plates (walking, running, landing); 0.4 and 0.7 detect steps 50 ms late, 1.5 and 2.0 detect them too
+    /// early.
     pub begin_speed: f32,
     /// A contact ends above this speed, m/s; default 1.0. At least `begin_speed`.
     pub end_speed: f32,
-    /// A contact begins when the point is within this of its local low point, m; default 0.03.
+    /// A contact begins when the point is within this height above its local low point, m; default 0.03.
     pub begin_height_m: f32,
-    /// A contact ends when the point is higher than this above its local low point, m; default 0.06.
+    /// A contact ends when the point is more than this height above its local low point, m; default 0.06.
     pub end_height_m: f32,
-    /// Half width of the window of the local low point, s; default 0.2. Longer than a swing, the lower stair
-    /// counts against the upper one; shorter than a jump's apex, the apex looks like rest.
+    /// Half width of the window in which the local low point is searched, s; default 0.2. With a window longer than a
+    /// swing, a contact on the upper stair is compared with the lower one and missed; with one shorter than the apex of
+    /// a jump, the apex looks like rest.
     pub low_point_window_s: f32,
-    /// A heel this much higher than the toe, or a toe than the heel, is lifted, m; default 0.08: slopes up to about 30°.
+    /// A heel that is this much higher than the toe, or a toe than the heel, is lifted, m; default 0.08, which allows
+    /// slopes up to about 30°.
     pub lifted_end_m: f32,
-    /// A point at rest is held in the air if it rested this much lower near the same place, m; default 0.06.
+    /// A point at rest is held in the air, not in contact, if it also rested this much lower near the same place, m;
+    /// default 0.06.
     pub hover_height_m: f32,
-    /// What "near the same place" means on the ground, m; default 0.25: less than a stair's two treads.
+    /// Horizontal distance that counts as "near the same place", m; default 0.25: less than two treads of a stair.
     pub hover_radius_m: f32,
-    /// How long before or after, s; default 3.
+    /// Time before or after in which such a lower rest counts, s; default 3.
     pub hover_window_s: f32,
-    /// Contacts shorter than this are dropped, gaps shorter than this closed, s; default 0.05.
+    /// Contacts shorter than this are dropped, and gaps shorter than this are closed, s; default 0.05.
     pub min_duration_s: f32,
 }
 

@@ -30,34 +30,35 @@ use std::ops::Range;
 pub struct GaitLabelConfig {
     /// Root speed over the ground below which a body stands, m/s; default 0.25.
     pub stand_speed: f32,
-    /// Root speed above which a body runs whatever the contacts say, m/s; default 2.6 (walks end near 2.2).
+    /// Root speed above which a body runs, whatever the contacts say, m/s; default 2.6 (walks reach about 2.2).
     pub jog_speed: f32,
     /// Root speed from which short flights count as running, m/s; default 1.5.
     pub jog_flight_speed: f32,
-    /// Flights at that speed shorter than this are noise of the contacts, s; default 0.03. Slower, a flight
-    /// counts from three times this on, if the pelvis falls.
+    /// Flights at that speed that are shorter than this are treated as contact noise, s; default 0.03. At lower
+    /// speeds, a flight counts if it lasts at least three times this and the pelvis falls.
     pub min_flight_s: f32,
     /// Flights at least this long are jumps, s; default 0.24 (running flights stay below 0.2).
     pub jump_flight_s: f32,
     /// Flights at least this long are jumps when both feet leave and land together, s; default 0.12.
     pub hop_flight_s: f32,
-    /// What the pelvis' mean downward acceleration must reach in a jump's flight, m/s²; default 5. Guards
-    /// against clips whose feet leave the known ground without flying, such as ladders.
+    /// Least mean downward acceleration of the pelvis in the flight of a jump, m/s²; default 5. It excludes clips
+    /// in which the feet leave the known ground without flight, such as ladders.
     pub jump_fall: f32,
-    /// Take-off and landing that belong to the jump, s on each side; default 0.25.
+    /// Time before and after the flight that belongs to the jump (take-off and landing), s on each side; default
+    /// 0.25.
     pub jump_margin_s: f32,
-    /// Pelvis height over standing pelvis height below which the body crouches; default 0.82.
+    /// Pelvis height, as a fraction of its standing height, below which the body crouches; default 0.82.
     pub crouch_height: f32,
-    /// Pelvis height over standing pelvis height below which the body may lie; default 0.55.
+    /// Pelvis height, as a fraction of its standing height, below which the body may lie; default 0.55.
     pub lie_height: f32,
     /// Upward component of the direction from hips to neck below which the body may lie; default 0.5 (60° from
     /// upright).
     pub lie_trunk_up: f32,
-    /// Pelvis height over standing pelvis height at which getting up is over; default 0.88.
+    /// Pelvis height, as a fraction of its standing height, at which getting up ends; default 0.88.
     pub up_height: f32,
-    /// Getting up takes at most this long, s; default 5; longer, the body only sits up.
+    /// Longest duration of getting up, s; default 5. If it takes longer, the body only sits up.
     pub get_up_s: f32,
-    /// Gaits shorter than this take the gait before them, s; default 0.25. Jumps and getting up stay.
+    /// Gaits shorter than this take on the preceding gait, s; default 0.25. Jumps and getting up are kept.
     pub min_duration_s: f32,
     /// Standard deviation of the smoothing of the weights, s; default 0.1.
     pub smoothing_s: f32,

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spectrum {
-    /// The plain Fourier transform of DeepPhase (eq. 2-3). Exact for whole numbers of periods per window; in between,
-    /// leakage into high bins pulls the mean frequency up.
+    /// The plain Fourier transform of DeepPhase (eq. 2-3). It is exact for whole numbers of periods per window; in
+    /// between, leakage into high bins raises the mean frequency.
     Plain,
-    /// The curve is faded out towards both ends of the window first (ours): what leaks falls with the sixth
-    /// power of the distance in bins, so the mean frequency of any sinusoid above 1 Hz is right within 1 %.
+    /// The curve is first faded out towards both ends of the window (ours). Leakage then falls with the sixth power of the
+    /// distance in bins, so the mean frequency of any sinusoid above 1 Hz is accurate within 1 %.
     #[default]
     Hann,
 }
@@ -26,13 +26,13 @@ const MOST_CHANNELS: usize = 10_000;
 pub struct PeriodicAutoencoderConfig {
     /// Joints J of the skeleton; the input has 3J rows.
     pub joints: usize,
-    /// Phase channels C, 5 by default: enough for two-legged motion, 8 to 10 for dance or many styles. Too few mix
-    /// motions of different timing, too many leave little to be shared.
+    /// Number of phase channels C, 5 by default: enough for two-legged motion; use 8 to 10 for dance or many styles. Too
+    /// few channels mix motions of different timing; with too many, motions share little.
     pub channels: usize,
-    /// Channels between the two convolutions, J by default.
+    /// Number of channels between the two convolutions, J by default.
     pub intermediate: usize,
-    /// Taps of every convolution, odd, 121 by default: the whole window. At most twice the window less one: more taps meet
-    /// no frame.
+    /// Kernel size of every convolution, odd, 121 by default: the whole window. At most twice the window minus one:
+    /// further taps would not overlap any frame.
     pub kernel: usize,
     /// The window.
     pub window: WindowConfig,
@@ -97,13 +97,13 @@ impl Validate for PeriodicAutoencoderConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseTrainingConfig {
-    /// Step size of AdamW. Larger ones learn faster and phases jitter more.
+    /// Learning rate of AdamW. With a larger rate training is faster, but phases jitter more.
     pub learning_rate: f64,
     /// Decoupled weight decay.
     pub weight_decay: f32,
-    /// Windows per step.
+    /// Number of windows per step.
     pub batch_size: usize,
-    /// Passes over the windows.
+    /// Number of passes over the windows.
     pub epochs: usize,
 }
 

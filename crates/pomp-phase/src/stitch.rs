@@ -12,14 +12,14 @@ use std::ops::Bound;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StitchConfig {
-    /// Frames after i that are extrapolated from the simulation; 20 by default. Fewer hide the simulation's
-    /// state from the encoder, more put guesses in the place of targets.
+    /// Number of frames after i that are extrapolated from the simulation; 20 by default. With fewer, the encoder sees less of
+    /// the simulation's state; with more, guesses replace targets.
     pub near_frames: usize,
-    /// Time constant with which the last acceleration dies away, seconds; 0.1 by default (ours). The velocity
-    /// settles at v + a·decay, so long constants let a contact's jolt run away.
+    /// Time constant with which the last acceleration decays, seconds; 0.1 by default (ours). The velocity settles at v +
+    /// a·decay, so with a long time constant the jolt of a contact grows without limit.
     pub decay_s: f32,
-    /// Longest acceleration that is extrapolated, m/s²; 30 by default (ours). Longer ones, the jolts of
-    /// contacts, are shortened to it.
+    /// Largest acceleration that is extrapolated, m/s²; 30 by default (ours). Larger accelerations, which come from the jolts
+    /// of contacts, are clamped to it.
     pub max_acceleration: f32,
 }
 

@@ -37,20 +37,20 @@ fn mean_square_distance(found: Tensor<3>, wanted: Tensor<3>) -> Tensor<1> {
     (difference.clone() * difference).mean()
 }
 
-/// How much each part of the aligned encoder's loss weighs (ours: the paper's loss is not known).
+/// Weights of the parts of the aligned encoder's loss (ours: the paper's loss is not known).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlignedLossWeights {
-    /// Squared distance of phase codes, 1 by default: the point of the exercise.
+    /// Weight of the squared distance of phase codes, 1 by default: the main objective.
     pub code: f32,
-    /// Squared distance of amplitudes, 0.1 by default; the code holds it already.
+    /// Weight of the squared distance of amplitudes, 0.1 by default; the code already contains the amplitude.
     pub amplitude: f32,
-    /// Squared distance of frequencies, Hz², weighed by the clean amplitude, 0.1 by default: the frequency of a silent channel
-    /// means nothing.
+    /// Weight of the squared distance of frequencies, Hz², 0.1 by default. The distance is scaled by the clean amplitude,
+    /// since the frequency of a silent channel has no meaning.
     pub frequency: f32,
-    /// Squared distance of offsets, 0.1 by default.
+    /// Weight of the squared distance of offsets, 0.1 by default.
     pub offset: f32,
-    /// Mean squared error of the velocities that the frozen decoder gives back, m²/s², 1 by default.
+    /// Weight of the mean squared error of the velocities that the frozen decoder reconstructs, m²/s², 1 by default.
     pub reconstruction: f32,
 }
 

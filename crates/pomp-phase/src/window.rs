@@ -14,8 +14,8 @@ const LARGEST_RADIUS: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WindowConfig {
-    /// Frames on each side of the centre; 60 makes the window of DeepPhase, 121 frames. Shorter windows
-    /// cannot tell slow frequencies from offsets, longer ones blur transitions. 2 to 1000.
+    /// Number of frames on each side of the centre; 60 gives the window of DeepPhase, 121 frames. Shorter windows cannot
+    /// distinguish slow frequencies from offsets; longer windows blur transitions. 2 to 1000.
     pub radius_frames: usize,
     /// Frames per second of the motion, 60 by default.
     pub frame_rate_hz: f32,

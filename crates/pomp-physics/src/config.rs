@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Largest stiffness, force or torque, in the field's own unit.
 const MOST: f32 = 1e6;
 
-/// Everything that can be set about the dynamic module; `configs/physics.toml` holds the defaults.
+/// All settings of the dynamic module; `configs/physics.toml` contains the defaults.
 ///
-/// Every field has to be present in a file: nothing is filled in silently.
+/// A file must contain every field: no field is filled in silently.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DynamicConfig {
@@ -16,18 +16,18 @@ pub struct DynamicConfig {
     pub mass_kg: f32,
     /// Control frames per second; default 60. One [`crate::DynamicModule::step`] lasts one frame.
     pub frame_rate_hz: f32,
-    /// Engine steps per frame, 1 to 16; default 1. More cost proportionally more and hardly track better,
-    /// since the drives are implicit; contact peaks get sharper.
+    /// Engine steps per frame, 1 to 16; default 1. The cost is proportional to the number; tracking hardly improves with more steps, since
+    /// the drives are implicit, but contact peaks get sharper.
     pub steps_per_frame: usize,
-    /// Most Gauss-Seidel sweeps over the contacts in each step, 1 to 64; they end earlier once solved. Too few let standing feet
-    /// creep; more only cost time. Default 16.
+    /// Largest number of Gauss-Seidel sweeps over the contacts in each step, 1 to 64; the solver stops earlier once it has converged. With
+    /// too few, standing feet creep; more only cost time. Default 16.
     pub contact_sweeps: usize,
     /// Gravity, m/s² along −Y; default 9.81.
     pub gravity_m_s2: f32,
-    /// Coulomb friction of bodies on the ground and each other; default 0.6, a shoe on a dry floor. Low values make feet slide;
-    /// high ones hold a swinging foot that touches the ground early, and it trips the body.
+    /// Coulomb friction between bodies and the ground, and between bodies; default 0.6, a shoe on a dry floor. With low values feet slide;
+    /// with high values a swinging foot that touches the ground early sticks and trips the body.
     pub friction: f32,
-    /// How contacts give way.
+    /// Contact compliance.
     pub contact: ContactConfig,
     /// Joint drives.
     pub drives: DriveConfig,
@@ -35,86 +35,86 @@ pub struct DynamicConfig {
     pub limits: LimitConfig,
     /// The root assist (docs/method.md §4.2).
     pub assist: AssistConfig,
-    /// When a state counts as diverged.
+    /// Limits beyond which a state counts as diverged.
     pub guard: GuardConfig,
-    /// Balance by the legs, in place of the root assist. Left out, it is off.
+    /// Balance by the legs, in place of the root assist. Off if left out.
     #[serde(default)]
     pub balance: BalanceConfig,
 }
 
-/// Balance by the legs: what the body needs to stay up is pressed on the ground by its feet, and nothing else holds it. It takes the place
-/// of the root assist, whose settings then count for nothing. Made for four steps a frame; `configs/own_feet.toml` has the whole
-/// setting.
+/// Balance by the legs: the feet alone exert on the ground the forces that keep the body upright. It replaces the root assist, whose
+/// settings then have no effect. It is tuned for four steps per frame; `configs/own_feet.toml` is the complete configuration.
 ///
-/// The body is led by a proportional and derivative law: at `..._rad_s` with the damping ratio `..._damping`.
+/// The body is controlled by proportional-derivative (PD) laws, each with the natural frequency `..._rad_s` and the damping ratio
+/// `..._damping`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BalanceConfig {
-    /// Off, the root assist holds the body. Default false.
+    /// If off, the root assist supports the body. Default false.
     pub enabled: bool,
-    /// Law of the centre of mass along the ground, rad/s; default 4.
+    /// Natural frequency of the PD law for the horizontal position of the centre of mass, rad/s; default 4.
     pub horizontal_rad_s: f32,
-    /// Default 1.3.
+    /// Damping ratio of the same law. Default 1.3.
     pub horizontal_damping: f32,
-    /// Largest acceleration that it asks for, m/s²; default 8.
+    /// Largest acceleration that the law demands, m/s²; default 8.
     pub horizontal_most_m_s2: f32,
-    /// Law of the height of the centre of mass, rad/s; default 18.
+    /// Natural frequency of the PD law for the height of the centre of mass, rad/s; default 18.
     pub vertical_rad_s: f32,
-    /// Default 1.
+    /// Damping ratio of the same law. Default 1.
     pub vertical_damping: f32,
-    /// Largest acceleration that it asks for, m/s²; default 7.
+    /// Largest acceleration that the law demands, m/s²; default 7.
     pub vertical_most_m_s2: f32,
-    /// Rate at which the level of the centre of mass is told from the target, rad/s. The body is then led by this level and by one wave a
-    /// step, of the size and phase of the target's, with the wave's acceleration as feed-forward. 0, the default, leads it by the target
-    /// as it is, tremble included.
+    /// Rate at which the mean height of the centre of mass is estimated from the target, rad/s. The body then follows this mean height
+    /// plus one wave per step, which has the amplitude and phase of the target's wave and whose acceleration is the feed-forward. With 0,
+    /// the default, the body follows the target's height as it is, including its jitter.
     pub level_rad_s: f32,
-    /// Law of the pelvis's rotation, rad/s; default 20.
+    /// Natural frequency of the PD law for the rotation of the pelvis, rad/s; default 20.
     pub pelvis_rad_s: f32,
-    /// Default 1.
+    /// Damping ratio of the same law. Default 1.
     pub pelvis_damping: f32,
-    /// Largest angular acceleration that it asks for, rad/s²; default 150.
+    /// Largest angular acceleration that the law demands, rad/s²; default 150.
     pub pelvis_most_rad_s2: f32,
-    /// Share of the centre of mass's place that is told from the feet that stand; the rest is told from the target's place in the world.
-    /// Default 0.75.
+    /// Share with which the target position of the centre of mass is taken relative to the standing feet; the rest is taken from the
+    /// target's position in the world. Default 0.75.
     pub by_feet: f32,
-    /// Speed of the target below which the body is drawn over its feet, the more the slower, m/s; default 1.2.
+    /// Speed of the target below which the body is pulled back over its feet, more strongly at lower speeds, m/s; default 1.2.
     pub standing_below_m_s: f32,
-    /// Law of the centre of mass along the ground of a body that stands, rad/s; default 5.
+    /// Natural frequency of the PD law for the horizontal position of the centre of mass while the body stands, rad/s; default 5.
     pub standing_rad_s: f32,
-    /// Time constant with which the target's velocities are smoothed, seconds; default 0.04.
+    /// Time constant of the smoothing of the target's velocities, seconds; default 0.04.
     pub smoothing_s: f32,
-    /// Stiffness of the drives of a leg that stands, as a share of what it is in the air. Stiff legs press against what the feet are to
-    /// give, and bounce. Default 0.03.
+    /// Stiffness of the drives of a standing leg, as a share of that of a leg in the air. Stiff legs work against the contact forces that
+    /// the balance demands, and bounce. Default 0.03.
     pub stance_stiffness: f32,
-    /// The same of their damping. Default 0.1.
+    /// Damping of the drives of a standing leg, likewise. Default 0.1.
     pub stance_damping: f32,
-    /// Height of the target's sole over the ground from which on it does not stand, metres; default 0.027.
+    /// Height of the target's sole above the ground from which the foot no longer counts as standing, metres; default 0.027.
     pub stance_height_m: f32,
-    /// Speed of the target's sole from which on it does not stand, m/s; default 1.
+    /// Speed of the target's sole from which the foot no longer counts as standing, m/s; default 1.
     pub stance_speed_m_s: f32,
-    /// Clearance of a swinging sole over the ground, metres: one that touches it trips the body. Default 0.06.
+    /// Clearance of a swinging sole above the ground, metres: a swinging sole that touches the ground trips the body. Default 0.06.
     pub clearance_m: f32,
-    /// How far a swinging foot goes along the heading for each m/s that the body is too fast, seconds; default 0.1.
+    /// Displacement of a swinging foot along the heading for each m/s by which the body is too fast, seconds; default 0.1.
     pub step_along_s: f32,
-    /// The same across; default 0.25.
+    /// Displacement of a swinging foot across the heading, likewise; default 0.25.
     pub step_across_s: f32,
-    /// Fastest that a foot is so moved, m/s; default 3.
+    /// Largest speed of this displacement, m/s; default 3.
     pub step_speed_m_s: f32,
-    /// Time constant with which the target of a foot that stands comes back, seconds; default 0.4.
+    /// Time constant with which the displacement of a standing foot's target decays, seconds; default 0.4.
     pub step_return_s: f32,
-    /// What an error of the horizontal force counts beside one of the vertical force, where not both can be had; default 0.33.
+    /// Weight of an error in the horizontal force relative to one in the vertical force, where the feet cannot supply both; default 0.33.
     pub horizontal_weight: f32,
-    /// What an error of the moment about the vertical counts beside one about the other axes; default 0.5.
+    /// Weight of an error in the moment about the vertical axis relative to one about the other axes; default 0.5.
     pub yaw_weight: f32,
-    /// Time over which a foot that has landed comes to bear in full, seconds; default 0, at once.
+    /// Time over which a foot takes up its full load after landing, seconds; default 0, at once.
     pub load_time_s: f32,
-    /// How readily the toes bear, beside heel and ball, 0.05 to 1; default 0.3.
+    /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
     pub toe_share: f32,
-    /// Share of the friction that is relied on; default 0.9.
+    /// Share of the available friction that the balance uses; default 0.9.
     pub friction_share: f32,
-    /// Largest force from outside in place of what the feet cannot give, body weights; default 0, none.
+    /// Largest external force that replaces what the feet cannot supply, body weights; default 0, none.
     pub residual_force_bw: f32,
-    /// The same of torque, body weights × metres; default 0, none.
+    /// Largest external torque, likewise, body weights × metres; default 0, none.
     pub residual_torque_bw_m: f32,
 }
 
@@ -207,22 +207,21 @@ impl Validate for BalanceConfig {
     }
 }
 
-/// Compliance of contacts: the spring and damper of a mass on the ground. For a pair of links and for a link on the ground the mass is
-/// that of the whole body (of both bodies, in series), and the points at which they touch share the spring.
+/// Compliance of contacts, as the spring and damper of a mass on the ground. The mass is that of the whole body (for contacts between two
+/// bodies, of both in series), and all contact points of a pair share the spring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactConfig {
-    /// Natural frequency, Hz; default 10. Lower is softer: blunter impact peaks, deeper sinking; below 8 swinging
-    /// feet catch the ground. Against force plates of walks 10 is a little better than 15.
+    /// Natural frequency, Hz; default 10. A lower value is softer: impact peaks are blunter and feet sink in deeper; below 8, swinging
+    /// feet catch the ground. Compared with force plates for walks, 10 is slightly better than 15.
     pub frequency_hz: f32,
-    /// Damping ratio; default 1. Rapier's own 10 (at 60 Hz) is nearly rigid and doubles the error of the
-    /// vertical force of walks and squats against force plates; near 1 contacts give like flesh and shoe.
+    /// Damping ratio; default 1. Rapier's own value of 10 (at 60 Hz) is nearly rigid and doubles the error of the vertical force against
+    /// force plates for walks and squats; near 1, contacts yield like flesh and shoe.
     pub damping_ratio: f32,
-    /// Distance below which an approaching pair is a contact already, metres; default 0.005. At 0.02 feet are held
-    /// up before they touch: strikes come early and hard.
+    /// Distance below which an approaching pair already counts as a contact, metres; default 0.005. At 0.02, feet are stopped before they
+    /// touch the ground: strikes come early and hard.
     pub prediction_m: f32,
-    /// Extra look-ahead for fast bodies, metres, so that they do not pass through the ground in one step;
-    /// default 0.3.
+    /// Extra look-ahead for fast bodies, metres, so that they cannot pass through the ground in one step; default 0.3.
     pub fast_body_prediction_m: f32,
     /// Width of the flat border, metres, that repeats the terrain's edge heights around it; default 4.
     pub border_m: f32,
@@ -232,7 +231,8 @@ pub struct ContactConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drive {
-    /// Kp, N·m/rad. Too little: limp, lags behind targets; too much: rigid, swallows pushes.
+    /// Kp, N·m/rad. If too low, the joint is limp and lags behind its target; if too high, it is rigid and absorbs pushes without a
+    /// visible response.
     pub stiffness_nm_per_rad: f32,
     /// Largest torque the drive may exert, N·m.
     pub torque_limit_nm: f32,
@@ -240,18 +240,16 @@ pub struct Drive {
 
 /// Joint drives: implicit PD control, τ = Kp · log(q_target q⁻¹) + Kd · (ω_target − ω).
 ///
-/// The default stiffnesses are those at which recorded walks stay upright and the vertical force comes
-/// closest to force plates; a third of them tracks half as well and lets legs sag, twice of them gains
-/// nothing. The torque limits are of the order of the strongest isokinetic torques of athletes (hip and knee
-/// extension 300 to 350 N·m, ankle 250 N·m, shoulder 150 N·m, elbow 100 N·m); ours, rounded.
+/// With the default stiffnesses, recorded walks stay upright and the vertical force is closest to force plates. A third of them tracks
+/// half as well and lets legs sag; twice the values bring no gain. The torque limits are of the order of the largest isokinetic torques of
+/// athletes (hip and knee extension 300 to 350 N·m, ankle 250 N·m, shoulder 150 N·m, elbow 100 N·m); ours, rounded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
-    /// Kd as a multiple of Kp, seconds; default 0.02. At 0.05 the motion of the closed loop jerks a quarter more and
-    /// its feet slide more.
+    /// Kd as a multiple of Kp, seconds; default 0.02. At 0.05 the motion of the closed loop has a quarter more jerk and more foot sliding.
     pub damping_s: f32,
-    /// Damping of the tissue that stays when the strength is scaled to 0, as a multiple of Kp, seconds.
-    /// Without any, a limp ragdoll is numerically unstable.
+    /// Damping of the passive tissue, which remains when the strength is scaled to 0, as a multiple of Kp, seconds. At 0 a limp ragdoll is
+    /// numerically unstable.
     pub passive_damping_s: f32,
     /// Thigh to pelvis.
     pub hip: Drive,
@@ -282,7 +280,7 @@ pub struct DriveConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitConfig {
-    /// Whether targets are clamped to the ranges and joints beyond them are pulled back.
+    /// Whether targets are clamped to the joint ranges, and joints beyond their range are pulled back.
     pub enabled: bool,
     /// Spring that pulls back a joint beyond its range, N·m/rad for 75 kg, on top of the drive and without a
     /// torque limit: ligaments and bone, not muscle.
@@ -293,36 +291,36 @@ pub struct LimitConfig {
 
 /// The root assist: a bounded wrench on the pelvis towards the target root. Always reported.
 ///
-/// With the defaults a push of 100 N·s on the chest in 0.1 s moves a walker's pelvis by 10 cm, one of 200 N·s
-/// by half a metre, and one of 300 N·s fells it.
+/// With the defaults, a push of 100 N·s on the chest within 0.1 s displaces a walker's pelvis by 10 cm, one of 200 N·s displaces it by
+/// half a metre, and one of 300 N·s makes the walker fall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssistConfig {
-    /// Horizontal stiffness, body weights per metre; default 5 (3.7 kN/m at 75 kg). Damping is critical for
-    /// the body mass, and scaled with the stiffness on the vertical.
+    /// Horizontal stiffness, body weights per metre; default 5 (3.7 kN/m at 75 kg). Damping is critical for the body mass; on the vertical
+    /// axis it is scaled together with the stiffness.
     pub horizontal_stiffness_bw_per_m: f32,
     /// Cap of the horizontal force, body weights; default 0.544 (400 N at 75 kg).
     pub horizontal_limit_bw: f32,
-    /// By how much the horizontal force may exceed the size of its own running mean after a push, a box or a blow of another
-    /// character, body weights; default 0.544, which bounds nothing. With less a steady load, that of a slope, is still
-    /// carried, and what struck the body is left to the feet. A blow of half a metre a second and more counts in full, a
-    /// lesser one in proportion.
+    /// Largest amount by which the horizontal force may exceed its own running mean after an impact (a push, a box or another character),
+    /// body weights; default 0.544, which has no effect. With a smaller value, the assist still carries a steady load, such as that of a
+    /// slope, but leaves the response to the impact to the feet. An impact that changes the velocity by 0.5 m/s or more counts in full, a
+    /// weaker one in proportion.
     pub struck_limit_bw: f32,
-    /// Time constant of that mean, and of the return to `horizontal_limit_bw` after a blow, seconds; default 1.
+    /// Time constant of that running mean, and of the return to `horizontal_limit_bw` after an impact, seconds; default 1.
     pub settle_s: f32,
-    /// Vertical stiffness, damping and cap as a share of the horizontal ones; default 0.1. Near 1
-    /// the assist carries the weight that the feet should.
+    /// Vertical stiffness, damping and cap as a share of the horizontal ones; default 0.1. Near 1 the assist carries the weight that the
+    /// feet should carry.
     pub vertical_share: f32,
     /// Angular stiffness, body weights × metre per radian; default 12 (8.8 kN·m/rad at 75 kg).
     pub angular_stiffness_bw_m_per_rad: f32,
     /// Angular damping as a multiple of the stiffness, seconds; default 0.1.
     pub angular_damping_s: f32,
-    /// Cap of the torque, body weights × metre; default 0.6 (441 N·m at 75 kg). At 0.4 a push of 200 N·s
-    /// fells a walker, but recorded walks whose feet are centimetres off the ground fall too.
+    /// Cap of the torque, body weights × metre; default 0.6 (441 N·m at 75 kg). At 0.4 a walker falls after a push of 200 N·s, but so do
+    /// recorded walks whose feet are centimetres off the ground.
     pub angular_limit_bw_m: f32,
 }
 
-/// Bounds of a credible state; beyond them the last good state is restored.
+/// Bounds of a plausible state. If a state exceeds them, the last good state is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfig {
@@ -330,13 +328,13 @@ pub struct GuardConfig {
     pub max_root_speed_m_s: f32,
     /// Largest rate of any joint, rad/s; default 400.
     pub max_joint_rate_rad_s: f32,
-    /// How far below the lowest ground the root may be, metres; default 2.
+    /// Largest distance of the root below the lowest point of the ground, metres; default 2.
     pub max_fall_below_ground_m: f32,
-    /// How deep the origin of a joint may be in the ground, metres along the ground's normal; default 0.05. Bodies are held by
-    /// the surface alone, and what has passed it may stay below.
+    /// Largest depth of a joint's origin in the ground, metres along the ground's normal; default 0.05. Only the surface of the ground
+    /// supports bodies, so a body that has passed through it may stay below.
     pub max_depth_in_ground_m: f32,
-    /// For how long a joint may be deeper than that, seconds; default 0.2. What is driven below by its own joints for less comes
-    /// back by itself.
+    /// Longest time that a joint may be deeper than that, seconds; default 0.2. A body that its own joints drive below the surface for a
+    /// shorter time comes back by itself.
     pub max_time_in_ground_s: f32,
 }
 

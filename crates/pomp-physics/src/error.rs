@@ -98,7 +98,7 @@ pub enum PhysicsError {
         high: f32,
     },
     /// More boxes than a world holds.
-    #[error("there are {most} boxes already, as many as a world holds; wait until one is taken away")]
+    #[error("there are already {most} boxes, the most that a world can hold; wait until one is removed")]
     TooManyBoxes {
         /// Boxes that may be in a world at once.
         most: usize,

@@ -27,15 +27,15 @@ pub struct PreprocessConfig {
     pub gaits: GaitLabelConfig,
     /// Terrain reconstruction.
     pub terrain: TerrainFitConfig,
-    /// Clips on ground with relief.
+    /// Variants on ground with relief; none by default.
     pub warp: WarpConfig,
     /// Variants of level walks at a slower pace; none by default.
     pub pace: PaceConfig,
-    /// Walks in other styles; none by default.
+    /// Variants of walks in other styles; none by default.
     pub style: RestyleConfig,
-    /// Clips that are pushed.
+    /// Variants with pushes; none by default.
     pub bumps: BumpConfig,
-    /// Clips with a fall and a get-up; none by default.
+    /// Variants with a fall and a get-up; none by default.
     pub falls: FallConfig,
     /// Physics replay.
     pub replay: ReplayConfig,

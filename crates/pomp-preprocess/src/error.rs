@@ -110,7 +110,7 @@ pub enum PreprocessError {
         second: PathBuf,
     },
     /// The caller has stopped the run.
-    #[error("stopped before every clip was preprocessed; the same call again goes on from there")]
+    #[error("stopped before all clips were preprocessed; repeat the same call to continue")]
     Stopped,
     /// Strict mode: a clip failed.
     #[error("stopped at the first clip that failed, as --strict asks: {message}")]

@@ -57,7 +57,7 @@ pub enum RenderError {
     },
     /// A body that is named after no joint, so that an arrow on it has no place.
     #[error(
-        "body \"{body}\" is named after no joint of the skeleton: name it after one or turn the arrows off"
+        "body \"{body}\" does not have the name of a joint of the skeleton: rename it or turn the arrows off"
     )]
     UnknownBody {
         /// Name of the body.

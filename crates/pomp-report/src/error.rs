@@ -22,7 +22,7 @@ pub enum ReportError {
         source: std::io::Error,
     },
     /// `model.json` lacks something that the training wrote.
-    #[error("model.json says no `config.{key}`: train the model again")]
+    #[error("model.json has no `config.{key}`: train the model again")]
     BadModel {
         /// The key that is missing or of another type.
         key: &'static str,

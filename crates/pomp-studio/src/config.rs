@@ -4,23 +4,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// Settings of the studio's server; `configs/studio.toml` holds the defaults.
+/// Settings of the studio's server; `configs/studio.toml` contains the defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StudioConfig {
-    /// Address to listen on; default 127.0.0.1. Any other than a loopback address asks every visitor for the token that
-    /// is part of the printed URL; the connection is not encrypted.
+    /// Address to listen on; default 127.0.0.1. With any address other than a loopback address, the server asks every
+    /// visitor for the token in the printed URL; the connection is not encrypted.
     pub address: IpAddr,
-    /// Port; default 0, any free one.
+    /// Port; default 0, which means any free port.
     pub port: u16,
-    /// Pages that may be open at once, each with a world of its own, 1 to 64; default 8. Each needs a core while it runs and
-    /// up to 100 MB.
+    /// Largest number of pages open at the same time, each with a world of its own, 1 to 64; default 8. Each needs a core
+    /// while it runs, and up to 100 MB.
     pub max_worlds: usize,
     /// Largest file that may be dropped on the page, megabytes, 1 to 2048; default 128.
     pub max_upload_mb: usize,
-    /// Length of a world's recording, seconds, 10 to 3600; default 300. Older frames are forgotten.
+    /// Length of a world's recording, seconds, 10 to 3600; default 300. Older frames are discarded.
     pub recording_s: f32,
-    /// How far one can go back, seconds, 1 to 60; default 10. Each second costs about a megabyte.
+    /// Largest rewind, seconds, 1 to 60; default 10. Each second needs about a megabyte.
     pub rewind_s: f32,
 }
 

@@ -60,7 +60,7 @@ pub enum StudioError {
     #[error("there is no model to move the character; name one")]
     NoModel,
     /// More happened in a scene than is remembered.
-    #[error("too much has happened in this scene to repeat it; reset, and keep it shorter")]
+    #[error("this scene has too many events to be replayed; reset it, and keep it shorter")]
     TooMuchHappened,
     /// There is nothing recorded yet.
     #[error("nothing is recorded yet; let the character move first")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The style subspace alone; the rest is the content's.
+    /// Only the style subspace; the rest comes from the content.
     #[default]
     Style,
     /// All subspaces.

@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StyleConfig {
-    /// Which walking cycles are taken.
+    /// Selection of walking cycles.
     pub cycles: CycleConfig,
     /// Time alignment to the reference.
     pub alignment: AlignmentConfig,
     /// Principal components of the posture, K. Default 20.
     pub posture_components: usize,
-    /// Principal components of the timing h(t), L. Default 10. K + L has to be below the number of cycles: directions that the
-    /// cycles do not span are noise after whitening.
+    /// Principal components of the timing h(t), L. Default 10. K + L must be below the number of cycles: directions that the cycles
+    /// do not span are noise after whitening.
     pub timing_components: usize,
     /// Independent feature subspaces.
     pub subspaces: SubspaceConfig,
-    /// Every so many-th clip of each style is held out from the fit and measured, 2 or more; 0 holds out none. Default 5.
+    /// One clip in this many of each style is held out from the fit and measured, 2 or more; 0 holds out none. Default 5.
     pub held_out_every: usize,
-    /// Folds of a cross-validation over clips, each of which is left out of one fit; 0 leaves it away. With as many folds as clips it
-    /// is leave-one-out. Default 0.
+    /// Number of folds of a cross-validation over clips, where each clip is left out of one fit; 0 turns it off. With as many folds
+    /// as clips, it is leave-one-out. Default 0.
     pub folds: usize,
     /// Seed of the starting points of the subspace analysis. Default 1.
     pub seed: u64,
@@ -42,12 +42,12 @@ impl Default for StyleConfig {
     }
 }
 
-/// Which walking cycles are taken: from one strike of the left foot to the next.
+/// Selection of walking cycles; a cycle runs from one strike of the left foot to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CycleConfig {
-    /// Most cycles per style in the fit, spread evenly over its clips, so that no style outweighs another. Default 200. Ten times
-    /// as many cycles as dimensions are well: sparse directions of few cycles are those of single ones.
+    /// Largest number of cycles per style in the fit, spread evenly over its clips, so that no style outweighs another. Default 200.
+    /// A fit needs about ten times as many cycles as dimensions: with few cycles, sparse directions are those of single cycles.
     pub most_per_style: usize,
     /// Duration of a cycle, seconds. Default 0.6 to 2.4.
     pub duration_s: [f32; 2],
@@ -76,15 +76,15 @@ impl Default for CycleConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AlignmentConfig {
-    /// Most steps in a row in which only one of the two times advances, i. Default 2: a segment is stretched or shortened to a third
-    /// at most. A cycle with a longer or shorter segment is left out.
+    /// Largest number of consecutive steps i in which only one of the two times advances. Default 2: the duration of a segment
+    /// changes by a factor of three at most. A cycle with a longer or shorter segment is left out.
     pub most_steps: usize,
-    /// Frames before and after a frame that the distance of two frames compares too. Default 2.
+    /// Number of frames before and after a frame that are included when two frames are compared. Default 2.
     pub window_frames: usize,
-    /// Standard deviation of the smoothing of the warp's steps, frames; ends of segments stay. Default 2. At 0 steps of no length,
-    /// which the alignment makes, become `least_step_frames`.
+    /// Standard deviation of the smoothing of the warp's steps, frames; the ends of segments stay fixed. Default 2. With 0, steps of
+    /// zero length, which the alignment produces, become `least_step_frames`.
     pub smoothing_frames: f32,
-    /// Least step of the warp, frames. Default 0.001; the logarithm of a step of no length is infinite.
+    /// Smallest step of the warp, frames. Default 0.001; the logarithm of a step of zero length is infinite.
     pub least_step_frames: f32,
 }
 
@@ -98,13 +98,13 @@ impl Default for AlignmentConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubspaceConfig {
-    /// Number of subspaces, J; it divides `posture_components` + `timing_components`. Default 3.
+    /// Number of subspaces, J; it must divide `posture_components` + `timing_components`. Default 3.
     pub count: usize,
-    /// Which subspace is that of the style. Default `differences`.
+    /// How the style subspace is chosen. Default `differences`.
     pub choice: SubspaceChoice,
-    /// Starting points, of which the best result is kept. Default 10.
+    /// Number of starting points; the best result is kept. Default 10.
     pub restarts: usize,
-    /// Most gradient steps from each. Default 400.
+    /// Largest number of gradient steps from each starting point. Default 400.
     pub iterations: usize,
 }
 
@@ -121,10 +121,10 @@ pub enum SubspaceChoice {
     /// The subspace that carries most of the differences between the means of styles, in s. Default.
     #[default]
     Differences,
-    /// The subspace in which the variance between styles is largest over that within them.
+    /// The subspace with the largest ratio of the variance between styles to the variance within them.
     Separation,
-    /// The subspace in which the cycles differ most from the reference, in sum, as in the source. It needs no labels, and finds the
-    /// directions of odd cycles rather than those of styles.
+    /// The subspace in which the cycles differ most from the reference in total, as in the source. It needs no labels, but finds the
+    /// directions of unusual cycles rather than those of styles.
     Reference,
 }
 

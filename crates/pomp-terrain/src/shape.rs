@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 /// The form of the ground.
 ///
-/// In TOML a table with its `kind`, for example `kind = "stairs"`. Lengths are metres, angles degrees. Shapes
-/// with a `heading_deg` (default 0) run along +Z, turned by it towards +X.
+/// In TOML, a shape is a table with its `kind`, for example `kind = "stairs"`. Lengths are in metres, angles in
+/// degrees. Shapes with a `heading_deg` (default 0) run along +Z, rotated by this angle towards +X.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
@@ -14,7 +14,7 @@ pub enum Shape {
     Flat {},
     /// A plane that rises along its heading and falls behind the origin.
     Slope {
-        /// Angle to the horizontal, degrees, −60 to 60; negative goes down. Default 8. Beyond about 25° feet
+        /// Angle to the horizontal, degrees, −60 to 60; negative goes down. Default 8. Beyond about 25°, feet
         /// slip at the usual friction.
         #[serde(default = "default_angle_deg")]
         angle_deg: f32,
@@ -22,20 +22,21 @@ pub enum Shape {
         #[serde(default)]
         heading_deg: f32,
     },
-    /// Level landing, flight up, landing, flight down, landing and so on along the heading, the same ahead
-    /// of the origin and behind it.
+    /// A level landing, a flight up, a landing, a flight down, a landing and so on along the heading, symmetric
+    /// about the origin.
     Stairs {
-        /// Height of a step, metres. Default 0.15, a comfortable stair; above 0.25 the legs must climb.
+        /// Height of a step, metres. Default 0.15, a comfortable stair; above 0.25 the character has to climb.
         #[serde(default = "default_rise_m")]
         rise_m: f32,
         /// Depth of a tread, metres. Default 0.3, a little more than a foot; it should span several cells.
         #[serde(default = "default_run_m")]
         run_m: f32,
-        /// Steps of a flight. Default 6.
+        /// Number of steps of a flight. Default 6.
         #[serde(default = "default_count")]
         count: u32,
-        /// Distance from the origin to the first riser, and length of the level between flights, beyond the
-        /// last tread, metres. Default 2.5; less than radius + blend of the start area flattens the first steps.
+        /// Distance from the origin to the first riser, and length of the level ground between flights, beyond
+        /// the last tread, metres. Default 2.5; a value below radius + blend of the start area flattens the
+        /// first steps.
         #[serde(default = "default_landing_m")]
         landing_m: f32,
         /// Direction of the ascent, degrees from +Z towards +X. Default 0.
@@ -47,11 +48,11 @@ pub enum Shape {
         /// Largest height above or below 0, metres. Default 0.6.
         #[serde(default = "default_hill_amplitude_m")]
         amplitude_m: f32,
-        /// Distance between neighbouring hills, about, metres. Default 6. The steepest slope is near
-        /// 4 · amplitude / wavelength.
+        /// Approximate distance between neighbouring hills, metres. Default 6. The steepest slope is near 4 ·
+        /// amplitude / wavelength.
         #[serde(default = "default_hill_wavelength_m")]
         wavelength_m: f32,
-        /// Mixed with the seed of the generation, so that parts of a sum differ. Default 0.
+        /// Combined with the seed of the generation, so that the parts of a sum differ. Default 0.
         #[serde(default)]
         seed: u32,
     },
@@ -60,18 +61,18 @@ pub enum Shape {
         /// Largest height above or below 0, metres. Default 0.05; above 0.1 feet stumble.
         #[serde(default = "default_rough_amplitude_m")]
         amplitude_m: f32,
-        /// Wavelength of the coarsest octave, metres. Default 0.8. Octaves shorter than two cells are noise
-        /// of the grid.
+        /// Wavelength of the coarsest octave, metres. Default 0.8. Octaves shorter than two cells are grid
+        /// noise.
         #[serde(default = "default_rough_wavelength_m")]
         wavelength_m: f32,
-        /// Number of octaves, 1 to 8. Default 3; more adds finer grain.
+        /// Number of octaves, 1 to 8. Default 3; more octaves add finer detail.
         #[serde(default = "default_octaves")]
         octaves: u32,
-        /// As in hills.
+        /// Combined with the seed of the generation, as in hills.
         #[serde(default)]
         seed: u32,
     },
-    /// Level ground with trenches across the heading, the same ahead of the origin and behind it.
+    /// Level ground with trenches across the heading, symmetric about the origin.
     Gaps {
         /// Width of a trench, metres. Default 0.4; above 1.0 a walker cannot step over it.
         #[serde(default = "default_gap_width_m")]
@@ -92,10 +93,10 @@ pub enum Shape {
         /// The shapes, at least one.
         parts: Vec<Shape>,
     },
-    /// The heights of a file (PNG with its sidecar, or npz), sampled at the places of this map; outside the
-    /// file's area its border heights go on.
+    /// The heights of a file (PNG with its sidecar, or npz), sampled at the grid points of this map; outside
+    /// the area of the file, its border heights continue.
     File {
-        /// The file; in a TOML file relative to the folder of that file.
+        /// The file; in a TOML file, the path is relative to the folder of that file.
         path: PathBuf,
     },
 }

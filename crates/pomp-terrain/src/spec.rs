@@ -9,7 +9,7 @@ const LARGE_FLAT_CELL_M: f32 = 1.0;
 /// The names that [`preset`] knows.
 pub const PRESET_NAMES: [&str; 7] = ["flat", "slope", "stairs", "hills", "rough", "gaps", "mixed"];
 
-/// A terrain in a few numbers; the content of the files in `configs/terrain`.
+/// A terrain described by a few numbers; the content of the files in `configs/terrain`.
 ///
 /// ```
 /// let spec: pomp_terrain::TerrainSpec = pomp_terrain::file::parse_spec(
@@ -22,13 +22,13 @@ pub const PRESET_NAMES: [&str; 7] = ["flat", "slope", "stairs", "hills", "rough"
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainSpec {
-    /// Side of the square map, metres, centred on the origin. Default 40: at walking speed the character
-    /// reaches the border after about 15 s; beyond it the ground goes on at the border's height. Larger maps
-    /// cost memory and collider build time with the square of the side.
+    /// Side of the square map, metres, centred on the origin. Default 40: at walking speed the character reaches the
+    /// border after about 15 s; beyond it the ground continues at the height of the border. Memory and collider build
+    /// time grow with the square of the side.
     #[serde(default = "default_size_m")]
     pub size_m: f32,
-    /// Distance between neighbouring heights, metres. Default 0.1. Smaller makes risers and lips steeper and
-    /// costs memory and contact time; larger than a foot (0.25 m) blurs stairs into ramps.
+    /// Distance between neighbouring heights, metres. Default 0.1. A smaller value makes risers and lips steeper, but
+    /// costs memory and contact time; a value larger than a foot (0.25 m) blurs stairs into ramps.
     #[serde(default = "default_cell_m")]
     pub cell_m: f32,
     /// The level area around the origin where the character starts.
@@ -49,15 +49,15 @@ pub struct TerrainSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartArea {
-    /// Whether there is one. Default true. Without it the shape is used as it is, and a character that
-    /// starts at the origin must be placed by [`crate::HeightMap::height`].
+    /// Whether there is a level area. Default true. Without it the shape is used as it is, and a character that starts at
+    /// the origin must be placed at [`crate::HeightMap::height`].
     #[serde(default = "default_enabled")]
     pub enabled: bool,
     /// Radius of the level disc, metres. Default 1: room for a stance and a first step.
     #[serde(default = "default_radius_m")]
     pub radius_m: f32,
-    /// Width of the ring in which the terrain fades in, metres. Default 1. Close to 0 leaves a ledge around
-    /// the disc; larger hides more of the terrain.
+    /// Width of the ring in which the terrain fades in, metres. Default 1. A value close to 0 leaves a ledge around the
+    /// disc; a larger value hides more of the terrain.
     #[serde(default = "default_blend_m")]
     pub blend_m: f32,
 }

@@ -14,14 +14,14 @@ pub struct TrainConfig {
     pub name: String,
     /// Seed of weights, batches and noise; the same seed and data give the same bytes.
     pub seed: u64,
-    /// One clip in so many is held out to measure with; 0 holds out none.
+    /// One clip in this many is held out for measuring; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are left out of training and measuring.
+    /// Names of clips (without `_mirrored`) that are excluded from training and measuring.
     pub exclude: Vec<String>,
-    /// Frames at both ends of a clip whose phase windows reach so far beyond it that phases are continued from
-    /// the nearest inner frame instead of read.
+    /// Number of frames at each end of a clip whose phase windows reach too far beyond the clip; their phases are extrapolated from
+    /// the nearest inner frame.
     pub phase_edge_frames: usize,
-    /// Frames at both ends of a clip that are not learned from.
+    /// Number of frames at each end of a clip that are not used for training.
     pub margin_frames: usize,
     /// The periodic autoencoder.
     pub phase: PhaseStage,
@@ -29,13 +29,14 @@ pub struct TrainConfig {
     pub aligned_phase: AlignedStage,
     /// The kinematic module.
     pub kinematic: KinematicStage,
-    /// Recordings in memory at a time, and a quarter as many to measure with. 0, or left out: all. With fewer, memory does not
-    /// grow with the dataset: every 1,000 steps of the kinematic stage, and every epoch of the others, the recordings that come next
-    /// in a shuffled order take the place of those before; an epoch is then one pass over as many windows as the first ones
-    /// have, and normalisation is fitted on these. Too few make neighbouring batches alike: 64 or more.
+    /// Number of training recordings in memory at a time; a quarter as many are kept for measuring. 0, or left out, means all. With
+    /// a limit, memory does not grow with the dataset: every 1,000 steps of the kinematic stage, and every epoch of the other
+    /// stages, the next recordings in a shuffled order replace the previous ones. An epoch is then one pass over as many windows as
+    /// the first recordings have, and normalisation is fitted on the first recordings. With too few, neighbouring batches are too
+    /// similar: use 64 or more.
     #[serde(default)]
     pub resident_recordings: usize,
-    /// When a stage ends before its last step. May be left out: then none does, and the last weights are kept.
+    /// When a stage ends before its last step. If left out, no stage ends early, and the last weights are kept.
     #[serde(default)]
     pub early_stopping: EarlyStopping,
 }
@@ -46,7 +47,7 @@ pub struct TrainConfig {
 pub struct PhaseStage {
     /// Networks and window.
     pub network: PeriodicAutoencoderConfig,
-    /// Frames between neighbouring windows; consecutive windows are nearly equal, 6 to 10 is plenty.
+    /// Frames between neighbouring windows. Consecutive windows are nearly equal, so 6 to 10 is close enough.
     pub stride: usize,
     /// Optimiser.
     pub training: PhaseTrainingConfig,

@@ -3,19 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long each stage goes on without getting better on held-out clips before it ends.
+/// How long each stage continues without improving on held-out clips before it ends.
 ///
-/// With 0 a stage runs all its steps and keeps its last weights. Otherwise it keeps those that measured best, also
-/// when it runs to its end: a large number keeps the best without ending early. Too small a number takes a bad moment
-/// for the end of learning.
+/// With 0, a stage runs all its steps and keeps its last weights. Otherwise it keeps the weights with the best
+/// measurement, even if it runs to its end, so a large number keeps the best weights without ending early. With too
+/// small a number, a temporary setback ends the training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
-    /// Epochs of the periodic autoencoder; it is measured by its reconstruction error.
+    /// Number of epochs of the periodic autoencoder, which is measured by its reconstruction error.
     pub phase: usize,
-    /// Epochs of the aligned encoder; it is measured by the distance of its phase codes from the clean ones.
+    /// Number of epochs of the aligned encoder, which is measured by the distance of its phase codes from the clean
+    /// ones.
     pub aligned_phase: usize,
-    /// Measurements of the kinematic module, one every 1000 steps; it is measured by its error half a second ahead.
+    /// Number of measurements of the kinematic module, one every 1000 steps; it is measured by its error half a
+    /// second ahead.
     pub kinematic: usize,
 }
 

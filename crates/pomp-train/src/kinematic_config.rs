@@ -14,7 +14,7 @@ use std::ops::Bound;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KinematicStage {
-    /// What x and y hold.
+    /// Contents of x and y.
     pub layout: LayoutChoice,
     /// Sizes and forms of the networks.
     pub network: NetworkSizes,
@@ -24,21 +24,21 @@ pub struct KinematicStage {
     pub loss: BlockWeights,
     /// Optimiser and schedule.
     pub training: KinematicTraining,
-    /// Where the states that it learns from come from.
+    /// Where the training states come from.
     pub states: TrainingStates,
     /// Rollouts in the simulator, with the settings of the closed loop.
     pub simulated_rollouts: SimulatedRollouts,
 }
 
-/// What x and y hold.
+/// Contents of x and y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutChoice {
-    /// Whether x and y carry joint rotations (ours) or not (the paper's layout, which sets no twist).
+    /// Whether x and y contain joint rotations (ours) or not (the paper's layout, which leaves twist undetermined).
     pub rotations: Rotations,
     /// Whether the network predicts y itself or its change.
     pub output: OutputSpace,
-    /// Whether phases are told.
+    /// Whether x and y contain phases.
     pub phases: Phases,
 }
 
@@ -48,16 +48,16 @@ impl Default for LayoutChoice {
     }
 }
 
-/// Whether the kinematic module is told phases.
+/// Whether the kinematic module receives phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phases {
     /// Phase codes are part of x and y and alone decide the blend of the experts: the method.
     #[default]
     Codes,
-    /// None: an ablation. The layout keeps their places, but the weights that phases of x meet are 0 and stay so, what
-    /// is learned for those of y is their mean, and the gate sees the whole of x. Such a model runs wherever any other
-    /// does, and phases change nothing.
+    /// No phases: an ablation. The layout keeps the blocks of the phases, but the weights of the phases of x are fixed at 0, the module
+    /// learns only the mean of the phases of y, and the gate sees the whole of x. Such a model runs wherever any other does, and phases
+    /// have no effect.
     None,
 }
 
@@ -83,9 +83,9 @@ pub struct NetworkSizes {
     pub expert_outputs: ExpertOutputs,
     /// Where the experts are blended. Default as in the paper: after the decoder.
     pub blend: Blend,
-    /// Bound below which an expert counts as dependent.
+    /// Independent share of an expert's output below which it counts as dependent on the other experts.
     pub independence: f64,
-    /// Share of hidden units of the experts silenced in training.
+    /// Share of the experts' hidden units that dropout sets to 0 in training.
     pub expert_dropout: f64,
 }
 
@@ -135,7 +135,7 @@ pub struct BlockWeights {
     pub joint_velocities: f32,
     /// Joint rotations: the pose target itself.
     pub joint_rotations: f32,
-    /// Root velocity and yaw rate: small in number, decisive for where it goes.
+    /// Root velocity and yaw rate: few features, but they determine where the character goes.
     pub root_motion: f32,
     /// Gait.
     pub gait: f32,
@@ -199,16 +199,16 @@ pub struct KinematicTraining {
     pub steps: usize,
     /// Examples per step.
     pub batch_size: usize,
-    /// Peak learning rate of AdamW; it rises over the first steps and falls along a cosine.
+    /// Peak learning rate of AdamW. The rate rises over the first steps and then falls along a cosine.
     pub learning_rate: f64,
-    /// Steps of the rise.
+    /// Number of steps over which the learning rate rises.
     pub warm_up_steps: usize,
     /// Decoupled weight decay.
     pub weight_decay: f32,
-    /// Memory of the averaged weights, which are the ones that are kept: 0.999 averages a thousand steps.
+    /// Decay of the exponential moving average of the weights, which are the weights that are kept: 0.999 averages over a thousand steps.
     pub average: f32,
-    /// Share of the weights that a fine-tuning begins with in the ones that are kept, 0 to below 1; the rest are the averaged
-    /// ones. What is learned anew costs less of what was there before (Wortsman and others, CVPR 2022). Default 0.
+    /// Share of the initial weights of a fine-tuning in the weights that are kept, 0 to below 1; the rest are the averaged weights. With a
+    /// larger share, fine-tuning loses less of what the model learned before (Wortsman and others, CVPR 2022). Default 0.
     pub kept_of_first: f32,
 }
 
@@ -226,23 +226,22 @@ impl Default for KinematicTraining {
     }
 }
 
-/// Where the states that the module learns from come from; those of no kind named here are the clips' own.
+/// Where the training states come from. The remaining examples use the states of the clips.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingStates {
-    /// Share of examples whose state is that of the physics replay.
+    /// Share of examples whose state comes from the physics replay.
     pub replayed_share: f32,
-    /// Share of examples whose state the model itself led to with no simulator between; grows from 0 over the first third
-    /// of training.
+    /// Share of examples whose state comes from the model's own rollouts without the simulator; grows from 0 over the first third of
+    /// training.
     pub rollout_share: f32,
     /// Longest rollout, frames.
     pub rollout_frames: usize,
-    /// Standard deviation of noise on the state in x, in its normalised unit.
+    /// Standard deviation of the noise on the state in x, in normalised units.
     pub state_noise: f32,
-    /// Standard deviation of noise on phase codes, trajectory and contact impulses in x, in their normalised unit.
+    /// Standard deviation of the noise on phase codes, trajectory and contact impulses in x, in normalised units.
     pub context_noise: f32,
-    /// Share of the step's weight that gaits other than standing and walking get: their examples are drawn more
-    /// often by this factor.
+    /// Factor by which examples of gaits other than standing and walking are drawn more often.
     pub rare_gait_factor: f32,
 }
 
@@ -259,26 +258,27 @@ impl Default for TrainingStates {
     }
 }
 
-/// Rollouts of the model in the closed loop itself, along training clips that stand and walk (and jog, if wanted) on level ground: simulated on
-/// ground drawn at random, of which the model is shown what the loop shows, with phases read off the body. So it learns
-/// from the states that it will meet.
+/// Rollouts of the model in the closed loop, along training clips of standing and walking (and jogging, if `jogs` is set) on level ground.
+/// They are simulated on random ground, the model is shown the same surface as in the closed loop, and phases are read from the body. The
+/// model thus learns from the states that it will encounter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedRollouts {
-    /// Share of examples that they give; grows from 0 over the first third of training.
+    /// Share of examples that come from these rollouts; grows from 0 over the first third of training.
     pub share: f32,
     /// Longest rollout, frames.
     pub frames: usize,
-    /// How much of the simulated pose the module sees, 0 … 1, as `share` of the pose blending of the closed loop that it is for.
+    /// Share of the simulated pose that the module is shown, 0 … 1; set it to the `share` of pose blending of the closed loop that the
+    /// model is for.
     pub pose_feedback: f32,
-    /// Share of the pose's distance from its clip that the label leaves after a frame, 0 to below 1. Less leads back at once and
-    /// is rough; more is smooth, and turns the joints less than people do.
+    /// Share of the pose's deviation from its clip that remains in the label after one frame, 0 to below 1. A small share returns to the
+    /// clip quickly and roughly; a large share is smooth, but turns the joints less than people do.
     pub pose_left: f32,
     /// Mean number of pushes per second, each on a random body in a random direction along the ground.
     pub pushes_per_s: f32,
     /// Strongest push, N·s.
     pub largest_push_ns: f32,
-    /// Whether jogs are practised beside standing and walking. Default false.
+    /// Whether rollouts also follow jogs, in addition to standing and walking. Default false.
     pub jogs: bool,
 }
 

@@ -8,8 +8,7 @@ use pomp_controllers::matching::MatchingWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of learned motion matching: `configs/controllers/learned-matching.toml`. The clips are chosen as motion matching
-/// chooses them.
+/// Settings of learned motion matching: `configs/controllers/learned-matching.toml`. Clips are chosen as for motion matching.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnedConfig {
@@ -17,19 +16,19 @@ pub struct LearnedConfig {
     pub kind: ControllerKind,
     /// Seed of weights and batches; the same seed and data give the same bytes.
     pub seed: u64,
-    /// One clip in so many is held out; 0 holds out none.
+    /// One clip in this many is held out; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are left out.
+    /// Names of clips (without `_mirrored`) that are excluded.
     pub exclude: Vec<String>,
-    /// Minutes of motion that are learned; each in its mirror image too. Default 5; more covers more commands, and blurs the pose.
+    /// Minutes of motion to learn; mirror images are added. Default 5; more motion covers more commands, but blurs the pose.
     pub minutes: f32,
-    /// How much each feature of motion matching counts; none may be 0, since the networks are given all of them.
+    /// Weight of each feature of motion matching. None may be 0, since the networks receive all features.
     pub weights: MatchingWeights,
     /// Sizes of the networks.
     pub sizes: LearnedSizes,
     /// Training of compressor and decompressor.
     pub decompressor: LearnedTraining,
-    /// Training of the stepper, on its own output for a third of a second.
+    /// Training of the stepper, on its own output over a third of a second.
     pub stepper: LearnedTraining,
     /// Training of the projector.
     pub projector: LearnedTraining,
@@ -43,7 +42,7 @@ pub struct LearnedTraining {
     pub steps: usize,
     /// Examples per step.
     pub batch_size: usize,
-    /// Peak learning rate of AdamW, which falls along a cosine.
+    /// Peak learning rate of AdamW; the rate falls along a cosine.
     pub learning_rate: f64,
 }
 

@@ -31,14 +31,14 @@ type Piece = (usize, Range<usize>);
 pub struct MatchingConfig {
     /// Always matching.
     pub kind: ControllerKind,
-    /// One clip in so many is held out; 0 holds out none.
+    /// One clip in this many is held out; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are left out.
+    /// Names of clips (without `_mirrored`) that are excluded.
     pub exclude: Vec<String>,
-    /// Minutes of motion that are stored; each is played in its mirror image too. Default 5; more covers more commands and takes
-    /// more room, 0.28 MB a minute.
+    /// Minutes of motion to store; mirror images are played too. Default 5; more motion covers more commands, but needs 0.28 MB per
+    /// minute.
     pub minutes: f32,
-    /// How much each feature counts.
+    /// Weight of each feature.
     pub weights: MatchingWeights,
 }
 

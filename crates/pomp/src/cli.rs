@@ -44,7 +44,7 @@ use clap_verbosity_flag::Verbosity;
 
 /// Physics-constrained human motion: preprocess mocap, train, generate, render, evaluate.
 ///
-/// Without a command it generates: a ten-second walk over hills with one push, by the embedded model.
+/// Without a command, it generates a ten-second walk over hills with one push, using the embedded model.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -56,16 +56,17 @@ Examples:
   pomp train all --data data --out model   train a model of your own
   pomp generate --control circle --seconds 30 --out out/circle
 
-Results go to standard output, messages and progress to standard error: bars on a terminal, else a line now and then. RUST_LOG
-(levels by module, such as info,pomp_train=debug) stands above -v and -q; NO_COLOR takes the colours away.
+Results go to standard output; messages and progress go to standard error. Progress is shown as bars on a terminal, and otherwise as
+occasional lines. RUST_LOG (levels by module, such as info,pomp_train=debug) overrides -v and -q. NO_COLOR turns colours off.
 
-Exit codes: 0 done; 1 failed; 2 the command line is wrong; 3 done in part: some inputs failed, the others are done; 130 interrupted."
+Exit codes: 0 success; 1 failure; 2 invalid command line; 3 partial success: some inputs failed, the others are done; 130
+interrupted."
 )]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// How much is said on standard error.
+    /// How much is printed to standard error.
     #[command(flatten)]
     pub verbosity: Verbosity<Progress>,
     /// Arguments of `generate`, when no command is given.
@@ -84,7 +85,7 @@ pub fn parse() -> Arguments {
         });
         if let Some(option) = stray.and_then(|argument| argument.get_long()) {
             let told = format!(
-                "--{option} before `{name}` belongs to no command; give it after `{name}`, if that takes it"
+                "--{option} before `{name}` belongs to no command; if `{name}` has this option, give it after `{name}`"
             );
             command.error(ErrorKind::ArgumentConflict, told).exit();
         }
@@ -97,7 +98,7 @@ pub fn parse() -> Arguments {
 pub enum Command {
     /// Show what is in clips (rig, unit, contacts, gaits, warnings) or in a dataset.
     Inspect(InspectArguments),
-    /// Rig maps: which joint of a motion file is which.
+    /// Work with rig maps, which say which joint of a motion file is which.
     #[command(
         subcommand,
         after_help = "\
@@ -105,9 +106,9 @@ Examples:
   pomp rig infer strange.bvh --out my_rig.toml"
     )]
     Rig(RigCommand),
-    /// Put a motion on the skeleton of a BVH file: its joints, channels, unit and axes.
+    /// Transfer a motion to the skeleton of a BVH file, with its joints, channels, unit and axes.
     Retarget(RetargetArguments),
-    /// Make terrain, and check how well it is reconstructed.
+    /// Generate terrain, and check how well terrain is reconstructed.
     #[command(
         subcommand,
         after_help = "\
@@ -117,13 +118,13 @@ Examples:
     Terrain(TerrainCommand),
     /// Turn mocap into recordings with contacts, gaits, terrain and contact impulses.
     Preprocess(PreprocessArguments),
-    /// Write a dataset in other people's formats.
+    /// Export a dataset to the formats of other projects.
     Export(ExportArguments),
     /// Compare stored contact impulses with force plates.
     ValidateImpulses(ValidateImpulsesArguments),
     /// Train a model on recordings.
     Train(TrainArguments),
-    /// Phases of recordings.
+    /// Write the phases of recordings, and measure them.
     #[command(
         subcommand,
         after_help = "\
@@ -132,7 +133,7 @@ Examples:
   pomp phase report data model --out out/phases"
     )]
     Phase(PhaseCommand),
-    /// The kinematic module of a model.
+    /// Measure the kinematic module of a model.
     #[command(
         subcommand,
         after_help = "\
@@ -142,19 +143,19 @@ Examples:
     Kinematic(KinematicCommand),
     /// Generate motion in the closed loop.
     Generate(GenerateArguments),
-    /// Make rollouts again from their records alone, and compare every number.
+    /// Reproduce rollouts from their files alone, and compare every number.
     Replay(ReplayArguments),
-    /// Draw a clip or rollout as GIF, PNG or a page that plays it.
+    /// Render a clip or rollout as a GIF, a PNG or a web page that plays it.
     Render(RenderArguments),
-    /// Open a page in the browser: steer the character, push it, see why; look at clips and rollouts.
+    /// Open a page in the browser to steer and push the character, inspect the method, and view clips and rollouts.
     Studio(StudioArguments),
-    /// Measure clips and rollouts.
+    /// Compute metrics of clips and rollouts.
     Evaluate(EvaluateArguments),
-    /// Judge the closed loop against mocap and baselines.
+    /// Compare the closed loop with mocap and baselines.
     Bench(BenchArguments),
-    /// Write procedural clips on known terrain, as data for a machine without mocap.
+    /// Write procedural clips on known terrain, for use where no mocap is available.
     Synthesize(SynthesizeArguments),
-    /// Styles of walks: fit, blend, edit.
+    /// Fit, blend and edit walking styles.
     #[command(
         subcommand,
         after_help = "\
@@ -163,7 +164,7 @@ Examples:
   pomp style blend styles.safetensors --content neutral --weights tired=0.7 --out tired.bvh"
     )]
     Style(StyleCommand),
-    /// Configurations, where their values come from, and their schemas.
+    /// Print configurations with the source of every value, and their schemas.
     #[command(
         subcommand,
         after_help = "\
@@ -172,7 +173,7 @@ Examples:
   pomp config schema generate > generate.schema.json"
     )]
     Config(ConfigCommand),
-    /// Print a script that completes commands, options and file names in a shell.
+    /// Print a shell completion script for commands, options and file names.
     Completions(CompletionsArguments),
     /// Write manual pages, one per command.
     Man(ManArguments),

@@ -28,7 +28,7 @@ impl LogLevel for Progress {
     }
 
     fn verbose_help() -> Option<&'static str> {
-        Some("Say more: -v what each stage does and what the libraries report, -vv and -vvv details")
+        Some("Print more: -v what each stage does and what the libraries report, -vv and -vvv details")
     }
 
     fn verbose_long_help() -> Option<&'static str> {
@@ -36,7 +36,7 @@ impl LogLevel for Progress {
     }
 
     fn quiet_help() -> Option<&'static str> {
-        Some("Say less: -q warnings and errors, -qq errors, -qqq nothing")
+        Some("Print less: -q only warnings and errors, -qq only errors, -qqq nothing")
     }
 
     fn quiet_long_help() -> Option<&'static str> {

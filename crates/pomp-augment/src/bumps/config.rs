@@ -15,12 +15,12 @@ pub struct BumpConfig {
     pub interval_s: [f32; 2],
     /// Bodies that are pushed, by joint name. Default chest, waist, pelvis and shoulders.
     pub bodies: Vec<String>,
-    /// Share of the way to the pushed body that the target's root moves each frame, 0 to 1. Default 0.15. At 0 the body
-    /// returns to its old path; at 1 it follows every disturbance.
+    /// Share of the distance by which the target's root moves towards the pushed body in each frame, 0 to 1. Default
+    /// 0.15. At 0 the body returns to its old path; at 1 it follows every disturbance.
     pub follow: f32,
     /// Time in which the pelvis returns over its feet, seconds. Default 0.8.
     pub return_s: f32,
-    /// Least share of standing and walking in a clip. Default 0.9.
+    /// Least share of standing and walking that a clip must have. Default 0.9.
     pub least_steady_share: f32,
     /// Seed of the pushes. Default 1.
     pub seed: u64,

@@ -12,8 +12,8 @@ pub enum WayUp {
     /// A sequence of designed postures, as in the closed loop. Default.
     #[default]
     Physics,
-    /// The motion file, or mirror image of one, whose beginning is nearest to the lying pose. Each shows a person who lies,
-    /// gets up and stands on level ground. The results carry their licences too.
+    /// The motion file, or mirror image of one, whose beginning is nearest to the lying pose. Each file shows a person who lies, gets
+    /// up and stands on level ground. The results also carry the licences of these files.
     Clips(Vec<PathBuf>),
 }
 
@@ -23,14 +23,14 @@ pub enum WayUp {
 pub struct FallConfig {
     /// Variants with a fall per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// Share of trips among the strikes, 0 to 1; the others are pushes. Where no foot swings, every strike is a push. Default 0.5.
+    /// Share of trips among the strikes, 0 to 1; the others are pushes. If no foot swings, every strike is a push. Default 0.5.
     pub trip_share: f32,
     /// Impulse of a trip, against the motion of a swinging foot, over a tenth of a second, N·s. Default 15 to 40.
     pub trip_ns: [f32; 2],
     /// Impulse of a push, over a tenth of a second, horizontal, in any direction, N·s. Default 120 to 250.
     pub impulse_ns: [f32; 2],
-    /// Bodies that are pushed, by joint name. Default chest, waist and pelvis; on an arm an impulse of this
-    /// size moves little but the arm.
+    /// Bodies that are pushed, by joint name. Default chest, waist and pelvis; an impulse of this size on an arm moves little except
+    /// the arm.
     pub bodies: Vec<String>,
     /// Time in which the drives weaken after the strike, seconds; the root assist is switched off at once. Default 0.3 to 0.8. With a
     /// short time the body collapses, with a long one it topples stiffly.
@@ -45,11 +45,11 @@ pub struct FallConfig {
     pub pace: [f32; 2],
     /// Share of the root assist while it gets up, 0 to 1. Default 0.83: that of the closed loop.
     pub assist: f32,
-    /// Time after the strike within which the body has to stand again, seconds; otherwise there is no result. Default 15.
+    /// Time after the strike within which the body must stand again, seconds; otherwise there is no result. Default 15.
     pub up_within_s: f32,
     /// Time in which the clip's pace and the root assist return to their full values, seconds. Default 0.8.
     pub return_s: f32,
-    /// Least share of standing and walking in a clip. Default 0.9.
+    /// Least share of standing and walking that a clip must have. Default 0.9.
     pub least_steady_share: f32,
     /// Seed of the strikes. Default 1.
     pub seed: u64,

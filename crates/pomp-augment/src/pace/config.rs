@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct PaceConfig {
     /// Slowed variants per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// Range of the pace over that of the clip, of which each variant draws from its own part. Default 0.35 to 0.8.
+    /// Range of the pace relative to that of the clip. The range is divided among the variants, and each draws from
+    /// its own part. Default 0.35 to 0.8.
     pub share: [f32; 2],
-    /// Least share of standing and walking in a clip. Default 0.95.
+    /// Least share of standing and walking that a clip must have. Default 0.95.
     pub least_steady_share: f32,
     /// Seed of the paces. Default 1.
     pub seed: u64,

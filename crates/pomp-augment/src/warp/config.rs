@@ -37,23 +37,23 @@ impl ReliefKind {
 pub struct WarpConfig {
     /// Warped variants per clip and mirror image. Default 0: none.
     pub variants: usize,
-    /// The kinds that the variants take in turn, beginning at one that depends on the clip's name. Default
-    /// all, steps twice: they are the hardest to learn.
+    /// Kinds of relief. The variants cycle through them, starting at one that depends on the clip's name.
+    /// Default: all kinds, with steps twice because they are the hardest to learn.
     pub kinds: Vec<ReliefKind>,
     /// Steepness of slopes and ramps, degrees; half of them go down. Default 3 to 18.
     pub slope_deg: [f32; 2],
-    /// Steepest place of hills, degrees. Default 5 to 18; above 25 feet slip.
+    /// Steepest slope of hills, degrees. Default 5 to 18; above 25 feet slip.
     pub hills_deg: [f32; 2],
     /// Distance between hills, metres. Default 3 to 7.
     pub hills_wavelength_m: [f32; 2],
     /// Largest height of rough ground above and below its mean, metres. Default 0.02 to 0.06.
     pub rough_m: [f32; 2],
-    /// Height of a step, metres, the same within a flight. Default 0.05 to 0.18.
+    /// Height of a step, metres; the same for all steps of a flight. Default 0.05 to 0.18.
     pub step_m: [f32; 2],
     /// Depth of a trench, metres. Default 0.2 to 0.5.
     pub gap_depth_m: [f32; 2],
     /// Clearance of a swinging foot over the relief, metres, unless the clip's own is smaller. Default 0.04; with
-    /// much less the simulated foot, which lags, strikes the risers.
+    /// much less, the simulated foot, which lags behind, hits the risers.
     pub clearance_m: f32,
     /// Seed of the reliefs. Default 1.
     pub seed: u64,

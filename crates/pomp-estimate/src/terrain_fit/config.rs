@@ -6,38 +6,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TerrainFitConfig {
-    /// Distance between heights where the ground is no plane, metres. Default 0.05; larger blurs risers.
+    /// Grid spacing of the heights where the ground is not a plane, metres. Default 0.05; a larger value blurs risers.
     pub cell_m: f32,
-    /// Distance between heights of level and inclined planes, metres. Default 0.5.
+    /// Grid spacing of the heights on level and inclined planes, metres. Default 0.5.
     pub flat_cell_m: f32,
-    /// Ground beyond every joint position of the clip, metres, at least 3. Default 4.
+    /// Margin of ground around all joint positions of the clip, metres, at least 3. Default 4.
     pub margin_m: f32,
-    /// Most heights of a map; a larger one gets a coarser cell, with a warning. Default 600,000.
+    /// Largest number of heights of a map; a larger map is coarsened, with a warning. Default 600,000.
     pub max_heights: usize,
-    /// Largest span of a clip, metres; more is refused as a wrong unit. Default 300.
+    /// Largest span of a clip, metres. A clip with a larger span is rejected, because its unit must be wrong. Default 300.
     pub max_span_m: f32,
-    /// Ground counts as level when planted soles lie within this of their median, metres. Default 0.04, the
-    /// scatter of planted feet in good motion capture; more levels real bumps, less carves noise.
+    /// Largest distance of planted soles from their median height on ground that counts as level, metres. Default 0.04,
+    /// the scatter of planted feet in good motion capture. A larger value levels real bumps; a smaller value turns noise
+    /// into relief.
     pub flat_tolerance_m: f32,
-    /// A stance this far off the median is terrain even in a clip that is otherwise level, metres. Default 0.1.
+    /// Distance from the median height at which a stance counts as terrain even in a clip that is otherwise level, metres.
+    /// Default 0.1.
     pub step_height_m: f32,
     /// Share of the planted time that may lie outside the tolerance on level ground. Default 0.2.
     pub flat_outlier_share: f32,
-    /// Ridge of the radial-basis fit through planted feet, metres. Default 0.05: a single stance that
-    /// contradicts its neighbours is followed by about two thirds. 0 passes through every stance.
+    /// Ridge (regularisation) of the radial-basis fit through planted feet, metres. Default 0.05: the fit follows a single
+    /// stance that contradicts its neighbours by about two thirds. With 0 it passes through every stance.
     pub smoothing: f32,
     /// Heights at the same place that differ by more than this are contradictions, metres. Default 0.08.
     pub contradiction_m: f32,
-    /// Largest lowering of ground under standing feet for feet that swing through it at other times, metres. Default 0.02,
-    /// half the scatter of planted feet; doubled where more than one sole in swing in a hundred would still be inside and
-    /// doubling prevents that. 0 leaves feet in swing inside the ground, more leaves standing feet above it.
+    /// Largest amount by which the ground under standing feet is lowered for feet that swing through it at other times,
+    /// metres. Default 0.02, half the scatter of planted feet. It is doubled if otherwise more than one swinging sole in a
+    /// hundred would remain inside the ground and doubling prevents that. With 0, swinging feet remain inside the ground;
+    /// with larger values, standing feet are above it.
     pub swing_give_m: f32,
-    /// Clips with a larger share of the planted time in contradiction are refused, those with less are warned
-    /// of. Default 0.5: the worst ladder in common mocap has 0.41.
+    /// Largest share of the planted time with contradictions. Clips with a larger share are rejected; a smaller share
+    /// gives a warning. Default 0.5: the worst ladder in common mocap has 0.41.
     pub max_contradiction_share: f32,
-    /// Terrain variants kept besides variant 0, the best patches per gait cycle. Default 4.
+    /// Number of terrain variants kept in addition to variant 0: the best patches per gait cycle. Default 4.
     pub variants: usize,
-    /// Patches tried per gait cycle. Default 96; more finds better fits and takes longer, linearly.
+    /// Number of patches tried per gait cycle. Default 96; more patches give better fits, and the time grows linearly.
     pub patches: usize,
     /// Seed of the patch library. Default 1.
     pub seed: u64,

@@ -39,11 +39,11 @@ pub enum Preset {
     Backward,
     /// Step to the left at 0.5 m/s, facing ahead.
     Sideways,
-    /// Stand for a second, then walk ahead crouched at 0.5 m/s.
+    /// Stand for a second, then walk ahead at 0.5 m/s in a crouch.
     Crouch,
     /// Run straight ahead at 3.2 m/s.
     Run,
-    /// Turn a quarter to the left on the spot every three seconds.
+    /// Turn left on the spot by 90° every three seconds.
     Turn,
 }
 

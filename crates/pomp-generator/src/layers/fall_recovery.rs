@@ -23,17 +23,19 @@ const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FallRecoveryConfig {
-    /// Off, a fall changes nothing; it is still reported. Default true.
+    /// If off, falls are reported but not acted on. Default true.
     pub enabled: bool,
     /// Tilt of the trunk from upright beyond which the character has fallen, degrees, 10 to 180. Default 65.
     pub tilt_deg: f32,
-    /// Height of the pelvis above the ground below which it has fallen, fraction of standing height, 0 to 1. Default 0.5.
+    /// Height of the pelvis above the ground below which the character has fallen, fraction of standing height, 0 to 1. Default
+    /// 0.5.
     pub height: f32,
-    /// How long it must be so before it counts as a fall, seconds, 0 to 5: a stumble may still be caught. Default 0.3.
+    /// Time that this must last before it counts as a fall, seconds, 0 to 5: the character may still recover from a stumble.
+    /// Default 0.3.
     pub after_s: f32,
     /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
     pub strength: f32,
-    /// How it gets up.
+    /// How the character gets up.
     pub get_up: GetUpConfig,
 }
 

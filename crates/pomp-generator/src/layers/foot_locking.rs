@@ -45,13 +45,13 @@ const LARGEST_HOLD_M: f32 = 0.06;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootLockingConfig {
-    /// Off, the feet are where the predicted rotations have them. Default true.
+    /// If off, the feet are where the predicted rotations put them. Default true.
     pub enabled: bool,
-    /// Clearance of a swinging foot over the ground, metres, 0 to 0.2. Too little trips over its own toes, too much marches.
-    /// Default 0.05.
+    /// Clearance of a swinging foot above the ground, metres, 0 to 0.2. With too little the character trips over its toes; with too
+    /// much it looks like marching. Default 0.05.
     pub swing_clearance_m: f32,
-    /// The same at 2.4 m/s and faster, metres, 0 to 0.2; from 1.4 m/s on the clearance grows towards it. A body that is a few
-    /// centimetres lower than its target in flight lands while the foot still swings forward, stands behind its target for the whole
+    /// Clearance at 2.4 m/s and faster, metres, 0 to 0.2; from 1.4 m/s on, the clearance increases towards this value. A body that is
+    /// a few centimetres below its target in flight lands while the foot still swings forward, stays behind its target for the whole
     /// stance, and stumbles. Default 0.1.
     pub fast_swing_clearance_m: f32,
 }

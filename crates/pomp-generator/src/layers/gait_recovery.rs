@@ -57,7 +57,7 @@ const LEGS: [JointIndex; 6] = [
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GaitRecoveryConfig {
-    /// Off, a gait that is lost stays lost. Default true.
+    /// If off, a lost gait is not restarted. Default true.
     pub enabled: bool,
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct JogStartConfig {
-    /// Off, a jog begins in the start window of a jog. Default true.
+    /// If off, a jog begins with the start window of a jog. Default true.
     pub enabled: bool,
 }
 

@@ -76,35 +76,35 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LayersConfig {
-    /// Ankles at the predicted joint positions, standing feet held, swinging feet cleared.
+    /// Puts the ankles at the predicted joint positions, holds standing feet in place, and lifts swinging feet clear of the ground.
     pub foot_locking: FootLockingConfig,
-    /// Feet on footholds of the terrain, pelvis above them.
+    /// Puts the feet on footholds of the terrain, and the pelvis above them.
     pub foot_placement: FootPlacementConfig,
-    /// The terrain that the kinematic module is shown: trenches bridged, risers smoothed, slopes limited.
+    /// Simplifies the terrain that is shown to the kinematic module: bridges trenches, smooths risers and limits slopes.
     pub shown_surface: ShownSurfaceConfig,
-    /// Slower on steep ground and stairs, a stop before what cannot be walked.
+    /// Slows the character down on steep ground and stairs, and stops it before ground that it cannot walk on.
     pub speed_adaptation: SpeedAdaptationConfig,
-    /// A standing character is drawn back to an upright posture.
+    /// Draws a standing character back to an upright posture.
     pub standing_posture: StandingPostureConfig,
-    /// The kinematic module is shown a mixture of the simulated pose and its own target.
+    /// Shows the kinematic module a mixture of the simulated pose and its own target.
     pub pose_blending: PoseBlendingConfig,
-    /// The root of the target follows the simulated root slowly instead of at once.
+    /// Makes the root of the target follow the simulated root gradually instead of at once.
     pub root_following: RootFollowingConfig,
-    /// The kinematic module goes on from its own target, and the body tracks it; pose blending and root following then do not act.
+    /// Lets the kinematic module continue from its own target, which the body tracks; pose blending and root following are then inactive.
     pub reference_tracking: ReferenceTrackingConfig,
-    /// Phase codes that have left the cycle of their gait are led back to it.
+    /// Leads phase codes that have left the cycle of their gait back to it.
     pub phase_stabiliser: PhaseStabiliserConfig,
-    /// A lost gait restarts from its last good stride.
+    /// Restarts a lost gait from its last good stride.
     pub gait_recovery: GaitRecoveryConfig,
-    /// A fallen character relaxes, gets up and hands back to the kinematic module.
+    /// Makes a fallen character relax, get up and return control to the kinematic module.
     pub fall_recovery: FallRecoveryConfig,
-    /// A way back to the path after getting up.
+    /// Leads the character back to its path after getting up.
     pub path_rejoining: PathRejoiningConfig,
-    /// A rollout that begins with a jog begins with a step of a walk.
+    /// Starts a jog with a walking step.
     pub jog_start: JogStartConfig,
-    /// Steering turns no faster than the mocap does.
+    /// Limits the turning rate of steering commands to that of the mocap.
     pub turn_limit: TurnLimitConfig,
-    /// A character of another height than the model's.
+    /// Scales the model to a character of a different height.
     pub stature: StatureConfig,
 }
 

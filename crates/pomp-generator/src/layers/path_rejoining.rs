@@ -34,7 +34,8 @@ const BACK_MPS: f32 = 0.4;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PathRejoiningConfig {
-    /// Off, a character that has got up follows its plan at once, wherever it stands and faces. Default true.
+    /// If off, a character that has got up follows its plan at once, wherever it stands and whichever way it faces. Default
+    /// true.
     pub enabled: bool,
 }
 

@@ -58,10 +58,11 @@ const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PhaseStabiliserConfig {
-    /// Off, codes stay what is read: a walk or jog that stumbles then loses its gait now and then, and falls. Default true.
+    /// If off, codes are used as read; a character that stumbles while walking or jogging then sometimes loses its gait and
+    /// falls. Default true.
     pub enabled: bool,
-    /// Share of the way that codes which have left the cycle of their gait are led back to it each frame, 0 … 1. 1 keeps the
-    /// stride whatever the body does. Default 0.3.
+    /// Share of the distance by which codes that have left the cycle of their gait are led back to it in each frame, 0 … 1. 1
+    /// keeps the stride whatever the body does. Default 0.3.
     pub share: f32,
 }
 

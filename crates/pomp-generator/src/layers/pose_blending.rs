@@ -23,9 +23,9 @@ const FRAME_S: f32 = 1.0 / pomp_motion::FRAME_RATE_HZ;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoseBlendingConfig {
-    /// Off, the module is shown the simulated pose. Default true.
+    /// If off, the kinematic module is shown the simulated pose. Default true.
     pub enabled: bool,
-    /// Share of the simulated pose, 0 … 1; the rest is the module's own last target. Default 0.5.
+    /// Share of the simulated pose, 0 … 1; the rest is the last target of the module. Default 0.5.
     pub share: f32,
 }
 

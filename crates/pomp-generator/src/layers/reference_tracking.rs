@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReferenceTrackingConfig {
-    /// Off, the kinematic module is shown the simulated body. Default false.
+    /// If off, the kinematic module is shown the simulated body. Default false.
     pub enabled: bool,
-    /// Share of the way that the target's root moves to the body's each frame, 0 … 1. Default 0.05.
+    /// Share of the distance by which the target's root moves towards the body's root in each frame, 0 … 1. Default 0.05.
     pub share: f32,
-    /// Speed at which the path comes back from where the body was displaced to, as a share of the commanded speed, 0 to 1: who stands is
-    /// not drawn anywhere. Default 0.04.
+    /// Speed at which the path returns from the displaced position of the body, as a share of the commanded speed, 0 to 1; while the
+    /// command is to stand, the path does not move. Default 0.04.
     pub return_share: f32,
 }
 

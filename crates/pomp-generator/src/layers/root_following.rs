@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RootFollowingConfig {
-    /// Off, the target's root is the simulated root in each frame. Default true.
+    /// If off, the target's root is the simulated root in each frame. Default true.
     pub enabled: bool,
-    /// Share of the way that the target's root moves to the body's each frame, 0 … 1. 0 springs back after a push as if
-    /// nothing had been; more gives ground to every lag: at 0.15 a body 4 cm behind slows the target by 0.36 m/s.
-    /// Default 0.06.
+    /// Share of the distance by which the target's root moves towards the body's root in each frame, 0 … 1. At 0 the body
+    /// springs back after a push as if nothing had happened; with larger values every lag slows the target: at 0.15, a body
+    /// that is 4 cm behind slows it by 0.36 m/s. Default 0.06.
     pub share: f32,
 }
 

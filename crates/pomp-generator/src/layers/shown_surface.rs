@@ -37,7 +37,7 @@ const STEEPEST_SHOWN: f32 = 0.06;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ShownSurfaceConfig {
-    /// Off, the kinematic module is shown the terrain as it is. Default true.
+    /// If off, the kinematic module is shown the terrain as it is. Default true.
     pub enabled: bool,
 }
 

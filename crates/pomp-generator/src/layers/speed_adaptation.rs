@@ -27,7 +27,7 @@ const SLOWEST: f32 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpeedAdaptationConfig {
-    /// Off, every ground is walked at the commanded pace. Default true.
+    /// If off, the character keeps the commanded pace on any ground. Default true.
     pub enabled: bool,
 }
 

@@ -31,10 +31,10 @@ const TURNED_RAD: (f32, f32) = (0.5, 0.9);
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StandingPostureConfig {
-    /// Off, the posture is the kinematic module's. Default true.
+    /// If off, the posture is that of the kinematic module. Default true.
     pub enabled: bool,
-    /// Time constant of the way back to upright, seconds, 0.02 to 60. Too short stands like a statue, too long bows and
-    /// falls. Default 0.5.
+    /// Time constant of the return to upright, seconds, 0.02 to 60. If too short, the character stands like a statue; if too
+    /// long, it bends over and falls. Default 0.5.
     pub time_s: f32,
 }
 

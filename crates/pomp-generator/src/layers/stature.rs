@@ -33,10 +33,10 @@ const SERVED_M: std::ops::RangeInclusive<f32> = 1.5..=2.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StatureConfig {
-    /// Off, the character is as high as the model's skeleton. Default false.
+    /// If off, the character has the height of the model's skeleton. Default false.
     pub enabled: bool,
-    /// Height of the character, metres, 1.5 to 2.0; its mass is `dynamic.mass_kg`. Commands stay in m/s: what is a stroll for a
-    /// tall character is a brisk walk for a small one. Default 1.75.
+    /// Height of the character, metres, 1.5 to 2.0; its mass is `dynamic.mass_kg`. Commands stay in m/s: a stroll for a tall
+    /// character is a brisk walk for a small one. Default 1.75.
     pub height_m: f32,
 }
 

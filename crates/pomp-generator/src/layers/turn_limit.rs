@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnLimitConfig {
-    /// Off, the commanded heading is taken at once. Default true.
+    /// If off, the commanded heading is used at once. Default true.
     pub enabled: bool,
-    /// Fastest turn of the heading, rad/s, 0.1 to 20. Default 1.
+    /// Largest turning rate of the heading, rad/s, 0.1 to 20. Default 1.
     pub rate_rad_s: f32,
-    /// Share of its speed that it keeps in the sharpest turn, 0 … 1. Default 0.35.
+    /// Share of its speed that the character keeps in the sharpest turn, 0 … 1. Default 0.35.
     pub speed_share: f32,
 }
 

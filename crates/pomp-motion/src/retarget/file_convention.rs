@@ -24,7 +24,7 @@ pub enum LengthUnit {
     Foot,
     /// CMU's scaled inch: 0.0254 / 0.45 m = 5.6444 cm.
     CmuUnit,
-    /// So many metres; more than 0.
+    /// A length in metres; more than 0.
     Metres(f32),
 }
 
@@ -133,17 +133,18 @@ impl UpAxis {
     }
 }
 
-/// What a rig map states of the files it is for, beside their joints. What it does not state is found from each file.
+/// What a rig map states about its files, in addition to their joints. What it does not state is inferred from each file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FileConvention {
-    /// Unit of length; absent: found from the length of the legs.
+    /// Unit of length; if absent, it is inferred from the length of the legs.
     pub unit: Option<LengthUnit>,
-    /// Up axis; absent: found from the way the body stands.
+    /// Up axis; if absent, it is inferred from the way the body stands.
     pub up_axis: Option<UpAxis>,
-    /// Whether the file has a left-handed world, so that it shows the mirror image: it is reflected when read. Default false.
+    /// Whether the file uses a left-handed coordinate system and thus shows the mirror image; the motion is then reflected
+    /// when it is read. Default false.
     pub mirrored: bool,
-    /// Whether a T-pose or rest pose at the ends of the motion, which the motion jumps away from, is left out. Default false.
+    /// Whether a T-pose or rest pose at the ends of the motion is left out if the motion jumps away from it. Default false.
     pub leave_out_t_pose: bool,
 }
 

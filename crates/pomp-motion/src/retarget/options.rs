@@ -2,7 +2,7 @@ use super::{LengthUnit, UpAxis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose bone lengths the result has.
+/// Source of the bone lengths of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proportions {
@@ -19,10 +19,11 @@ pub enum Proportions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WristTarget {
-    /// The source's wrist relative to its shoulder, scaled by the ratio of arm lengths: a straight arm stays straight.
+    /// The position of the source's wrist relative to its shoulder, scaled by the ratio of arm lengths: a straight arm
+    /// stays straight.
     LimbScaled,
-    /// The source's wrist in the world, scaled like the feet: hands on the ground stay there, but an arm whose
-    /// shoulder lies elsewhere bends.
+    /// The position of the source's wrist in the world, scaled like that of the feet: hands on the ground stay there,
+    /// but an arm bends if its shoulder is in a different place.
     BodyScaled,
 }
 
@@ -30,13 +31,13 @@ pub enum WristTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetOptions {
-    /// Bone lengths of the result; default: the project's at 1.75 m.
+    /// Bone lengths of the result; default: those of the project skeleton at 1.75 m.
     pub proportions: Proportions,
     /// What the wrists follow; default: [`WristTarget::LimbScaled`].
     pub wrist_target: WristTarget,
-    /// Unit of the file; `None` (default) finds it from the leg length.
+    /// Unit of the file; by default (`None`), it is inferred from the leg length.
     pub unit: Option<LengthUnit>,
-    /// Up axis of the file; `None` (default) finds it from where the feet are below the hips.
+    /// Up axis of the file; by default (`None`), it is the axis along which the feet are below the hips.
     pub up_axis: Option<UpAxis>,
 }
 

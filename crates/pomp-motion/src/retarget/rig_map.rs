@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A bone that a converter lost: joints that lie in their parent although a bone is between them in the body.
+/// A bone that a converter lost: joints that coincide with their parent, although in the body there is a bone between them.
 ///
-/// Where a file has all of `joints` at no distance from one parent, and states no translations per frame, they
-/// are put at the end of a bone with the offset of `same_as`. Other files are read as they are.
+/// If in a file all of `joints` coincide with one parent and have no translations per frame, they are put at the end of a
+/// bone with the offset of `same_as`. Other files are read as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DroppedBone {
@@ -54,14 +54,14 @@ pub struct RigMap {
     pub name: String,
     /// Where such files come from.
     pub description: String,
-    /// For every project joint that the rig has, the names that it may go by.
+    /// For every project joint that the rig has, its possible names.
     pub joints: BTreeMap<JointIndex, Vec<String>>,
-    /// Project joints of `joints` that some files lack.
+    /// Project joints of `joints` that are missing in some files.
     pub optional: Vec<JointIndex>,
-    /// Axes of source joints, where the rest pose does not tell them.
+    /// Axes of source joints, where the rest pose does not determine them.
     pub axes: BTreeMap<JointIndex, JointAxes>,
-    /// Turns foot and toes about their left axis, toes down when positive, so that the sole is level where the
-    /// source stands flat. Degrees, 0 when the foot is flat at rest.
+    /// Rotation of foot and toes about their left axis, toes down when positive, that makes the sole level when the source
+    /// stands flat. Degrees; 0 if the foot is flat at rest.
     pub sole_pitch_degrees: f32,
     /// Bones that the converter of such files lost.
     pub dropped_bones: Vec<DroppedBone>,
@@ -134,22 +134,22 @@ struct RawRig {
     name: String,
     /// Where such files come from.
     description: String,
-    /// Project joints of `joints` that some files lack.
+    /// Project joints of `joints` that are missing in some files.
     #[serde(default)]
     optional: Vec<String>,
-    /// Turns foot and toes about their left axis, toes down when positive, so that the sole is level where the source stands
-    /// flat. Degrees, 0 when the foot is flat at rest.
+    /// Rotation of foot and toes about their left axis, toes down when positive, that makes the sole level when the source
+    /// stands flat. Degrees; 0 if the foot is flat at rest.
     #[serde(default)]
     sole_pitch_degrees: f32,
-    /// For every project joint that the rig has, the name, or the names, that it may go by.
+    /// For every project joint that the rig has, its name or possible names.
     joints: BTreeMap<String, Names>,
-    /// Axes of source joints, where the rest pose does not tell them.
+    /// Axes of source joints, where the rest pose does not determine them.
     #[serde(default)]
     axes: BTreeMap<String, JointAxes>,
     /// Bones that the converter of such files lost.
     #[serde(default)]
     dropped_bones: Vec<DroppedBone>,
-    /// Unit, axes and handedness of such files; what is not stated is found from each file.
+    /// Unit, axes and handedness of such files. What is not stated is inferred from each file.
     #[serde(default)]
     file: FileConvention,
 }

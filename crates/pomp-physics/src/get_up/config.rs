@@ -4,22 +4,24 @@ use serde::{Deserialize, Serialize};
 
 /// What a character does after a fall.
 ///
-/// While it lies it gets no assist. While it gets up, the root assist is that of [`AssistConfig`](crate::AssistConfig), with its ordinary
-/// caps, of which the vertical one is a twentieth of body weight: its joints lift it.
+/// While the character lies, the root assist is off. While it gets up, the root assist has the usual caps of
+/// [`AssistConfig`](crate::AssistConfig). The vertical cap is a twentieth of body weight, so the joints lift the body.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GetUpConfig {
-    /// Whether it gets up at all, or lies where it fell. Default true.
+    /// Whether the character gets up; if not, it stays where it fell. Default true.
     pub enabled: bool,
     /// Mean speed of the joints below which a fallen body is at rest, m/s, 0.01 to 10. Default 0.15.
     pub rest_speed_m_s: f32,
-    /// How long it must be at rest before it gets up, seconds, 0 to 60. Default 0.5.
+    /// Time that the body must be at rest before it gets up, seconds, 0 to 60. Default 0.5.
     pub rest_s: f32,
-    /// Longest time that it waits for rest, seconds, 0 to 600: on a slope a body may creep for ever. Default 4.
+    /// Longest time that it waits to come to rest, seconds, 0 to 600: on a slope a body may never stop creeping.
+    /// Default 4.
     pub longest_rest_s: f32,
-    /// Pace, 0.2 to 3: at 1 it takes 3 to 4 s. Faster needs more torque and looks like a spring. Default 1.
+    /// Pace of getting up, 0.2 to 3; at 1 it takes 3 to 4 s. A faster pace needs more torque and looks springy.
+    /// Default 1.
     pub pace: f32,
-    /// Time in which the pose that it stood up in gives way to what leads it then,
+    /// Time over which the pose at the end of getting up is blended into the target of the controller that takes over,
     /// seconds, above 0 to 5. Default 0.4.
     pub hand_back_s: f32,
 }

@@ -12,7 +12,7 @@ Examples:
   pomp completions zsh > ~/.zfunc/_pomp
   pomp completions fish > ~/.config/fish/completions/pomp.fish")]
 pub struct CompletionsArguments {
-    /// Shell.
+    /// Shell to write the script for.
     pub shell: Shell,
 }
 
@@ -22,7 +22,7 @@ pub struct CompletionsArguments {
 Examples:
   pomp man --out ~/.local/share/man/man1      then: man pomp-generate")]
 pub struct ManArguments {
-    /// Folder of the pages: pomp.1, pomp-generate.1 and so on.
+    /// Folder to write the pages to: pomp.1, pomp-generate.1 and so on.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
 }

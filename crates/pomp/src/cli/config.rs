@@ -19,7 +19,7 @@ pub enum ConfigKind {
     Preprocess,
     /// `pomp train`.
     Train,
-    /// `pomp train controller` of those with blended experts.
+    /// `pomp train controller` for the controllers with blended experts.
     Controller,
     /// `pomp train controller matching`.
     Matching,
@@ -35,7 +35,7 @@ pub enum ConfigKind {
     Studio,
     /// `pomp style fit`.
     Style,
-    /// The simulator, the section `dynamic` of others.
+    /// The simulator: the section `dynamic` of other configurations.
     Physics,
 }
 
@@ -47,16 +47,16 @@ Examples:
   pomp config show train --config configs/compact_practised.toml
   pomp config show train --set kinematic.training.steps=2000 --set kinematic.network.experts=4
 
-Prints TOML that the commands read, each value with its source as a comment: a file with line and column, --set, or default. A
-file may begin with extends = \"OTHER.toml\" (relative to itself): it changes what it names, and leaves the rest.")]
+Prints TOML that the commands accept. The comment after each value names its source: a file with line and column, --set, or default.
+A file may begin with extends = \"OTHER.toml\" (a path relative to the file): it then overrides only the keys that it contains.")]
 pub struct ConfigShowArguments {
     /// Which configuration.
     #[arg(value_enum)]
     pub kind: ConfigKind,
-    /// The file; without it the configuration that the commands use without one.
+    /// The configuration file; if left out, the configuration that the commands use by default.
     #[arg(long)]
     pub config: Option<PathBuf>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -68,7 +68,7 @@ pub enum SchemaKind {
     Preprocess,
     /// `pomp train`.
     Train,
-    /// `pomp train controller` of those with blended experts.
+    /// `pomp train controller` for the controllers with blended experts.
     Controller,
     /// `pomp train controller matching`.
     Matching,
@@ -84,7 +84,7 @@ pub enum SchemaKind {
     Studio,
     /// `pomp style fit`.
     Style,
-    /// The simulator, the section `dynamic` of others.
+    /// The simulator: the section `dynamic` of other configurations.
     Physics,
     /// A terrain, `--terrain FILE`.
     Terrain,
@@ -103,12 +103,12 @@ Examples:
   pomp config schema generate > generate.schema.json
   pomp config schema train > train.schema.json
 
-An editor with Taplo (Even Better TOML for VS Code) completes and checks a file whose first line names its schema, relative to the
-file itself:
+An editor with Taplo (Even Better TOML for VS Code) completes and checks a file whose first line names its schema, with a path
+relative to the file:
   #:schema ./generate.schema.json
 
-The schema has the keys, ranges and defaults of every setting, and its words but for those of the simulator ([dynamic], get_up). The
-line is a comment to the commands.")]
+The schema has the key, range, default and description of every setting; the settings of the simulator ([dynamic], get_up) have no
+descriptions. The commands treat the line as a comment.")]
 pub struct ConfigSchemaArguments {
     /// Which kind of file.
     #[arg(value_enum)]

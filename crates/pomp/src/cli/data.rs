@@ -14,9 +14,10 @@ Examples:
   pomp inspect data                          minutes, forces and licences of a dataset
   pomp inspect strange.bvh --rig my_rig.toml
 
-For a clip that no known rig map fits the joints are inferred, by names of other conventions or by structure, and shown with
-confidence and reason (`pomp rig infer` writes the map). What is taken for no human body is shown as it is: joints, frames, rate,
-likely units, the reason, and what the nearest rig maps miss (docs/rigs.md tells how to write one).")]
+If no known rig map fits a clip, the joints are inferred from names of other conventions or from the structure of the skeleton,
+and shown with confidence and reason (`pomp rig infer` writes the map). If the skeleton does not appear to be a human body, the
+command shows what it found: joints, frames, frame rate, likely units, the reason, and what the nearest rig maps miss.
+docs/rigs.md explains how to write a rig map.")]
 pub struct InspectArguments {
     /// Motion files (.bvh, .glb), recordings and rollouts (.npz), terrain (.npz, .png), or folders of recordings.
     #[arg(required = true)]
@@ -24,10 +25,11 @@ pub struct InspectArguments {
     /// How the motion files are read.
     #[command(flatten)]
     pub reading: ReadingArguments,
-    /// Print JSON: `files`, one object per file or folder, each with its `kind`.
+    /// Print JSON: `files`, a list with one object per file or folder, each with its `kind`.
     #[arg(long)]
     pub json: bool,
-    /// Write a page that plays the motion file beside what it becomes on the project skeleton, in any browser, offline.
+    /// Write a web page that plays the motion file beside its retargeted version on the project skeleton. It works offline in
+    /// any browser.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
 }
@@ -40,25 +42,25 @@ Examples:
   pomp preprocess a.bvh b.bvh --out data --config configs/preprocess.toml --strict
   pomp preprocess mocap/ --out data --rank 0 --ranks 4
 
-An interrupted run goes on where it stopped when the same command is given again. Several processes share the work with
---rank and --ranks; when all are done, the command without them writes the manifest of the whole.")]
+To continue an interrupted run, give the same command again. Several processes can share the work with --rank and --ranks. When
+all of them are done, run the command without these options to write the manifest of the whole dataset.")]
 pub struct PreprocessArguments {
-    /// BVH files, or folders that are searched for them.
+    /// BVH files, or folders to search for them.
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Folder of the results: one npz per clip, and manifest.json.
+    /// Output folder: one npz per clip, and manifest.json.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// How the motion files are read.
     #[command(flatten)]
     pub reading: ReadingArguments,
-    /// Do only the clips of this rank, from 0; by hash of the clip's name.
+    /// Process only the clips of this rank, counted from 0. Clips are assigned to ranks by a hash of their names.
     #[arg(long, requires = "ranks", allow_negative_numbers = true)]
     pub rank: Option<usize>,
     /// Number of ranks.
     #[arg(long, requires = "rank", allow_negative_numbers = true, value_parser = numbers::count)]
     pub ranks: Option<usize>,
-    /// Stop at the first clip that fails instead of skipping it.
+    /// Stop at the first clip that fails, instead of skipping it.
     #[arg(long)]
     pub strict: bool,
     /// Print the manifest as JSON.
@@ -71,11 +73,11 @@ pub struct PreprocessArguments {
 pub enum ExportFormat {
     /// Tar files of npz and JSON pairs, for webdataset.
     Shards,
-    /// Parquet, a row per frame.
+    /// Parquet, one row per frame.
     Parquet,
     /// .motion files of ProtoMotions, with contact forces.
     Protomotions,
-    /// .pkl files of MimicKit, and the character that they move.
+    /// .pkl files of MimicKit, and the character that they animate.
     Mimickit,
     /// Animated glTF.
     Glb,
@@ -90,15 +92,15 @@ Examples:
   pomp export data --format shards --out shards
   pomp export data --format protomotions --out motions
 
-The same data gives the same bytes. An interrupted run goes on when the same command is given again.")]
+The same data always gives the same bytes. To continue an interrupted run, give the same command again.")]
 pub struct ExportArguments {
-    /// Folder of recordings that `pomp preprocess` has made.
+    /// Folder of recordings made by `pomp preprocess`.
     #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
     /// What to write.
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Folder of the results.
+    /// Output folder.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Print the files as JSON.
@@ -113,13 +115,14 @@ Examples:
   pomp validate-impulses plates/
   pomp validate-impulses plates/ --out out/impulses --json
 
-The folder holds manifest.csv (columns path, grf, mass_kg_use), a BVH file per trial and its force plates on the same
-frames (columns t, L_fx_N … L_pz_cm, R_fx_N … R_pz_cm). A trial X is left out when there is an X_overground.")]
+The folder contains manifest.csv (columns path, grf, mass_kg_use) and, for each trial, a BVH file and its force-plate data at
+the same frames (columns t, L_fx_N … L_pz_cm, R_fx_N … R_pz_cm). A trial X is left out if there is also a trial
+X_overground.")]
 pub struct ValidateImpulsesArguments {
     /// Folder of the trials.
     #[arg(value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
-    /// Folder of the plots, and of impulses.json.
+    /// Output folder for the plots and impulses.json.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// How the motion files are read.
@@ -138,13 +141,13 @@ Examples:
   pomp synthesize --sample --out sample      six short clips of 4 s
   pomp preprocess clips --out data && pomp train all --data data --out model")]
 pub struct SynthesizeArguments {
-    /// Folder of the BVH files.
+    /// Output folder for the BVH files.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Seconds per clip; 12 by default, 4 with --sample.
     #[arg(long, allow_negative_numbers = true, value_parser = numbers::above(0.0, LONGEST_S, "s"))]
     pub seconds: Option<f32>,
-    /// One short clip of each kind, a walk up a slope and one over stairs among them, each with its ground as
+    /// Write one short clip of each kind, including a walk up a slope and one over stairs, each with its ground as
     /// NAME_terrain.toml.
     #[arg(long)]
     pub sample: bool,

@@ -21,7 +21,7 @@ Examples:
   pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
   pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
 
-A path file has two waypoints or more, the first where the character starts; x (left) and z (ahead) are metres:
+A path file has two or more waypoints. The character starts at the first one. x (left) and z (ahead) are in metres:
   [[waypoint]]
   x = 0.0
   z = 0.0
@@ -31,86 +31,87 @@ A path file has two waypoints or more, the first where the character starts; x (
   x = 2.0
   z = 8.0
 
-With --count a batch that was interrupted goes on when the same command is given again; a larger --count adds to it. Several
-processes share a batch with --rank and --ranks; when all are done, the command without them writes the manifest of the whole.")]
+To continue an interrupted batch (--count), give the same command again; a larger --count extends it. Several processes can share a batch
+with --rank and --ranks. When all of them are done, run the command without these options to write the manifest of the whole batch.")]
 pub struct GenerateArguments {
-    /// Model folder; without it the embedded compact model.
+    /// Model folder; the embedded compact model if left out.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
     #[arg(long, default_value = "hills", value_hint = ValueHint::FilePath)]
     pub terrain: String,
-    /// Preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), path file (.toml), or clip (.bvh, .glb, .npz)
-    /// whose trajectory is followed.
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), path file (.toml), or clip (.bvh,
+    /// .glb, .npz) whose trajectory the character follows.
     #[arg(long, default_value = "walk", value_hint = ValueHint::FilePath)]
     pub control: String,
-    /// Push, in one of two forms. T,BODY,JX,JY,JZ: time (s), body and impulse (N·s, world). T,BODY,J,DIRECTION: J N·s along the
-    /// ground, relative to the heading that the command has at that time; DIRECTION is ahead, back, left, right, random or
-    /// degrees (0 ahead, 90 left). T, J and degrees may be ranges A..B, drawn from the seed, with --count anew for each
-    /// rollout. May be given several times; `--push none` for none.
-    /// Without it, a single walk over hills with default settings gets one of 50 N·s from the side at half time.
+    /// Push, in one of two forms. T,BODY,JX,JY,JZ: time (s), body and impulse (N·s, world). T,BODY,J,DIRECTION: J N·s along the ground,
+    /// relative to the commanded heading at that time; DIRECTION is ahead, back, left, right, random or an angle in degrees (0 ahead, 90
+    /// left). T, J and the angle may be ranges A..B; a value is drawn from them with the seed, and with --count separately for each
+    /// rollout. May be given several times; `--push none` for none. Without this option, a single walk over hills with default settings
+    /// gets one push of 50 N·s from the side, halfway through.
     #[arg(long, value_name = "PUSH", allow_hyphen_values = true)]
     pub push: Vec<String>,
-    /// Throw a box: time (s), body that it is aimed at, mass (kg), speed (m/s), and where it comes from (degrees: 0 from +Z,
-    /// 90 from +X, world). May be given several times. It is simulated, and neither recorded nor drawn.
+    /// Throw a box: time (s), body that it is aimed at, mass (kg), speed (m/s), and the direction that it comes from (degrees in the
+    /// world frame: 0 from +Z, 90 from +X). May be given several times. The box is simulated, but neither recorded nor drawn.
     #[arg(long, value_name = "T,BODY,KG,M_S,FROM", conflicts_with = "count", allow_hyphen_values = true)]
     pub throw: Vec<String>,
-    /// Several characters in one world, who bump into each other: "meet" (two walk towards each other) or a file like
+    /// Simulate several characters in one world, where they can collide: "meet" (two walk towards each other) or a file such as
     /// configs/scenes/meet.toml. Writes OUT/character_1.npz and so on, and no pictures.
     #[arg(long, value_name = "SCENE", conflicts_with_all = ["control", "push", "throw", "count", "stature", "mass"])]
     pub scene: Option<String>,
-    /// Height of the character, metres, 1.5 to 2.0; without it that of the model's skeleton.
+    /// Height of the character, metres, 1.5 to 2.0; that of the model's skeleton if left out.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::within(1.5, 2.0, "m"))]
     pub stature: Option<f32>,
-    /// Mass of the character, kg; without it that of the settings.
+    /// Mass of the character, kg; that of the configuration if left out.
     #[arg(long, value_name = "KG", allow_negative_numbers = true, value_parser = numbers::within(5.0, 500.0, "kg"))]
     pub mass: Option<f32>,
-    /// Length, seconds.
+    /// Length of the rollout, seconds.
     #[arg(long, default_value_t = 10.0, allow_negative_numbers = true, value_parser = numbers::above(0.0, LONGEST_S, "s"))]
     pub seconds: f32,
     /// Seed of terrain and noise.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: u64,
-    /// So many rollouts with the seeds SEED, SEED + 1, …: OUT/rollout_0000.npz and so on, manifest.json, and the metrics of each
-    /// in metrics.json.
+    /// Generate N rollouts with the seeds SEED, SEED + 1, …. Writes OUT/rollout_0000.npz and so on, manifest.json, and the metrics of
+    /// each rollout to metrics.json.
     #[arg(long, value_name = "N", conflicts_with = "clock", allow_negative_numbers = true, value_parser = numbers::count)]
     pub count: Option<usize>,
-    /// Draw ground, command and pushes of each rollout from its seed, as FILE says; without one as configs/batch.toml does.
+    /// Draw ground, command and pushes of each rollout at random from its seed, as configured in FILE, or as in configs/batch.toml if
+    /// FILE is left out.
     #[arg(long, value_name = "FILE", requires = "count", conflicts_with_all = ["terrain", "control", "push"], value_hint = ValueHint::FilePath)]
     pub random: Option<Option<PathBuf>>,
-    /// Threads, each of which makes up to eight rollouts together; without it one per core.
+    /// Number of threads; one per core if left out. Each thread generates up to eight rollouts at a time.
     #[arg(long, requires = "count", allow_negative_numbers = true, value_parser = numbers::count)]
     pub threads: Option<usize>,
-    /// Make only the rollouts of this rank, from 0; by hash of the rollout's name.
+    /// Generate only the rollouts of this rank, counted from 0. Rollouts are assigned to ranks by a hash of their names.
     #[arg(long, requires = "ranks", allow_negative_numbers = true)]
     pub rank: Option<usize>,
     /// Number of ranks.
     #[arg(long, requires_all = ["rank", "count"], allow_negative_numbers = true, value_parser = numbers::count)]
     pub ranks: Option<usize>,
-    /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
+    /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// What proposes the next frame, in place of the configuration's: pomp, phase, pfnn, mann, local-phases, matching or
-    /// learned-matching. The model has to hold it.
+    /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, matching or
+    /// learned-matching. The model must contain it.
     #[arg(long, value_name = "KIND")]
     pub controller: Option<ControllerKind>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Folder of the results.
+    /// Output folder.
     #[arg(long, default_value = "out/generate", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Write no pictures: preview.gif and preview.png of a single rollout.
+    /// Do not write the pictures preview.gif and preview.png of a single rollout.
     #[arg(long)]
     pub no_pictures: bool,
     /// Write pictures of every rollout: OUT/rollout_0000.gif and rollout_0000.png, and so on.
     #[arg(long, requires = "count", conflicts_with = "no_pictures")]
     pub pictures: bool,
-    /// Record the wall time of every frame in rollout.npz, whose bytes are then those of this run alone.
+    /// Record the wall time of every frame in rollout.npz. The bytes of the file then differ from run to run.
     #[arg(long)]
     pub clock: bool,
-    /// Print JSON: the metrics of the rollout, with --scene those of each character, with --count those of each rollout, their
-    /// means with 95 % intervals, and how fast the batch was made. docs/metrics.md defines the metrics.
+    /// Print JSON: the metrics of the rollout; with --scene, the metrics of each character; with --count, the metrics of each rollout,
+    /// their means with 95 % intervals, and the speed of the batch. docs/metrics.md defines the metrics.
     #[arg(long)]
     pub json: bool,
 }
@@ -123,16 +124,16 @@ Examples:
   pomp replay out/rollouts/rollout_0007.npz out/rollouts/rollout_0008.npz --json
   pomp replay rollout.npz --model model --out again.npz
 
-A rollout holds its seed, settings, command, pushes, boxes and ground, and the hash of its model; one taken away from the studio
-holds its scene and everything that was done in it. Exit code 1 when a number differs.")]
+A rollout file contains its seed, settings, command, pushes, boxes and ground, and the hash of its model. A rollout downloaded from the
+studio contains its scene and all events. The exit code is 1 if a number differs.")]
 pub struct ReplayArguments {
-    /// Rollouts that `pomp generate` or the studio has made.
+    /// Rollouts made by `pomp generate` or the studio.
     #[arg(required = true)]
     pub rollouts: Vec<PathBuf>,
-    /// Model folder; without it the embedded compact model. Another model than the rollout's is refused.
+    /// Model folder; the embedded compact model if left out. It must be the model that made the rollout.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
-    /// Where to write what came out, for a single rollout.
+    /// File to write the reproduced rollout to; for a single rollout only.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Print JSON.

@@ -13,23 +13,24 @@ Examples:
   pomp evaluate out/walks out/other_walks    two batches: means with 95 % intervals, side by side
   pomp evaluate data --json
 
-Each argument is a column. A folder is the mean over its recordings (.npz, in subfolders too; where there are none its .bvh and
-.glb clips), with the half width of the 95 % interval. ↓ less is better, ↑ more is better, ~ as in the data. docs/metrics.md
-(https://github.com/pomp-rs/pomp/blob/main/docs/metrics.md) defines every metric with its formula and unit.")]
+Each argument becomes a column of the table. For a folder, the column shows the means over its recordings (.npz, including
+subfolders; if there are none, its .bvh and .glb clips), with the half width of the 95 % interval. ↓ less is better, ↑ more is
+better, ~ best as in the data. docs/metrics.md (https://github.com/pomp-rs/pomp/blob/main/docs/metrics.md) defines every metric
+with its formula and unit.")]
 pub struct EvaluateArguments {
     /// Rollouts, recordings, BVH or GLB files, and folders of them.
     #[arg(required = true)]
     pub motions: Vec<PathBuf>,
-    /// Ground of motions that carry none, a preset or a file (.toml, .png, .npz); without it flat at y = 0.
+    /// Ground for motions whose files contain none: a preset or a file (.toml, .png, .npz); flat at y = 0 if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub terrain: Option<String>,
-    /// A rig map of your own, tried before the built-in ones.
+    /// A rig map file of your own, tried before the built-in ones.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rig: Vec<PathBuf>,
-    /// Measure the simulated side of every recording: of a preprocessed clip its physics replay, not the clip.
+    /// Measure the simulated motion of every recording: for a preprocessed clip, its physics replay instead of the clip.
     #[arg(long)]
     pub simulated: bool,
-    /// Print JSON: `columns`, each with its motions, their metrics, and the means.
+    /// Print JSON: `columns`, each with its motions, their metrics and the means.
     #[arg(long)]
     pub json: bool,
 }
@@ -43,31 +44,31 @@ Examples:
   pomp bench --config configs/bench/full.toml --data data --out out/bench
   pomp bench --only ours,kinematic_only --out out/bench
 
-An interrupted bench goes on where it stopped when the same command is given again.")]
+To continue an interrupted bench, give the same command again.")]
 pub struct BenchArguments {
-    /// Methods and scenarios; without it those of configs/bench/quick.toml.
+    /// Configuration of methods and scenarios; that of configs/bench/quick.toml if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Model folder; without it the embedded compact model.
+    /// Model folder; the embedded compact model if left out.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
-    /// Folder of recordings that `pomp preprocess` has made; without it methods that need mocap are left out, and
-    /// nothing is compared with mocap.
+    /// Folder of recordings made by `pomp preprocess`. If left out, methods that need mocap are skipped, and nothing is
+    /// compared with mocap.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// Folder of the results: report.html, report.md, report.json, and a file per run.
+    /// Output folder: report.html, report.md, report.json, and one file per run.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Only these methods.
+    /// Run only these methods.
     #[arg(long, value_delimiter = ',', value_name = "METHOD")]
     pub only: Vec<String>,
-    /// Only these scenarios.
+    /// Run only these scenarios.
     #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
     pub scenario: Vec<String>,
-    /// Runs at a time; without it one per core.
+    /// Number of runs at a time; one per core if left out.
     #[arg(long, allow_negative_numbers = true, value_parser = numbers::count)]
     pub threads: Option<usize>,
     /// Print the report as JSON.

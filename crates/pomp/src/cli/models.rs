@@ -17,7 +17,7 @@ pub enum TrainStage {
     Kinematic,
     /// All of them in order.
     All,
-    /// A controller in place of the kinematic module, named after this word.
+    /// A controller in place of the kinematic module; its name follows this word.
     Controller,
 }
 
@@ -37,38 +37,40 @@ pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
-    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases, matching or learned-matching.
+    /// Which controller to train, after the word "controller": phase, pfnn, mann, local-phases, matching or
+    /// learned-matching.
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
-    /// Folder of recordings that `pomp preprocess` has made.
+    /// Folder of recordings made by `pomp preprocess`.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
-    /// Folder of the model.
+    /// Model folder to write.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Configuration; without it the compact one.
+    /// Training configuration; that of the compact model if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Go on from the last checkpoint. The settings must be the same, but for more steps or epochs.
+    /// Continue from the last checkpoint. The settings must be unchanged, except that the numbers of steps and epochs may be
+    /// larger.
     #[arg(long)]
     pub resume: bool,
-    /// Start anew in a folder that holds a checkpoint or a model, and replace it.
+    /// Start from scratch in a folder that already contains a checkpoint or a model, and replace it.
     #[arg(long, conflicts_with_all = ["resume", "fine_tune", "dry_run"])]
     pub overwrite: bool,
-    /// Print what would be trained (weights, memory, time, measured on a few steps), and train nothing.
+    /// Print what would be trained (weights, memory, and the time estimated from a few steps), without training.
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Where to train: cpu, or an NVIDIA card, cuda or cuda:N, in a program built with the feature of that name.
+    /// Device to train on: cpu, or cuda or cuda:N for an NVIDIA card if the program is built with the feature cuda.
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: DeviceName,
-    /// Train the kinematic module of the model in --out further, with a fresh optimiser; with --resume too, go on with that
-    /// when it was stopped.
+    /// Continue training the kinematic module of the model in --out, with a fresh optimiser. Together with --resume,
+    /// continue an interrupted fine-tuning.
     #[arg(long)]
     pub fine_tune: bool,
-    /// Seed, in place of the configuration's.
+    /// Seed, overriding that of the configuration.
     #[arg(long, allow_negative_numbers = true, value_parser = numbers::seed)]
     pub seed: Option<u64>,
     /// Print one JSON object per report instead of a progress bar.
@@ -79,7 +81,7 @@ pub struct TrainArguments {
 /// `pomp phase …`.
 #[derive(Debug, Subcommand)]
 pub enum PhaseCommand {
-    /// Write the phases of every frame into recordings.
+    /// Write the phases of every frame into the recordings of a dataset.
     Annotate(PhaseAnnotateArguments),
     /// Show and measure the phase manifold of a model.
     Report(PhaseReportArguments),
@@ -92,13 +94,14 @@ Examples:
   pomp phase annotate data                   phases of the embedded compact model
   pomp phase annotate data --model model
 
-Adds phase [T,2C] and phase_model, the model's hash, to each npz; nothing else in it changes. Frames near the ends of a
-clip continue the nearest frame that can be read. An interrupted run goes on when the same command is given again.")]
+Adds the arrays phase [T,2C] and phase_model (the model's hash) to each npz, and changes nothing else in it. Near the ends of
+a clip, where the encoder's window does not fit, the phases are extrapolated from the nearest frame where it does. To
+continue an interrupted run, give the same command again.")]
 pub struct PhaseAnnotateArguments {
-    /// Folder of recordings that `pomp preprocess` has made.
+    /// Folder of recordings made by `pomp preprocess`.
     #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
-    /// Model folder; without it the embedded compact model.
+    /// Model folder; the embedded compact model if left out.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Print JSON.
@@ -113,19 +116,20 @@ Examples:
   pomp phase report data --out out/phases          the embedded compact model
   pomp phase report data model --out out/phases
 
-Writes report.md, report.json and pictures: loops of the manifold per gait, phase over time, reconstruction beside a plain
-autoencoder and the Fourier transform, the pose error of nearest neighbours, and what alignment brings.")]
+Writes report.md, report.json and pictures. They show the loops of the phase manifold for each gait, phase over time,
+reconstruction compared with a plain autoencoder and the Fourier transform, the pose error of nearest neighbours, and the
+effect of alignment.")]
 pub struct PhaseReportArguments {
-    /// Folder of recordings that `pomp preprocess` has made.
+    /// Folder of recordings made by `pomp preprocess`.
     #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
-    /// Model folder; without it the embedded compact model.
+    /// Model folder; the embedded compact model if left out.
     #[arg(value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
-    /// Folder of the results.
+    /// Output folder.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Training steps of the plain autoencoder that the model's is compared with.
+    /// Training steps of the plain autoencoder that the model's autoencoder is compared with.
     #[arg(long, default_value_t = 1500)]
     pub plain_steps: usize,
     /// Print the report as JSON.
@@ -147,20 +151,20 @@ Examples:
   pomp kinematic report data --out out/kinematic            the embedded compact model
   pomp kinematic report data model --out out/kinematic --steps 1,4
 
-Writes report.md and report.json: errors of rollouts beside holding the pose and keeping its velocity, how far samples spread
-beside how far the clips do, for each number of denoising steps with and without the analytic covariance, and which gaits the
-experts serve.")]
+Writes report.md and report.json. They contain the errors of rollouts compared with holding the pose and with keeping its
+velocity, the spread of samples compared with that of the clips (for each number of denoising steps, with and without the
+analytic covariance), and the gaits that each expert is used for.")]
 pub struct KinematicReportArguments {
-    /// Folder of recordings that `pomp preprocess` has made.
+    /// Folder of recordings made by `pomp preprocess`.
     #[arg(value_hint = ValueHint::DirPath)]
     pub data: PathBuf,
-    /// Model folder; without it the embedded compact model.
+    /// Model folder; the embedded compact model if left out.
     #[arg(value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
-    /// Folder of the results.
+    /// Output folder.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Numbers of denoising steps to sample with.
+    /// Numbers of denoising steps to compare.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 25], value_parser = numbers::count)]
     pub steps: Vec<usize>,
     /// Seed of the noise.

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// How motion files are read.
 #[derive(Debug, Args)]
 pub struct ReadingArguments {
-    /// Preprocessing configuration; without it the defaults, which configs/preprocess.toml lists.
+    /// Preprocessing configuration; the defaults, listed in configs/preprocess.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// A rig map of your own, tried before the built-in ones.
+    /// A rig map file of your own, tried before the built-in ones.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rig: Vec<PathBuf>,
 }

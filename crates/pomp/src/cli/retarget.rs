@@ -12,23 +12,24 @@ Examples:
   pomp retarget walk.bvh --to character.bvh --out walk_on_character.glb --plant-feet
   pomp retarget rollout.npz --to character.bvh --rig my_rig.toml     only say what would be done
 
-The target's motion is not used, but for its rest pose and its floor: one frame is enough. Joints that play no joint of a person
-keep their rest pose; joints in between share bends and twists. The frame rate is the clip's. docs/retargeting.md explains it.")]
+Only the rest pose and the floor of the target file are used, not its motion, so one frame is enough. Joints that correspond to no
+joint of the body keep their rest pose. Extra joints within a limb or the spine share its bends and twists. The result has the frame
+rate of the clip. docs/retargeting.md explains the method.")]
 pub struct RetargetArguments {
-    /// The motion: recording or rollout (.npz), BVH or GLB file.
+    /// The motion: a recording or rollout (.npz), a BVH file or a GLB file.
     #[arg(value_hint = ValueHint::FilePath)]
     pub clip: PathBuf,
-    /// BVH file with the skeleton to put the motion on.
+    /// BVH file with the target skeleton.
     #[arg(long, value_name = "SKELETON", value_hint = ValueHint::FilePath)]
     pub to: PathBuf,
-    /// The file to write: .bvh with the joints, channels, unit and axes of the skeleton's file, or .glb in metres with Y up. Without
-    /// it only the findings are printed.
+    /// The file to write: .bvh with the joints, channels, unit and axes of the skeleton's file, or .glb in metres with Y up. If left
+    /// out, the command only prints its findings.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Hold planted feet in place by inverse kinematics, also where they slide in the clip.
+    /// Hold planted feet in place by inverse kinematics, even where they slide in the clip.
     #[arg(long)]
     pub plant_feet: bool,
-    /// Take the simulated motion of a recording of `pomp preprocess` in place of the mocap.
+    /// Use the simulated motion of a recording made by `pomp preprocess` instead of the mocap.
     #[arg(long)]
     pub simulated: bool,
     /// How the motion file is read; rig maps count for the skeleton's file too.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// `pomp rig …`.
 #[derive(Debug, Subcommand)]
 pub enum RigCommand {
-    /// Find out which joint of a motion file is which, and write the rig map.
+    /// Infer which joint of a motion file is which, and write the rig map.
     Infer(RigInferArguments),
 }
 
@@ -19,18 +19,18 @@ Examples:
   pomp rig infer strange.bvh --joint LeftHand=bone_17 --joint LeftToe= --out my_rig.toml
   pomp inspect strange.bvh --rig my_rig.toml
 
-Joint names of all known conventions are read; where names say nothing, the joints are found by structure: stiff bones, mirrored
-limbs, proportions and motion. Each joint comes with a confidence and the reason; check those below 0.6. The file that --out
-writes is read by --rig of every command. docs/rigs.md explains its fields. Known rig maps are not asked.")]
+The command recognises joint names of all known conventions. Where the names do not help, it finds joints by structure: stiff bones,
+mirrored limbs, proportions and motion. It does not use the known rig maps. Each joint is printed with a confidence and the reason;
+check those below 0.6. The file that --out writes can be passed to --rig of every command. docs/rigs.md explains its fields.")]
 pub struct RigInferArguments {
     /// The motion file (.bvh, .glb).
     #[arg(value_hint = ValueHint::FilePath)]
     pub clip: PathBuf,
-    /// A joint that is known, as often as needed: a joint of the project and the joint of the file that plays it, or nothing behind
-    /// the sign where the file has none. The others are found around it.
+    /// State a known joint: ROLE is a joint of the project skeleton and JOINT the corresponding joint of the file, or empty if the
+    /// file has none. The other joints are inferred around it. May be given several times.
     #[arg(long = "joint", value_name = "ROLE=JOINT", value_parser = stated_joint)]
     pub joints: Vec<(String, Option<String>)>,
-    /// The rig map to write; without it only the findings are printed.
+    /// The rig map to write. If left out, the command only prints its findings.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Print JSON: the findings with confidence and reason.

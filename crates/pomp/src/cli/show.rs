@@ -15,14 +15,14 @@ pub struct RenderArguments {
     /// BVH or GLB file, recording or rollout.
     #[arg(value_hint = ValueHint::FilePath)]
     pub motion: PathBuf,
-    /// What to write: .gif (moving), .png (contact sheet), .html (a page that plays it), or .rrd (for the rerun viewer, in a
-    /// program built with the feature of that name).
+    /// File to write: .gif (animation), .png (contact sheet), .html (a page that plays the motion), or .rrd (for the Rerun
+    /// viewer, if the program is built with the feature rerun).
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
-    /// A rig map of your own, tried before the built-in ones.
+    /// A rig map file of your own, tried before the built-in ones.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rig: Vec<PathBuf>,
-    /// Show clip and simulation side by side.
+    /// Show the clip and the simulation side by side.
     #[arg(long)]
     pub side_by_side: bool,
 }
@@ -36,20 +36,22 @@ Examples:
   pomp studio data model --terrain rough     browse recordings, steer a model of your own
   pomp studio --model a --model b            choose between two models on the page
 
-The page is served on this machine alone, unless --address says otherwise; then the printed URL holds a token.")]
+The page is reachable from this machine only, unless --address says otherwise; the printed URL then contains a token.")]
 pub struct StudioArguments {
-    /// What to show: clips (.bvh, .glb), recordings and rollouts (.npz), folders of them, and model folders or a folder of these.
+    /// What to show: clips (.bvh, .glb), recordings and rollouts (.npz), folders of these, model folders, or a folder of model
+    /// folders.
     pub shown: Vec<PathBuf>,
-    /// A model folder to choose on the page, beside the embedded one; the first moves the character.
+    /// A model folder that can be chosen on the page, besides the embedded model. The first one drives the character.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Vec<PathBuf>,
-    /// Port; 0 for any free one. In place of the configuration's.
+    /// Port, overriding that of the configuration; 0 for any free port.
     #[arg(long)]
     pub port: Option<u16>,
-    /// Address to listen on, in place of the configuration's: 0.0.0.0 lets other machines in, with the token alone.
+    /// Address to listen on, overriding that of the configuration. With 0.0.0.0, other machines can connect, but only with the
+    /// token.
     #[arg(long)]
     pub address: Option<IpAddr>,
-    /// Print the address, and open no browser; without it one is opened when a person is at the terminal.
+    /// Print the address without opening a browser. By default, a browser is opened if the command runs in a terminal.
     #[arg(long)]
     pub no_browser: bool,
     /// Ground of the first scene (flat, slope, stairs, hills, rough, gaps, mixed).
@@ -58,16 +60,16 @@ pub struct StudioArguments {
     /// Seed of the first scene.
     #[arg(long, default_value_t = 0)]
     pub seed: u32,
-    /// Settings of the server; without it the defaults, which configs/studio.toml lists.
+    /// Configuration of the server; the defaults, listed in configs/studio.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
+    /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub generator: Option<PathBuf>,
-    /// A rig map of your own, tried before the built-in ones.
+    /// A rig map file of your own, tried before the built-in ones.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub rig: Vec<PathBuf>,
 }

@@ -40,9 +40,9 @@ struct CharacterEntry {
     at: [f32; 2],
     /// 0 faces +Z, 90 faces +X.
     heading_deg: f32,
-    /// As `--control`, from the start.
+    /// As `--control`, relative to the start.
     control: String,
-    /// By default that of the command line, and one more for each character.
+    /// Seed; by default that of the command line, plus one for each further character.
     seed: Option<u64>,
     /// As `--stature`.
     stature_m: Option<f32>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     ensure!(
         arguments.out.is_none() || arguments.rollouts.len() == 1,
-        misuse!("--out takes what one rollout gives, and {} are named", arguments.rollouts.len())
+        misuse!("--out takes the result of a single rollout, but {} are given", arguments.rollouts.len())
     );
     let model = Arc::new(default_model::find(arguments.model.as_deref(), &Device::flex())?);
     let mut told: Vec<Value> = Vec::new();

@@ -51,7 +51,7 @@ const ROOT_FOLLOWS: f32 = 0.05;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootPlacementConfig {
-    /// Off, the target stands on the ground that the kinematic module is shown, whatever the terrain is. Default true.
+    /// If off, the target stands on the surface shown to the kinematic module, whatever the terrain is. Default true.
     pub enabled: bool,
 }
 
