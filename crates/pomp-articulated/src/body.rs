@@ -21,6 +21,8 @@ pub struct Body {
     mass: BlockMatrix,
     /// M v + h (f − c).
     momentum: Vec<DVec3>,
+    /// M v.
+    of_state: Vec<DVec3>,
     /// Velocity terms of the bias forces on the root's two blocks.
     root_bias: [DVec3; 2],
     driven: BlockMatrix,
@@ -43,6 +45,7 @@ impl Body {
             kinematics,
             mass: BlockMatrix::default(),
             momentum: vec![DVec3::ZERO; blocks],
+            of_state: vec![DVec3::ZERO; blocks],
             root_bias: [DVec3::ZERO; 2],
             driven: BlockMatrix::default(),
             factors: Factors::default(),
@@ -77,7 +80,7 @@ impl Body {
     /// Mass matrix and bias forces of the present state, under gravity `gravity` (m/s²) and `external` forces, for a step of
     /// length `h`, seconds.
     pub fn begin_step(&mut self, h: f64, gravity: DVec3, external: &[ExternalForce]) {
-        let Self { model, kinematics, mass, momentum, rest, scratch, .. } = self;
+        let Self { model, kinematics, mass, momentum, of_state, rest, scratch, .. } = self;
         mass_matrix_into(model, kinematics, mass, scratch);
         inverse_dynamics_into(model, kinematics, rest, gravity, momentum, scratch);
         let weight = gravity * model.mass_kg();
@@ -87,8 +90,8 @@ impl Body {
         for force in external {
             add_external(model, kinematics, force, momentum);
         }
-        let of_state = mass.times(model, &self.state.velocity);
-        momentum.iter_mut().zip(&of_state).for_each(|(m, of_state)| *m = *of_state + *m * h);
+        mass.times_into(model, &self.state.velocity, of_state);
+        momentum.iter_mut().zip(of_state).for_each(|(m, of_state)| *m = *of_state + *m * h);
     }
 
     /// Velocity at the end of the step with `drives`, one for each block, and no contact.

@@ -47,7 +47,15 @@ pub struct BlockMatrix {
 impl BlockMatrix {
     /// The product with a vector of blocks.
     pub fn times(&self, model: &Model, vector: &[DVec3]) -> Vec<DVec3> {
-        let mut product: Vec<DVec3> = self.diagonal.iter().zip(vector).map(|(m, v)| *m * *v).collect();
+        let mut product = Vec::new();
+        self.times_into(model, vector, &mut product);
+        product
+    }
+
+    /// [`Self::times`] into `product`, in the memory that is there.
+    pub(crate) fn times_into(&self, model: &Model, vector: &[DVec3], product: &mut Vec<DVec3>) {
+        product.clear();
+        product.extend(self.diagonal.iter().zip(vector).map(|(m, v)| *m * *v));
         for block in 0..model.blocks() {
             for (k, &ancestor) in model.ancestors(block).iter().enumerate() {
                 let m = self.off_diagonal[model.start(block) + k];
@@ -55,7 +63,6 @@ impl BlockMatrix {
                 product[ancestor] += m.transpose() * vector[block];
             }
         }
-        product
     }
 
     fn resize(&mut self, model: &Model) {

@@ -8,7 +8,7 @@ use pomp_generator::{ControlPlan, FRAME_RATE_HZ};
 use pomp_motion::features::{
     CharacterState, FUTURE_KEYS, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowKey,
 };
-use pomp_motion::{Pose, RootFrame};
+use pomp_motion::{PerJoint, Pose, RootFrame};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
@@ -35,9 +35,9 @@ impl MatchedCharacter {
         controller.begin_by_path(&asked, choice);
         let state = CharacterState {
             frame,
-            positions_root: Vec::new(),
-            velocities_root: Vec::new(),
-            rotations_local: Vec::new(),
+            positions_root: PerJoint::new(),
+            velocities_root: PerJoint::new(),
+            rotations_local: PerJoint::new(),
             root_velocity: Vec2::ZERO,
             yaw_rate: 0.0,
         };

@@ -108,7 +108,7 @@ fn a_jump_between_clips_leaves_no_seam() {
     for _ in 0..420 {
         let pose = skeleton.forward_kinematics(&character.step(&plan, &terrain).unwrap());
         played.push(character.playing().unwrap().clip);
-        if let Some(before) = before.replace(pose.positions.clone()) {
+        if let Some(before) = before.replace(pose.positions.to_vec()) {
             let steps = before.iter().zip(&pose.positions).map(|(a, b)| a.distance(*b) * 60.0);
             fastest = fastest.max(steps.fold(0.0, f32::max));
         }

@@ -14,7 +14,7 @@ pub enum TrainedController {
     /// A network with blended experts.
     Gated(Box<GatedController>),
     /// Clips to match against.
-    Matching(MatchingController),
+    Matching(Box<MatchingController>),
     /// Networks in place of the clips.
     Learned(Box<LearnedController>),
 }
@@ -31,7 +31,8 @@ impl TrainedController {
         device: &Device,
     ) -> Result<Self, ControllerError> {
         if kind == ControllerKind::Matching {
-            return Ok(Self::Matching(MatchingModel::from_bytes(bytes, source_name)?.controller()));
+            let controller = MatchingModel::from_bytes(bytes, source_name)?.controller();
+            return Ok(Self::Matching(Box::new(controller)));
         }
         if kind == ControllerKind::LearnedMatching {
             let model = LearnedModel::from_bytes(bytes, source_name, device)?;

@@ -13,7 +13,7 @@ use pomp_controllers::{Controller, ControllerError, ControllerKind, TrainedContr
 use pomp_motion::features::{
     BlockName, CharacterState, FeatureLayout, InputFrame, KEYS, Normaliser, Rotations, WindowKey,
 };
-use pomp_motion::{Gait, RootFrame};
+use pomp_motion::{Gait, PerJoint, RootFrame};
 use std::collections::BTreeMap;
 
 const GATED: [ControllerKind; 4] =
@@ -102,12 +102,13 @@ struct Situation {
 }
 
 fn situation() -> Situation {
-    let vectors = |seed: f32| ramp(66, seed).chunks_exact(3).map(Vec3::from_slice).collect();
+    let vectors =
+        |seed: f32| -> PerJoint<Vec3> { ramp(66, seed).chunks_exact(3).map(Vec3::from_slice).collect() };
     let state = CharacterState {
         frame: RootFrame { origin: Vec3::ZERO, yaw: 0.2 },
         positions_root: vectors(1.0),
         velocities_root: vectors(2.0),
-        rotations_local: vec![Quat::from_rotation_x(0.3); 22],
+        rotations_local: PerJoint::from_elem(Quat::from_rotation_x(0.3), 22),
         root_velocity: Vec2::Y,
         yaw_rate: 0.1,
     };

@@ -9,7 +9,7 @@ use glam::Vec3;
 use pomp_controllers::matching::{MatchingClip, MatchingDescription, MatchingModel, MatchingWeights};
 use pomp_controllers::{Controller, ControllerKind, TrainedController};
 use pomp_motion::rotation::from_yaw;
-use pomp_motion::{FRAME_RATE_HZ, Pose, Recording};
+use pomp_motion::{FRAME_RATE_HZ, PerJoint, Pose, Recording};
 use pomp_synthetic::{Ends, MotionKind};
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
 use std::collections::BTreeMap;
@@ -39,11 +39,11 @@ fn reread(model: &MatchingModel) -> MatchingModel {
 }
 
 /// Joints of a frame in the root frame of the first one.
-fn joints(clip: &MatchingClip, frame: usize) -> Vec<Vec3> {
+fn joints(clip: &MatchingClip, frame: usize) -> PerJoint<Vec3> {
     let (position, yaw) = clip.roots[0].to_root(clip.roots[frame].position, clip.roots[frame].yaw);
     let mut pose = Pose {
         root_position: Vec3::new(position.x, clip.roots[frame].height_m, position.y),
-        local_rotations: clip.rotations_local[frame].to_vec(),
+        local_rotations: clip.rotations_local[frame].into(),
     };
     pose.local_rotations[0] = from_yaw(yaw) * pose.local_rotations[0];
     skeleton().forward_kinematics(&pose).positions

@@ -67,7 +67,7 @@ pub(crate) fn measure(
 fn heading(motion: &Motion, frame: usize) -> f32 {
     let positions = &motion.positions[frame];
     if let Some(rotations) = motion.rotations {
-        let pose = GlobalPose { positions: positions.to_vec(), rotations: rotations[frame].to_vec() };
+        let pose = GlobalPose { positions: positions.into(), rotations: rotations[frame].into() };
         return RootFrame::of_pose(&pose, 0.0).yaw;
     }
     let left = positions[humanoid::LEFT_UP_LEG.0] - positions[humanoid::RIGHT_UP_LEG.0];

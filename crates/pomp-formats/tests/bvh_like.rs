@@ -88,7 +88,7 @@ fn what_a_joint_with_few_channels_states_is_what_is_read() {
     let file = read(PositionChannels::ReplaceOffset, ODD);
     let mut motion = file.motion.clone();
     let wanted = Quat::from_scaled_axis(Vec3::new(0.6, 0.2, -0.3));
-    motion.poses[0].local_rotations = vec![wanted; motion.skeleton.len()];
+    motion.poses[0].local_rotations = vec![wanted; motion.skeleton.len()].into();
     let again = read(PositionChannels::ReplaceOffset, &bvh_text_like(&file, &motion).unwrap());
     for joint in (0..motion.skeleton.len()).map(JointIndex) {
         let stated = file.stated_rotation(joint, wanted).unwrap();

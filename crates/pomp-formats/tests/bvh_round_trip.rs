@@ -53,7 +53,7 @@ prop_compose! {
             offset: offsets[i],
         }).collect();
         let skeleton = Arc::new(Skeleton::new(joints).unwrap());
-        let poses = motion.into_iter().map(|(root_position, local_rotations)| Pose { root_position, local_rotations });
+        let poses = motion.into_iter().map(|(root_position, turns)| Pose { root_position, local_rotations: turns.into() });
         Clip::new("clip", skeleton, rate, poses.collect()).unwrap()
     }
 }

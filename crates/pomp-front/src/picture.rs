@@ -89,7 +89,7 @@ pub fn still(
     let local = pose.to_local(&clip.skeleton);
     let shown = Clip::new(clip.name.as_str(), Arc::clone(&clip.skeleton), clip.frame_rate_hz, vec![local])?;
     let generation = target.map(|target| GenerationTrack {
-        target_positions: FrameTable::from_values(target.positions.len(), target.positions.clone())
+        target_positions: FrameTable::from_values(target.positions.len(), target.positions.to_vec())
             .unwrap_or_else(|| FrameTable::with_columns(target.positions.len())),
         pushes: Vec::new(),
         control: vec![[target.positions[0].x, target.positions[0].z, 0.0, 0.0]],

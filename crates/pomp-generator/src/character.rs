@@ -21,7 +21,7 @@ use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{FRAME_RATE_HZ, GlobalPose, Pose, RootFrame, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push, standing_pose};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -299,18 +299,18 @@ impl Character {
         let before = self.skeleton.forward_kinematics(from);
         let pose = self.skeleton.forward_kinematics(&target.world.0);
         let pairs = before.positions.iter().zip(&pose.positions);
-        let velocities: Vec<Vec3> = pairs.map(|(a, b)| (*b - *a) / FRAME_S).collect();
+        let velocities = pairs.map(|(a, b)| (*b - *a) / FRAME_S).collect();
         let motion = PoseVelocity::between(from, &target.world.0, FRAME_S);
         Frame {
             root_linear_velocity: motion.root_linear,
             root_angular_velocity: motion.angular[0],
-            contact_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            contact_impulse: PerJoint::from_elem(Vec3::ZERO, pose.positions.len()),
             contact_point: pose.positions.clone(),
-            box_impulse: vec![Vec3::ZERO; pose.positions.len()],
-            character_impulse: vec![Vec3::ZERO; pose.positions.len()],
+            box_impulse: PerJoint::from_elem(Vec3::ZERO, pose.positions.len()),
+            character_impulse: PerJoint::from_elem(Vec3::ZERO, pose.positions.len()),
             assist_force: Vec3::ZERO,
             assist_torque: Vec3::ZERO,
-            joint_torque: vec![0.0; pose.positions.len()],
+            joint_torque: PerJoint::from_elem(0.0, pose.positions.len()),
             saturated_joints: 0,
             recovered: None,
             velocities,

@@ -22,7 +22,7 @@ use crate::start::read_start;
 use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback, unhindered};
 use glam::{Vec2, Vec3};
 use pomp_model::Model;
-use pomp_motion::features::{CharacterState, InputFrame, WindowKey};
+use pomp_motion::features::{CharacterState, InputFrame, PhaseCode, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
 use pomp_physics::{Frame, Leader, Push};
 
@@ -36,7 +36,7 @@ pub struct StepOutput {
     /// Gait weights that it predicted; `lie` and `get_up` after a fall.
     pub gait: [f32; Gait::COUNT],
     /// Phase code of the frame, 2C.
-    pub phase_code: Vec<f32>,
+    pub phase_code: PhaseCode,
     /// What was asked for.
     pub control: ControlSample,
     /// Whether the character has fallen: it lies or is getting up, and follows no command.
@@ -256,7 +256,7 @@ impl ClosedLoop {
             target: self.character.target(),
             simulated,
             gait: self.layers.fall_recovery.gait().map_or_else(|| self.predicted_gait(), Gait::one_hot),
-            phase_code: self.state.history.at(0).phase_codes.clone(),
+            phase_code: self.state.history.at(0).phase_codes.as_slice().into(),
             control,
             fallen: self.layers.fall_recovery.has_fallen(),
         })
@@ -292,12 +292,12 @@ impl ClosedLoop {
     }
 
     /// The present's phase code by the configured feedback; future codes follow the prediction.
-    fn next_code(&mut self, wanted: Gait, networks: &Networks) -> Result<Vec<f32>, GeneratorError> {
-        let old = &self.state.history.at(0).phase_codes;
+    fn next_code(&mut self, wanted: Gait, networks: &Networks) -> Result<PhaseCode, GeneratorError> {
+        let mut code = PhaseCode::from_slice(&self.state.history.at(0).phase_codes);
         if self.config.feedback() == PhaseFeedback::Constant || self.state.prediction.is_none() {
-            return Ok(old.clone());
+            return Ok(code);
         }
-        let mut code = self.phase_window.update(old, &networks.phase)?;
+        self.phase_window.update(&mut code, &networks.phase)?;
         let is_down = self.layers.fall_recovery.is_released();
         let future = &mut self.state.future_codes;
         self.layers.phase_stabiliser.after_simulation(wanted, is_down, &mut code, future);

@@ -8,7 +8,8 @@ use pomp_controllers::Controller;
 use pomp_kinematic::CoherentNoise;
 use pomp_motion::RootFrame;
 use pomp_motion::features::{
-    CharacterState, FUTURE_KEYS, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowKey,
+    CharacterState, FUTURE_KEYS, FuturePhases, KEY_OFFSETS, KEYS, OutputFrame, PAST_KEYS, WindowCodes,
+    WindowKey,
 };
 use pomp_motion::rotation::wrap_angle;
 use std::collections::VecDeque;
@@ -25,7 +26,7 @@ pub(crate) struct LoopState {
     pub history: History,
     /// Phase codes of the present and the future keys, 2C each. Written by the phase encoding module and the layers after it;
     /// read where the window is filled.
-    pub future_codes: Vec<f32>,
+    pub future_codes: FuturePhases,
     /// Contact impulse of each body in the last frame, N·s, world. Written after the dynamic module; read into x.
     pub contact_impulse: Vec<Vec3>,
     /// The last y. Written by the kinematic module; read where the window is filled and by the phase encoding module. `None`
@@ -59,8 +60,8 @@ impl LoopState {
     }
 
     /// Phase codes of all keys (`width` each): past from the history, present and future from the last frame.
-    pub fn window_codes(&self, width: usize) -> Vec<f32> {
-        let mut codes = Vec::with_capacity(KEYS * width);
+    pub fn window_codes(&self, width: usize) -> WindowCodes {
+        let mut codes = WindowCodes::with_capacity(KEYS * width);
         for offset in &KEY_OFFSETS[..=PAST_KEYS] {
             codes.extend_from_slice(&self.history.at(*offset).phase_codes);
         }

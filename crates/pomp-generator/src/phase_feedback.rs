@@ -3,11 +3,9 @@
 use crate::{GeneratorError, PhaseFeedback};
 use glam::Vec3;
 use pomp_model::Model;
-use pomp_motion::FrameTable;
 use pomp_motion::features::{CharacterState, FUTURE_KEYS, KEY_OFFSETS, OutputFrame};
-use pomp_phase::{
-    FrameDecoder, FrameEncoder, PhaseState, StitchConfig, TargetSpan, WindowConfig, update_code,
-};
+use pomp_motion::{FrameTable, PerJoint};
+use pomp_phase::{FrameDecoder, FrameEncoder, PhaseState, StitchConfig, TargetSpan, WindowConfig};
 use std::collections::VecDeque;
 
 /// Reads phases off the simulated motion, frame by frame. A clone begins where the original is, and shares its weights.
@@ -45,7 +43,7 @@ pub(crate) struct PhaseWindow {
 #[derive(Clone, Debug)]
 pub(crate) struct Past {
     /// Joint velocities of the last frames, each in its own root frame, oldest first.
-    velocities: VecDeque<Vec<Vec3>>,
+    velocities: VecDeque<PerJoint<Vec3>>,
     /// Simulated frames among them; the rest is the start's, held.
     simulated_frames: usize,
 }
@@ -96,7 +94,9 @@ impl PhaseReader {
         networks.decode();
         window.add_window(networks)?;
         networks.encode();
-        window.update(old, networks)
+        let mut code = old.to_vec();
+        window.update(&mut code, networks)?;
+        Ok(code)
     }
 }
 
@@ -240,11 +240,11 @@ impl PhaseWindow {
         Ok(())
     }
 
-    /// The present's phase code after `old`, as in [`PhaseReader::update`].
+    /// Makes the `code` of the last frame the present's, as [`PhaseReader::update`] does.
     ///
     /// # Errors
     /// A code of another size than the model's, and a phase that is not finite.
-    pub fn update(&mut self, old: &[f32], networks: &PhaseNetworks) -> Result<Vec<f32>, GeneratorError> {
+    pub fn update(&mut self, code: &mut [f32], networks: &PhaseNetworks) -> Result<(), GeneratorError> {
         let read = match (&networks.encoder, self.place.take()) {
             (Some(encoder), Some(window)) => {
                 encoder.read(window, &mut self.read)?;
@@ -252,8 +252,7 @@ impl PhaseWindow {
             }
             _ => &self.keys[0],
         };
-        let step = 1.0 / self.window.frame_rate_hz;
-        Ok(update_code(old, &read.code(), &read.amplitudes(), &read.frequencies_hz(), step)?)
+        Ok(read.update_in_place(code, 1.0 / self.window.frame_rate_hz)?)
     }
 }
 

@@ -3,16 +3,16 @@
 use crate::loop_state::{HISTORY_FRAMES, Past};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{
-    BlockName, CharacterState, FeatureLayout, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
+    BlockName, CharacterState, FeatureLayout, FuturePhases, KEY_OFFSETS, KEYS, PAST_KEYS, WindowKey,
 };
 use pomp_motion::rotation::{from_6d, wrap_angle};
-use pomp_motion::{Gait, RootFrame};
+use pomp_motion::{Gait, PerJoint, RootFrame};
 
 /// What a start x holds, at a place in the world.
 pub(crate) struct Start {
     pub state: CharacterState,
     pub history: Vec<Past>,
-    pub future_phase_codes: Vec<f32>,
+    pub future_phase_codes: FuturePhases,
     /// Mean contact force of each body, body weights, world.
     pub contact_force_bw: Vec<Vec3>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Start {
 /// Reads x (in its own units) as a character in `frame`.
 pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) -> Start {
     let vectors =
-        |name| -> Vec<Vec3> { x[layout.x_range(name)].chunks_exact(3).map(Vec3::from_slice).collect() };
+        |name| -> PerJoint<Vec3> { x[layout.x_range(name)].chunks_exact(3).map(Vec3::from_slice).collect() };
     let root = &x[layout.x_range(BlockName::RootMotion)];
     let state = CharacterState {
         frame,
@@ -65,5 +65,5 @@ pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) ->
         .collect();
     let contact_force_bw =
         vectors(BlockName::ContactImpulses).into_iter().map(|force| frame.vector_to_world(force)).collect();
-    Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].to_vec(), contact_force_bw }
+    Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].into(), contact_force_bw }
 }

@@ -115,11 +115,7 @@ impl KinematicDescription {
     pub fn output_to_y(&self, layout: &FeatureLayout, x: &[f32], y: &mut [f32]) {
         self.y.denormalise(y);
         if self.output == OutputSpace::Residual {
-            let mut base = vec![0.0; y.len()];
-            layout.write_base(x, &mut base);
-            for (value, base) in y.iter_mut().zip(base) {
-                *value += base;
-            }
+            layout.with_base(x, y, |value, base| *value += base);
         }
     }
 
@@ -133,11 +129,7 @@ impl KinematicDescription {
 /// y in its own units less its base, when the output is the residual.
 pub fn subtract_base(output: OutputSpace, layout: &FeatureLayout, x: &[f32], y: &mut [f32]) {
     if output == OutputSpace::Residual {
-        let mut base = vec![0.0; y.len()];
-        layout.write_base(x, &mut base);
-        for (value, base) in y.iter_mut().zip(base) {
-            *value -= base;
-        }
+        layout.with_base(x, y, |value, base| *value -= base);
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::{GlobalPose, JointIndex, Pose, Skeleton};
+use crate::{GlobalPose, JointIndex, PerJoint, Pose, Skeleton};
 
 impl Skeleton {
     /// World positions and rotations of all joints of `pose`.
@@ -7,8 +7,8 @@ impl Skeleton {
     /// When the pose has another number of joints.
     pub fn forward_kinematics(&self, pose: &Pose) -> GlobalPose {
         assert_eq!(pose.local_rotations.len(), self.len(), "the pose belongs to another skeleton");
-        let mut positions = Vec::with_capacity(self.len());
-        let mut rotations = Vec::with_capacity(self.len());
+        let mut positions = PerJoint::with_capacity(self.len());
+        let mut rotations = PerJoint::with_capacity(self.len());
         for (joint, &local) in self.joints().iter().zip(&pose.local_rotations) {
             match joint.parent {
                 None => {

@@ -47,6 +47,7 @@ mod frame_table;
 mod gait;
 mod gait_labels;
 pub mod legs;
+mod per_joint;
 mod pose;
 pub mod random;
 mod recording;
@@ -69,6 +70,7 @@ pub use frame_table::FrameTable;
 pub use gait::Gait;
 pub use gait_labels::{GaitLabelConfig, gait_labels, gait_labels_of_positions};
 pub use glam;
+pub use per_joint::PerJoint;
 pub use pose::{GlobalPose, Pose};
 pub use recording::{
     ESTIMATED_BY_SIMULATION, EffortTrack, GenerationTrack, PushRecord, Recipe, Recording, SimulationTrack,

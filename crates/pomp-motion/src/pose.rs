@@ -1,4 +1,4 @@
-use crate::{JointIndex, Skeleton};
+use crate::{JointIndex, PerJoint, Skeleton};
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ pub struct Pose {
     /// Position of joint 0 in the world, metres.
     pub root_position: Vec3,
     /// Rotation of each joint relative to its parent; the root's relative to the world.
-    pub local_rotations: Vec<Quat>,
+    pub local_rotations: PerJoint<Quat>,
 }
 
 impl Pose {
@@ -16,7 +16,7 @@ impl Pose {
     pub fn rest(skeleton: &Skeleton) -> Self {
         Self {
             root_position: skeleton.joints()[0].offset,
-            local_rotations: vec![Quat::IDENTITY; skeleton.len()],
+            local_rotations: PerJoint::from_elem(Quat::IDENTITY, skeleton.len()),
         }
     }
 
@@ -32,9 +32,9 @@ impl Pose {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlobalPose {
     /// Joint positions, metres.
-    pub positions: Vec<Vec3>,
+    pub positions: PerJoint<Vec3>,
     /// Joint rotations.
-    pub rotations: Vec<Quat>,
+    pub rotations: PerJoint<Quat>,
 }
 
 impl GlobalPose {

@@ -222,14 +222,14 @@ impl Recording {
 
     /// World pose of a frame.
     pub fn global_pose(&self, frame: usize) -> GlobalPose {
-        GlobalPose { positions: self.positions[frame].to_vec(), rotations: self.quaternions[frame].to_vec() }
+        GlobalPose { positions: self.positions[frame].into(), rotations: self.quaternions[frame].into() }
     }
 
     /// World pose of a frame of the physics replay, if there is one.
     pub fn simulated_pose(&self, frame: usize) -> Option<GlobalPose> {
         self.simulation.as_ref().map(|simulation| GlobalPose {
-            positions: simulation.positions[frame].to_vec(),
-            rotations: simulation.quaternions[frame].to_vec(),
+            positions: simulation.positions[frame].into(),
+            rotations: simulation.quaternions[frame].into(),
         })
     }
 

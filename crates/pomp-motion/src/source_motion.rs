@@ -1,4 +1,4 @@
-use crate::{FrameTable, GlobalPose, JointIndex, MotionError, Pose, Skeleton};
+use crate::{FrameTable, GlobalPose, JointIndex, MotionError, PerJoint, Pose, Skeleton};
 use glam::{Quat, Vec3};
 
 /// A motion as a file holds it: its own skeleton, its own unit, its own axes.
@@ -91,8 +91,8 @@ impl SourceMotion {
         let Some(translations) = &self.joint_translations else {
             return self.skeleton.forward_kinematics(pose);
         };
-        let mut positions: Vec<Vec3> = Vec::with_capacity(self.skeleton.len());
-        let mut rotations: Vec<Quat> = Vec::with_capacity(self.skeleton.len());
+        let mut positions: PerJoint<Vec3> = PerJoint::with_capacity(self.skeleton.len());
+        let mut rotations: PerJoint<Quat> = PerJoint::with_capacity(self.skeleton.len());
         for (i, joint) in self.skeleton.joints().iter().enumerate() {
             let local = pose.local_rotations[i];
             match joint.parent {

@@ -358,7 +358,10 @@ fn a_lafan_t_pose_becomes_the_project_t_pose() {
         skeleton: Skeleton::new(joints).unwrap(),
         end_sites: Vec::new(),
         frame_rate_hz: 30.0,
-        poses: vec![Pose { root_position: Vec3::new(0.0, 92.0, 0.0), local_rotations }],
+        poses: vec![Pose {
+            root_position: Vec3::new(0.0, 92.0, 0.0),
+            local_rotations: local_rotations.into(),
+        }],
         joint_translations: None,
     };
     let library = RigLibrary::builtin();
@@ -384,7 +387,7 @@ fn missing_arms_hang_with_a_warning() {
         poses: whole
             .poses
             .iter()
-            .map(|pose| Pose { local_rotations: pose.local_rotations[..12].to_vec(), ..pose.clone() })
+            .map(|pose| Pose { local_rotations: pose.local_rotations[..12].into(), ..pose.clone() })
             .collect(),
         ..whole
     };

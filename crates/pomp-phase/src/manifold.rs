@@ -123,6 +123,19 @@ impl PhaseState {
         Ok(())
     }
 
+    /// [`update_code`] of `code`, in its place, with this state as what is predicted for `time_step_s` later.
+    ///
+    /// # Errors
+    /// [`PhaseError::SizeMismatch`]; nothing is changed then.
+    pub fn update_in_place(&self, code: &mut [f32], time_step_s: f32) -> Result<(), PhaseError> {
+        expect_size("phase code", 2 * self.channels.len(), code.len())?;
+        for (old, channel) in code.as_chunks_mut::<2>().0.iter_mut().zip(&self.channels) {
+            let predicted = (channel.code(), channel.amplitude, channel.frequency_hz);
+            *old = updated_channel(*old, predicted, time_step_s);
+        }
+        Ok(())
+    }
+
     /// Amplitudes a, per channel.
     pub fn amplitudes(&self) -> Vec<f32> {
         self.channels.iter().map(|channel| channel.amplitude).collect()
@@ -194,12 +207,21 @@ pub fn update_code(
     let (new, _) = predicted_code.as_chunks::<2>();
     let mut updated = Vec::with_capacity(2 * channels);
     for channel in 0..channels {
-        let turned = rotate(old[channel], TAU * predicted_frequency_hz[channel] * time_step_s);
-        let direction = halfway(turned, new[channel]);
-        let amplitude = predicted_amplitude[channel].max(0.0);
-        updated.extend(direction.map(|value| amplitude * value));
+        let predicted = (new[channel], predicted_amplitude[channel], predicted_frequency_hz[channel]);
+        updated.extend(updated_channel(old[channel], predicted, time_step_s));
     }
     Ok(updated)
+}
+
+/// One channel of [`update_code`] of a predicted code, amplitude and frequency (Hz).
+fn updated_channel(
+    old: [f32; 2],
+    (code, amplitude, frequency_hz): ([f32; 2], f32, f32),
+    time_step_s: f32,
+) -> [f32; 2] {
+    let turned = rotate(old, TAU * frequency_hz * time_step_s);
+    let amplitude = amplitude.max(0.0);
+    halfway(turned, code).map(|value| amplitude * value)
 }
 
 /// Unit direction halfway between two vectors along the shorter arc; zero when both are silent.

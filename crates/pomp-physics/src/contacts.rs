@@ -7,9 +7,8 @@ use pomp_articulated::{Body, Compliance, Contact, LinkOf};
 use pomp_motion::glam::{DVec3, Vec3};
 use rapier3d::math::Pose as Placement;
 use rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
-use rapier3d::parry::query::details::contact_manifold_halfspace_pfm;
 use rapier3d::parry::query::{ContactManifold, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use rapier3d::parry::shape::{HalfSpace, HeightField, Shape, Triangle};
+use rapier3d::parry::shape::{HeightField, PolygonalFeature, PolygonalFeatureMap, Shape, Triangle};
 use rapier3d::prelude::SharedShape;
 use std::f64::consts::TAU;
 
@@ -136,7 +135,7 @@ impl ContactFinder {
             return;
         }
         let prediction = rules.config.prediction_m + part.reach_m;
-        let mut take = |manifold: &ContactManifold<(), ()>, local: &Placement| {
+        let take = |points: &mut Vec<Point>, manifold: &ContactManifold<(), ()>| {
             points.extend(manifold.points.iter().map(|contact| Point {
                 at: 0.5 * (contact.local_p1 + local * contact.local_p2)
                     + (part.place.translation - local.translation),
@@ -146,20 +145,12 @@ impl ContactFinder {
         };
         match (plane_below(field, &bounds), shape.as_polygonal_feature_map()) {
             (Below::Nothing, _) => return,
-            (Below::Plane { normal, point }, Some((solid, radius))) => {
+            (Below::Plane { normal, point }, Some(solid)) => {
                 let from_plane = Placement::from_parts(local.translation - point, local.rotation);
-                manifold.clear();
-                let plane = HalfSpace::new(normal);
-                contact_manifold_halfspace_pfm(
-                    &from_plane,
-                    &plane,
-                    solid,
-                    radius,
-                    prediction,
-                    manifold,
-                    false,
-                );
-                take(manifold, &from_plane);
+                let world = part.place.translation - from_plane.translation;
+                meet_plane(normal, &from_plane, solid, prediction, |at, distance| {
+                    points.push(Point { at: at + world, normal, distance });
+                });
             }
             _ => field.map_elements_in_local_aabb(&bounds, &mut |index: u32, face: &Triangle| {
                 begin(manifold, face.normal().unwrap_or(Vec3::Y));
@@ -176,7 +167,7 @@ impl ContactFinder {
                 );
                 // Every shape of a link is convex, and meets a triangle.
                 debug_assert!(met.is_ok());
-                take(manifold, &local);
+                take(points, manifold);
             }),
         }
         let velocity = part.velocity;
@@ -262,6 +253,30 @@ impl ContactFinder {
             guess: DVec3::ZERO,
         }));
         self.points.clear();
+    }
+}
+
+/// Where a solid with edges rounded by a radius, placed at `local` before the plane through the origin with `normal`, is nearer to
+/// it than `prediction`, metres: `take` gets the point between them, in the frame of the plane, and the distance. It is parry's query
+/// of a half-space, which asks for memory in every call.
+fn meet_plane(
+    normal: Vec3,
+    local: &Placement,
+    (solid, radius): (&dyn PolygonalFeatureMap, f32),
+    prediction: f32,
+    mut take: impl FnMut(Vec3, f32),
+) {
+    let normal_of_solid = local.rotation.inverse() * normal;
+    let mut nearest = PolygonalFeature::default();
+    solid.local_support_feature(-normal_of_solid, &mut nearest);
+    for vertex in &nearest.vertices[..nearest.num_vertices] {
+        let above = local * *vertex;
+        let height = above.dot(normal);
+        if height - radius <= prediction {
+            let (on_plane, on_solid) =
+                (above - normal * height, local * (*vertex - normal_of_solid * radius));
+            take(0.5 * (on_plane + on_solid), height - radius);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{AssistConfig, Drive, DriveConfig, DynamicConfig, GainScale, LimitCon
 use pomp_articulated::Drive as ImplicitDrive;
 use pomp_motion::glam::{DMat3, Quat, Vec3};
 use pomp_motion::rotation::log;
-use pomp_motion::{Pose, humanoid};
+use pomp_motion::{PerJoint, Pose, humanoid};
 
 /// Mass for which the configured gains hold, kg.
 const REFERENCE_MASS_KG: f32 = 75.0;
@@ -81,8 +81,8 @@ pub(crate) struct DrivePlan {
     vertical_limit: f32,
     torque_limit: f32,
     /// Joints from 1; entry 0 is unused.
-    joints: Vec<Spring>,
-    joint_limits: Vec<f32>,
+    joints: PerJoint<Spring>,
+    joint_limits: PerJoint<f32>,
     scale: Scale,
 }
 
@@ -92,7 +92,7 @@ struct Scale {
     horizontal: Softening,
     vertical: Softening,
     torque: Softening,
-    joints: Vec<Softening>,
+    joints: PerJoint<Softening>,
 }
 
 /// The scale of one drive on its way to an effort at its limit.
@@ -137,7 +137,7 @@ impl Softening {
 pub(crate) struct DriveOutcome {
     pub(crate) assist_force: Vec3,
     pub(crate) assist_torque: Vec3,
-    pub(crate) joint_torque: Vec<Vec3>,
+    pub(crate) joint_torque: PerJoint<Vec3>,
     /// A limit was exceeded by more than the tolerance.
     pub(crate) exceeded: bool,
 }
@@ -240,8 +240,8 @@ impl Drives {
         expected: Option<&ExpectedDrives>,
     ) -> DrivePlan {
         let (strength, assist) = scales;
-        let mut joints = vec![Spring::default(); self.drives.len()];
-        let mut joint_limits = vec![f32::INFINITY; self.drives.len()];
+        let mut joints = PerJoint::from_elem(Spring::default(), self.drives.len());
+        let mut joint_limits = PerJoint::from_elem(f32::INFINITY, self.drives.len());
         for i in 1..self.drives.len() {
             joint_limits[i] = self.drives[i].torque_limit_nm * strength;
             joints[i] = self.joint_spring(i, state, target, velocity, strength, expected);
@@ -262,7 +262,7 @@ impl Drives {
                 horizontal: Softening::NONE,
                 vertical: Softening::NONE,
                 torque: Softening::NONE,
-                joints: vec![Softening::NONE; self.drives.len()],
+                joints: PerJoint::from_elem(Softening::NONE, self.drives.len()),
             },
         };
         plan.soften_for_static_errors();
@@ -422,7 +422,7 @@ impl DrivePlan {
         let (force, torque) = self.root();
         let assist_force = force.active(h, root_linear);
         let assist_torque = torque.active(h, angular[0]);
-        let joint_torque: Vec<Vec3> = (0..self.joints.len())
+        let joint_torque: PerJoint<Vec3> = (0..self.joints.len())
             .map(|i| if i == 0 { Vec3::ZERO } else { self.joint(i).active(h, angular[i]) })
             .collect();
         let exceeded = horizontal(assist_force).length() > self.horizontal_limit * TOLERANCE

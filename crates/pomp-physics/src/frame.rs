@@ -1,6 +1,6 @@
 use pomp_motion::glam::Vec3;
 use pomp_motion::rotation::angular_velocity;
-use pomp_motion::{GlobalPose, Pose};
+use pomp_motion::{GlobalPose, PerJoint, Pose};
 
 /// Rates of change of a [`Pose`].
 #[derive(Clone, Debug, PartialEq)]
@@ -9,13 +9,13 @@ pub struct PoseVelocity {
     pub root_linear: Vec3,
     /// Angular velocity of each joint relative to its parent, in the parent's frame; the root's in the world.
     /// rad/s.
-    pub angular: Vec<Vec3>,
+    pub angular: PerJoint<Vec3>,
 }
 
 impl PoseVelocity {
     /// No motion of a skeleton with `joints` joints.
     pub fn zero(joints: usize) -> Self {
-        Self { root_linear: Vec3::ZERO, angular: vec![Vec3::ZERO; joints] }
+        Self { root_linear: Vec3::ZERO, angular: PerJoint::from_elem(Vec3::ZERO, joints) }
     }
 
     /// The constant velocity that takes pose `a` to pose `b` in `dt` seconds.
@@ -78,28 +78,28 @@ pub struct Frame {
     /// Simulated pose at the end of the frame; joint i is body i.
     pub pose: GlobalPose,
     /// Velocities of the joint origins at the end of the frame, m/s, world.
-    pub velocities: Vec<Vec3>,
+    pub velocities: PerJoint<Vec3>,
     /// Velocity of the root joint, m/s, world.
     pub root_linear_velocity: Vec3,
     /// Angular velocity of the root, rad/s, world.
     pub root_angular_velocity: Vec3,
     /// Impulse of the ground on each body during the frame, N·s, world.
-    pub contact_impulse: Vec<Vec3>,
+    pub contact_impulse: PerJoint<Vec3>,
     /// Where the ground pushed each body, world, metres: the mean of its contact points by their vertical impulses; its joint where
     /// none pushed it up.
-    pub contact_point: Vec<Vec3>,
+    pub contact_point: PerJoint<Vec3>,
     /// Impulse of thrown boxes on each body during the frame, N·s, world. It is no part of `contact_impulse`, which says
     /// what bears the body: networks and metrics know of ground alone.
-    pub box_impulse: Vec<Vec3>,
+    pub box_impulse: PerJoint<Vec3>,
     /// Impulse of the bodies of other characters in the world on each body during the frame, N·s, world; no part of
     /// `contact_impulse` either.
-    pub character_impulse: Vec<Vec3>,
+    pub character_impulse: PerJoint<Vec3>,
     /// Force of the root assist, mean over the frame, N, world.
     pub assist_force: Vec3,
     /// Torque of the root assist, mean over the frame, N·m, world.
     pub assist_torque: Vec3,
     /// Torque of each joint's drive, mean over the frame, N·m, magnitude; 0 for the root.
-    pub joint_torque: Vec<f32>,
+    pub joint_torque: PerJoint<f32>,
     /// Number of joints whose drive was cut back to its torque limit.
     pub saturated_joints: usize,
     /// Set when the simulation diverged and was restored.

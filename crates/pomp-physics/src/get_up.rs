@@ -58,6 +58,7 @@ const SITTING: f32 = 0.6;
 
 /// What sets the target of a frame.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "it lives for one call; in a box it would ask for memory")]
 pub enum Leader {
     /// What leads a character that stands.
     Module,

@@ -6,7 +6,7 @@ use crate::motion::Motion;
 use crate::{DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_articulated::{ExternalForce, Kinematics, Link, Model, State};
 use pomp_motion::glam::{DMat3, DVec3, Vec3};
-use pomp_motion::{GlobalPose, Pose, Skeleton};
+use pomp_motion::{GlobalPose, PerJoint, Pose, Skeleton};
 use rapier3d::prelude::{MassProperties, SharedShape};
 
 /// Constants of a ragdoll.
@@ -159,7 +159,7 @@ impl Ragdoll {
     }
 
     /// Angular velocities of every joint in its parent's frame, the root's in the world, of a generalised velocity.
-    pub(crate) fn relative(&self, kinematics: &Kinematics, velocity: &[DVec3]) -> Vec<Vec3> {
+    pub(crate) fn relative(&self, kinematics: &Kinematics, velocity: &[DVec3]) -> PerJoint<Vec3> {
         let links = self.model.links().iter().zip(&velocity[1..]);
         links
             .map(|(link, v)| match link.parent {

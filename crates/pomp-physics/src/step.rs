@@ -5,10 +5,10 @@ use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::module::WHOLE;
 use crate::motion::Motion;
-use crate::world::{ContactImpulses, World};
+use crate::world::{ContactImpulses, PerMember, World};
 use crate::{DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push};
-use pomp_motion::Pose;
 use pomp_motion::glam::Vec3;
+use pomp_motion::{PerJoint, Pose};
 use std::sync::Arc;
 
 /// Most work that the ground does on a body in a step, J/kg. It does none on what touches it, but centres of mass rise over feet that
@@ -47,7 +47,7 @@ struct Totals {
     contacts: ContactImpulses,
     assist_impulse: Vec3,
     assist_angular_impulse: Vec3,
-    joint_impulse: Vec<Vec3>,
+    joint_impulse: PerJoint<Vec3>,
     saturated: usize,
 }
 
@@ -57,7 +57,7 @@ impl Totals {
             contacts: ContactImpulses::none(joints),
             assist_impulse: Vec3::ZERO,
             assist_angular_impulse: Vec3::ZERO,
-            joint_impulse: vec![Vec3::ZERO; joints],
+            joint_impulse: PerJoint::from_elem(Vec3::ZERO, joints),
             saturated: 0,
         }
     }
@@ -114,7 +114,7 @@ impl DynamicModule {
         expected: Option<&Expectation>,
     ) -> Result<Frame, PhysicsError> {
         let steps = [MemberStep { from, to, pushes, expected }];
-        let mut frames = Self::step_together(&mut [self], &steps)?;
+        let mut frames = Self::step_members(&mut [self], &steps)?;
         Ok(frames.pop().expect("one frame per step"))
     }
 
@@ -131,6 +131,14 @@ impl DynamicModule {
         modules: &mut [&mut Self],
         steps: &[MemberStep<'_>],
     ) -> Result<Vec<Frame>, PhysicsError> {
+        Ok(Self::step_members(modules, steps)?.into_vec())
+    }
+
+    /// [`Self::step_together`], which asks for no memory where there is one ragdoll.
+    fn step_members(
+        modules: &mut [&mut Self],
+        steps: &[MemberStep<'_>],
+    ) -> Result<PerMember<Frame>, PhysicsError> {
         let not_together = |reason: &str| Err(PhysicsError::NotTogether { reason: reason.to_owned() });
         let Some(first) = modules.first() else { return not_together("none at all is to be stepped") };
         let shared = Arc::clone(&first.world);
@@ -151,15 +159,16 @@ impl DynamicModule {
                 expected.check(module.names.len())?;
             }
         }
-        let aims: Vec<Aim<'_>> =
+        let aims: PerMember<Aim<'_>> =
             modules.iter_mut().zip(steps).map(|(module, step)| module.aim(&world, step)).collect();
         for (module, step) in modules.iter_mut().zip(steps) {
             module.strike(step.pushes.iter().map(|push| push.impulse_ns).sum());
         }
         let frame_s = modules[0].frame_s();
         let count = modules[0].config.steps_per_frame;
-        let mut totals: Vec<Totals> = modules.iter().map(|module| Totals::none(module.names.len())).collect();
-        let before: Vec<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
+        let mut totals: PerMember<Totals> =
+            modules.iter().map(|module| Totals::none(module.names.len())).collect();
+        let before: PerMember<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
         world.begin_frame(frame_s);
         for k in 0..count {
             if let Err(diverged) = substep(&mut world, modules, &aims, k as f32 / count as f32, &mut totals) {
@@ -235,11 +244,12 @@ fn substep(
     elapsed: f32,
     totals: &mut [Totals],
 ) -> Result<(), Diverged> {
-    let starts: Vec<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
+    let starts: PerMember<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
     world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
     let balances = aims.iter().any(|aim| aim.led.is_some());
-    let stances: Vec<[f32; 2]> = if balances { stances(world, modules, aims) } else { Vec::new() };
-    let mut plans: Vec<DrivePlan> = modules
+    let stances: PerMember<[f32; 2]> =
+        if balances { stances(world, modules, aims) } else { PerMember::new() };
+    let mut plans: PerMember<DrivePlan> = modules
         .iter()
         .zip(aims)
         .enumerate()
@@ -265,7 +275,7 @@ fn substep(
 }
 
 /// How far the feet of all ragdolls stand; those of one that does not balance count for nothing.
-fn stances(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> Vec<[f32; 2]> {
+fn stances(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> PerMember<[f32; 2]> {
     let of = |(member, (module, aim)): (usize, (&&mut DynamicModule, &Aim<'_>))| match &aim.led {
         Some(led) => world.stance(module, member, (&led.from, &led.to)),
         None => [0.0; 2],
@@ -318,8 +328,8 @@ fn balance(
     plans: &mut [DrivePlan],
 ) -> Result<(), Diverged> {
     let h = world.step_s();
-    let mut held = plans.to_vec();
-    let mut wanted = Vec::with_capacity(plans.len());
+    let mut held = PerMember::from(&*plans);
+    let mut wanted = PerMember::with_capacity(plans.len());
     for (member, (module, aim)) in modules.iter().zip(aims).enumerate() {
         let start = &starts[member];
         wanted.push(aim.led.as_ref().map(|led| {
@@ -355,11 +365,11 @@ fn solve(
     world: &mut World,
     starts: &[Motion],
     plans: &mut [DrivePlan],
-) -> Result<Vec<DriveOutcome>, Diverged> {
+) -> Result<PerMember<DriveOutcome>, Diverged> {
     let mut attempt = 1;
     loop {
         world.solve_step(plans, starts);
-        let mut outcomes = Vec::with_capacity(plans.len());
+        let mut outcomes = PerMember::with_capacity(plans.len());
         for (member, plan) in plans.iter().enumerate() {
             outcomes.push(outcome(world, member, plan)?);
         }
@@ -398,9 +408,9 @@ fn check(
 fn recover(
     world: &mut World,
     modules: &mut [&mut DynamicModule],
-    mut before: Vec<Motion>,
+    mut before: PerMember<Motion>,
     (diverged, reason): Diverged,
-) -> Vec<Frame> {
+) -> PerMember<Frame> {
     world.ground.bring_back(&mut before[diverged].pose);
     world.ground.lift_out(&mut before[diverged].pose);
     let poses: Vec<(Pose, PoseVelocity)> = before
@@ -428,7 +438,7 @@ fn recover(
         module.controls.frames_in_ground = 0;
         let moves = member != diverged;
         let of_before = |velocity: Vec3| if moves { velocity } else { Vec3::ZERO };
-        let none = vec![Vec3::ZERO; joints];
+        let none = PerJoint::from_elem(Vec3::ZERO, joints);
         Frame {
             contact_point: before.pose.positions.clone(),
             pose: before.pose,
@@ -440,7 +450,7 @@ fn recover(
             character_impulse: none,
             assist_force: Vec3::ZERO,
             assist_torque: Vec3::ZERO,
-            joint_torque: vec![0.0; joints],
+            joint_torque: PerJoint::from_elem(0.0, joints),
             saturated_joints: 0,
             recovered: Some(Divergence { reason, count: module.controls.divergences }),
         }

@@ -9,7 +9,8 @@ use crate::state::{HeldContact, WorldState};
 use crate::{ContactConfig, DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, State, Sweeps};
 use pomp_motion::glam::{DVec3, Vec3};
-use pomp_motion::{Pose, Skeleton};
+use pomp_motion::{PerJoint, Pose, Skeleton};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Where ragdolls are before the first reset: away from the ground, and none near another.
@@ -20,6 +21,9 @@ const WAITING_APART: Vec3 = Vec3::new(10.0, 0.0, 0.0);
 const HELD_WITHIN_M: f64 = 0.03;
 /// Contacts are solved when a sweep changes no impulse by more than this share of the largest.
 const SOLVED: f64 = 1e-4;
+
+/// One value per ragdoll of a world; that of a ragdoll with a world of its own lies in place.
+pub(crate) type PerMember<T> = SmallVec<[T; 1]>;
 
 /// What one ragdoll is to be made of.
 pub(crate) struct RagdollParts<'a> {
@@ -56,29 +60,29 @@ pub(crate) struct World {
 /// Contact impulses on the bodies of one ragdoll, N·s, world.
 #[derive(Clone, Debug)]
 pub(crate) struct ContactImpulses {
-    pub(crate) from_ground: Vec<Vec3>,
+    pub(crate) from_ground: PerJoint<Vec3>,
     /// Points of the contacts with the ground, each times its vertical impulse, N·s·m.
-    pub(crate) ground_points: Vec<Vec3>,
+    pub(crate) ground_points: PerJoint<Vec3>,
     /// Those impulses, N·s: of contacts that push up.
-    pub(crate) ground_weights: Vec<f32>,
-    pub(crate) from_boxes: Vec<Vec3>,
-    pub(crate) from_characters: Vec<Vec3>,
+    pub(crate) ground_weights: PerJoint<f32>,
+    pub(crate) from_boxes: PerJoint<Vec3>,
+    pub(crate) from_characters: PerJoint<Vec3>,
 }
 
 impl ContactImpulses {
     pub(crate) fn none(bodies: usize) -> Self {
-        let none = vec![Vec3::ZERO; bodies];
+        let none = PerJoint::from_elem(Vec3::ZERO, bodies);
         Self {
             from_ground: none.clone(),
             ground_points: none.clone(),
-            ground_weights: vec![0.0; bodies],
+            ground_weights: PerJoint::from_elem(0.0, bodies),
             from_boxes: none.clone(),
             from_characters: none,
         }
     }
 
     /// Where the ground pushed each body: the mean of its contact points by their vertical impulses, or its joint.
-    pub(crate) fn points(&self, joints: &[Vec3]) -> Vec<Vec3> {
+    pub(crate) fn points(&self, joints: &[Vec3]) -> PerJoint<Vec3> {
         let sums = self.ground_points.iter().zip(&self.ground_weights);
         sums.zip(joints)
             .map(|((sum, weight), joint)| if *weight > 0.0 { *sum / *weight } else { *joint })
@@ -253,7 +257,7 @@ impl World {
 
     /// Velocity of a ragdoll's root at the end of the step that was solved, m/s, and angular velocities of its joints in their
     /// parents' frames.
-    pub(crate) fn solved_velocity(&self, member: usize) -> (Vec3, Vec<Vec3>) {
+    pub(crate) fn solved_velocity(&self, member: usize) -> (Vec3, PerJoint<Vec3>) {
         let body = &self.bodies[member];
         let velocity = body.next_velocity();
         (velocity[0].as_vec3(), self.ragdolls[member].relative(body.kinematics(), velocity))
@@ -266,9 +270,9 @@ impl World {
     }
 
     /// The contact impulses of the last step, ragdoll by ragdoll.
-    pub(crate) fn contact_impulses(&self) -> Vec<ContactImpulses> {
+    pub(crate) fn contact_impulses(&self) -> PerMember<ContactImpulses> {
         let members = self.ragdolls.len();
-        let mut found: Vec<_> =
+        let mut found: PerMember<_> =
             self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
         for HeldContact { on, from, point, impulse } in &self.held {
             let sides = [(Some(*on), *from, *impulse), (*from, Some(*on), -*impulse)];

@@ -62,7 +62,7 @@ impl PyStep {
     fn joint_torque<'py>(&self, py: Python<'py>) -> Floats<'py> {
         let torques = self.output.simulated.joint_torque.clone();
         let shape = [torques.len()];
-        array(py, torques, &shape)
+        array(py, torques.to_vec(), &shape)
     }
 
     /// Joint positions of the kinematic module's target, metres, of the shape (J, 3).
@@ -86,7 +86,7 @@ impl PyStep {
     /// Phase code of the frame, of the shape (2 C,).
     #[getter]
     fn phase<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        array(py, self.output.phase_code.clone(), &[self.output.phase_code.len()])
+        array(py, self.output.phase_code.to_vec(), &[self.output.phase_code.len()])
     }
 
     /// What was asked for: root x and z (metres, world), heading (radians), speed (m/s).

@@ -116,7 +116,7 @@ fn check_topology(clip: &Clip, contacts: &[[bool; 4]]) -> Result<(), RetargetOnt
 }
 
 fn rest_positions(skeleton: &Skeleton) -> Vec<Vec3> {
-    skeleton.forward_kinematics(&Pose::rest(skeleton)).positions
+    skeleton.forward_kinematics(&Pose::rest(skeleton)).positions.into_vec()
 }
 
 /// Ankle and toe of one side, as they are on the target.
@@ -193,7 +193,7 @@ fn write(clip: &Clip, target: &TargetSkeleton, solved: &[Solved]) -> Result<Writ
         let mut translations: Vec<Vec3> =
             target.written_offsets.iter().map(|&offset| offset / metres).collect();
         translations[target.carrier] += above.inverse() * shift / metres;
-        poses.push(Pose { root_position: translations[0], local_rotations: local });
+        poses.push(Pose { root_position: translations[0], local_rotations: local.into() });
         table.push(&translations);
         placed.push(Placed { positions, rotations: world });
     }

@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_formats::read_bvh;
-use pomp_motion::glam::Vec3;
 use pomp_motion::retarget::{Proportions, RetargetOptions, RigLibrary, retarget};
 use pomp_motion::{ContactConfig, SourceMotion, foot_contacts};
 use pomp_retarget::{OntoOptions, OntoReport, TargetSkeleton, onto_skeleton};
@@ -82,7 +81,7 @@ fn mean_distances(a: &SourceMotion, b: &SourceMotion, joints: &[usize], metres: 
     assert_eq!(a.frames(), b.frames());
     let mut sums = vec![0.0; joints.len()];
     for frame in 0..a.frames() {
-        let (a, b): (Vec<Vec3>, Vec<Vec3>) = (a.global_pose(frame).positions, b.global_pose(frame).positions);
+        let (a, b) = (a.global_pose(frame).positions, b.global_pose(frame).positions);
         for (sum, &joint) in sums.iter_mut().zip(joints) {
             *sum += a[joint].distance(b[joint]) * metres;
         }

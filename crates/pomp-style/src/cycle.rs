@@ -160,7 +160,8 @@ impl Source<'_> {
         let ground = self.ground(frames.clone())?;
         let frame = self.frame(begin, *frames.end(), ground)?;
         let poses: Vec<Pose> = frames.clone().map(|at| in_frame(&self.poses[at], &frame)).collect();
-        let positions = poses.iter().map(|pose| self.skeleton.forward_kinematics(pose).positions).collect();
+        let positions =
+            poses.iter().map(|pose| self.skeleton.forward_kinematics(pose).positions.into_vec()).collect();
         Ok(WalkCycle {
             name: format!("{}#{number}", self.recording.name),
             clip: self.recording.name.clone(),

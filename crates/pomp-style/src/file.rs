@@ -269,7 +269,7 @@ fn from_bytes(bytes: &[u8]) -> Result<(StyleModel, FitReport), String> {
         name: report.reference.clone(),
         clip: report.reference.clone(),
         style: String::new(),
-        positions: poses.iter().map(|pose| skeleton.forward_kinematics(pose).positions).collect(),
+        positions: poses.iter().map(|pose| skeleton.forward_kinematics(pose).positions.into_vec()).collect(),
         skeleton,
         frame_rate_hz,
         poses,

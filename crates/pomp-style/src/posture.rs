@@ -51,7 +51,7 @@ impl PostureSpace {
 
     /// The vectors about given rotations.
     pub(crate) fn of_means(skeleton: &Arc<Skeleton>, means: Vec<Quat>) -> Self {
-        let pose = Pose { root_position: Vec3::ZERO, local_rotations: means.clone() };
+        let pose = Pose { root_position: Vec3::ZERO, local_rotations: means.as_slice().into() };
         let world = skeleton.forward_kinematics(&pose);
         let joints = skeleton.len();
         let mut squares = vec![0.0f64; joints];

@@ -135,7 +135,7 @@ fn aligning_a_warped_cycle_to_itself_recovers_the_warp() {
         let (before, share) = ((t.floor() as usize).min(truth.len() - 2), t);
         warped.poses[k] =
             reference.poses[before].lerp(&reference.poses[before + 1], (share - before as f64) as f32);
-        warped.positions[k] = warped.skeleton.forward_kinematics(&warped.poses[k]).positions;
+        warped.positions[k] = warped.skeleton.forward_kinematics(&warped.poses[k]).positions.to_vec();
     }
     let found = model.align(&warped).unwrap().warp;
     let itself = model.align(reference).unwrap().warp;

@@ -214,7 +214,7 @@ impl Tracks<'_> {
             breath: 0.012 * (std::f32::consts::TAU * 0.25 * time + 3.0 * noise(request.seed, 41, 0)).sin(),
         }
         .write(&mut local);
-        Pose { root_position: pelvis.positions[i], local_rotations: local }
+        Pose { root_position: pelvis.positions[i], local_rotations: local.into() }
     }
 
     fn gait(&self, i: usize) -> Gait {

@@ -245,7 +245,7 @@ impl<'a> Course<'a> {
             self.stage.module().set_assist_scale(assist);
             self.stage.module().set_strength_scale(help.strength);
             let simulated = self.unled_step(&to, &[])?;
-            velocities = Some(simulated.velocities.clone());
+            velocities = Some(simulated.velocities.to_vec());
             let rises = self.recovery.gait() == Some(pomp_motion::Gait::GetUp);
             if rises {
                 self.keep_unled(&simulated, to, Owner::GetsUp);

@@ -101,7 +101,10 @@ impl PoseLayout {
             *key = (Vec2::new(way[0], way[1]), way[2].atan2(way[3]));
         }
         DecodedPose {
-            pose: Pose { root_position: Vec3::Y * row[self.height()], local_rotations },
+            pose: Pose {
+                root_position: Vec3::Y * row[self.height()],
+                local_rotations: local_rotations.into(),
+            },
             velocity: Vec2::new(motion[0], motion[1]),
             yaw_rate: motion[2],
             gait,

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec2, Vec3};
 use pomp_motion::features::{CharacterState, FUTURE_KEYS, KEY_OFFSETS, PAST_KEYS};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{FRAME_RATE_HZ, FrameTable, Gait, Pose, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, FrameTable, Gait, PerJoint, Pose, Skeleton};
 
 /// Frames at the end of a clip whose mean motion goes on beyond it.
 const END_FRAMES: usize = 15;
@@ -151,12 +151,12 @@ impl MatchingClip {
     pub(crate) fn pose_root(&self, frame: usize) -> Pose {
         Pose {
             root_position: Vec3::Y * self.roots[frame].height_m,
-            local_rotations: self.rotations_local[frame].to_vec(),
+            local_rotations: self.rotations_local[frame].into(),
         }
     }
 
     /// Positions of all joints at a frame in its root frame, metres.
-    pub(crate) fn positions_root(&self, skeleton: &Skeleton, frame: usize) -> Vec<Vec3> {
+    pub(crate) fn positions_root(&self, skeleton: &Skeleton, frame: usize) -> PerJoint<Vec3> {
         skeleton.forward_kinematics(&self.pose_root(frame)).positions
     }
 

@@ -4,9 +4,11 @@ use super::features::{AHEAD, Ahead};
 use super::inertia::Offset;
 use crate::gated::held;
 use glam::{Quat, Vec2, Vec3};
-use pomp_motion::features::{FUTURE_KEYS, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, WindowKey};
+use pomp_motion::features::{
+    FUTURE_KEYS, FuturePhases, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, WindowKey,
+};
 use pomp_motion::rotation::{angular_velocity, exp, from_yaw, log, wrap_angle};
-use pomp_motion::{FRAME_RATE_HZ, Gait, Pose, RootFrame, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, Gait, PerJoint, Pose, RootFrame, Skeleton};
 
 pub(crate) const FRAME_S: f32 = 1.0 / FRAME_RATE_HZ;
 /// Frames between searches.
@@ -79,7 +81,7 @@ pub(crate) struct Playback {
     /// Velocity on the ground (x, z) that is added to the clip's, towards what is asked for.
     adjustment: Vec2,
     /// Joint positions that were shown last, in the root frame of then.
-    shown: Vec<Vec3>,
+    shown: PerJoint<Vec3>,
 }
 
 impl Playback {
@@ -152,7 +154,7 @@ impl Playback {
         let Pose { mut root_position, local_rotations } = pose;
         root_position += self.height.value;
         let pairs = local_rotations.iter().zip(&self.rotations);
-        let local_rotations: Vec<Quat> =
+        let local_rotations: PerJoint<Quat> =
             pairs.map(|(rotation, offset)| (exp(offset.value) * *rotation).normalize()).collect();
         let pose = Pose { root_position, local_rotations };
         let positions = skeleton.forward_kinematics(&pose).positions;
@@ -171,8 +173,8 @@ impl Playback {
             yaw_rate: turn / FRAME_S,
             gait: played.gait,
             trajectory: played.trajectory,
-            phase_codes: Vec::new(),
-            phase_parameters: Vec::new(),
+            phase_codes: FuturePhases::new(),
+            phase_parameters: FuturePhases::new(),
         };
         held(&mut output, input.phase_codes, input.phase_codes.len() / (2 * KEYS));
         output

@@ -32,7 +32,7 @@ const CENTERS: [(usize, usize, f32); 17] = [
 
 /// Centre of mass of each body, world, metres.
 fn segment_centers(pose: &GlobalPose, height_m: f32) -> Vec<DVec3> {
-    let mut centers: Vec<_> = pose.positions.clone();
+    let mut centers = pose.positions.clone();
     for (joint, end, share) in CENTERS {
         centers[joint] = pose.positions[joint].lerp(pose.positions[end], share);
     }

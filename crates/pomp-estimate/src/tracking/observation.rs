@@ -48,7 +48,7 @@ pub(super) fn body_state(skeleton: &Skeleton, pose: GlobalPose, velocity: &PoseV
         linear[joint] =
             linear[parent] + angular[parent].cross(pose.positions[joint] - pose.positions[parent]);
     }
-    BodyState { pose, linear, relative: velocity.angular.clone() }
+    BodyState { pose, linear, relative: velocity.angular.to_vec() }
 }
 
 /// Writes what a body sees at `frame` of the clip; `feet_ns` are the vertical impulses on the feet in the last frame.

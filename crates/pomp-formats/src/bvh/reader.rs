@@ -114,10 +114,7 @@ fn parse(bytes: &[u8], file: &str, name: &str, options: &BvhReadOptions) -> Resu
     let poses = table
         .rows()
         .zip(block.rotations.rows())
-        .map(|(positions, rotations)| Pose {
-            root_position: positions[0],
-            local_rotations: rotations.to_vec(),
-        })
+        .map(|(positions, rotations)| Pose { root_position: positions[0], local_rotations: rotations.into() })
         .collect();
     let end_sites = checked
         .iter()

@@ -3,7 +3,7 @@ use super::key_frames::{Channel, Moves};
 use super::node_tree::NodeTree;
 use crate::FormatError;
 use glam::{Mat4, Quat, Vec3};
-use pomp_motion::{FrameTable, Joint, JointIndex, Pose, Skeleton, SourceMotion};
+use pomp_motion::{FrameTable, Joint, JointIndex, PerJoint, Pose, Skeleton, SourceMotion};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -259,7 +259,7 @@ fn motion(
         .iter()
         .map(|frame| {
             let mut row = Vec::with_capacity(frame.len());
-            let mut local_rotations = Vec::with_capacity(frame.len());
+            let mut local_rotations = PerJoint::with_capacity(frame.len());
             for (index, &(position, rotation)) in frame.iter().enumerate() {
                 let Some(parent) = parents[index] else {
                     row.push(position);

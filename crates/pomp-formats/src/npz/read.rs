@@ -122,7 +122,7 @@ fn skeleton(
             .collect();
         Skeleton::new(joints)
     } else {
-        let first = GlobalPose { positions: positions[0].to_vec(), rotations: quaternions[0].to_vec() };
+        let first = GlobalPose { positions: positions[0].into(), rotations: quaternions[0].into() };
         Recording::skeleton_of_pose(names, &parents, &first)
     };
     skeleton.map_err(|source| arrays.invalid(source))

@@ -17,7 +17,7 @@ use super::phase_stabiliser::CycleTracker;
 use crate::character::Character;
 use crate::loop_state::{History, LoopState};
 use crate::phase_feedback::{Past, PhaseWindow};
-use pomp_motion::features::{CharacterState, OutputFrame};
+use pomp_motion::features::{CharacterState, FuturePhases, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{JointIndex, Pose, RootFrame, humanoid, smoothstep};
 use schemars::JsonSchema;
@@ -152,7 +152,7 @@ pub(crate) struct Moment {
     pub state: CharacterState,
     pub target_frame: RootFrame,
     pub history: History,
-    pub future_codes: Vec<f32>,
+    pub future_codes: FuturePhases,
     pub prediction: OutputFrame,
     pub phase_past: Past,
     pub cycle_tracker: CycleTracker,

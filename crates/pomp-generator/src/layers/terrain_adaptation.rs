@@ -12,7 +12,7 @@ use super::shown_surface::ShownSurface;
 use crate::loop_state::ground_position;
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
-use pomp_motion::{GlobalPose, Pose, RootFrame, Skeleton};
+use pomp_motion::{GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
 use pomp_physics::Frame;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -57,12 +57,17 @@ pub(crate) struct TerrainAdaptation {
     placement: Option<FootPlacement>,
     body_height_m: f32,
     /// Joints of the body in module space after the last frame, metres, world axes.
-    module_joints: Vec<Vec3>,
+    module_joints: PerJoint<Vec3>,
 }
 
 impl TerrainAdaptation {
     /// For a body of `body_height_m` whose joints start at `joints` (world, metres) on the shown `surface`.
-    pub fn new(config: &LayersConfig, surface: ShownSurface, body_height_m: f32, joints: Vec<Vec3>) -> Self {
+    pub fn new(
+        config: &LayersConfig,
+        surface: ShownSurface,
+        body_height_m: f32,
+        joints: PerJoint<Vec3>,
+    ) -> Self {
         let (locking, placement) = (config.foot_locking, config.foot_placement);
         Self {
             surface: Arc::new(surface),

@@ -5,6 +5,7 @@
 //! [`WindowKey`]s carry what lies around the present: trajectory, gait, phases. Training and the closed
 //! loop fill x through the same [`FeatureLayout::write_x`], so they cannot disagree.
 
+mod in_place;
 mod input;
 mod layout;
 mod normaliser;
@@ -12,6 +13,7 @@ mod output;
 mod state;
 mod window;
 
+pub use in_place::{FuturePhases, PhaseCode, WindowCodes};
 pub use input::InputFrame;
 pub use layout::{Block, BlockName, FeatureLayout, Rotations};
 pub use normaliser::Normaliser;

@@ -1,18 +1,18 @@
 use super::input::trajectory_key;
-use super::{BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, PAST_KEYS};
+use super::{BlockName, CharacterState, FUTURE_KEYS, FeatureLayout, FuturePhases, PAST_KEYS};
 use crate::rotation::from_6d;
-use crate::{Gait, RootFrame};
+use crate::{Gait, PerJoint, RootFrame};
 use glam::{Quat, Vec2, Vec3};
 
 /// One y in plain terms: the next frame, as the kinematic module says or as the data has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputFrame {
     /// Joint positions in the next root frame, metres `[J]`.
-    pub positions_root: Vec<Vec3>,
+    pub positions_root: PerJoint<Vec3>,
     /// Joint velocities in the next root frame, m/s `[J]`.
-    pub velocities_root: Vec<Vec3>,
+    pub velocities_root: PerJoint<Vec3>,
     /// Local rotations `[J]`, the root's relative to its yaw; empty when the layout has none.
-    pub rotations_local: Vec<Quat>,
+    pub rotations_local: PerJoint<Quat>,
     /// Displacement from this root frame to the next in this frame's axes, per second, m/s.
     pub root_velocity: Vec2,
     /// Turn from this root frame to the next, per second, rad/s.
@@ -22,9 +22,9 @@ pub struct OutputFrame {
     /// Future keys in the next root frame: position (x, z) and heading relative to the frame's.
     pub trajectory: [(Vec2, f32); FUTURE_KEYS],
     /// Phase codes pe of the future keys, `FUTURE_KEYS` × 2C.
-    pub phase_codes: Vec<f32>,
+    pub phase_codes: FuturePhases,
     /// Frequency (Hz), amplitude, offset of each channel at the future keys, `FUTURE_KEYS` × 3 × C.
-    pub phase_parameters: Vec<f32>,
+    pub phase_parameters: FuturePhases,
 }
 
 impl OutputFrame {
@@ -97,7 +97,15 @@ impl FeatureLayout {
     /// # Panics
     /// When `x` or `base` has another length.
     pub fn write_base(&self, x: &[f32], base: &mut [f32]) {
-        assert_eq!((x.len(), base.len()), (self.x_len(), self.y_len()), "x or y has another layout");
+        self.with_base(x, base, |value, base| *value = base);
+    }
+
+    /// Lets every value of `y` `meet` that of the base which [`Self::write_base`] writes.
+    ///
+    /// # Panics
+    /// When `x` or `y` has another length.
+    pub fn with_base(&self, x: &[f32], y: &mut [f32], meet: impl Fn(&mut f32, f32)) {
+        assert_eq!((x.len(), y.len()), (self.x_len(), self.y_len()), "x or y has another layout");
         for block in self.y_blocks() {
             let from = self.x_range(block.name);
             let skipped = match block.name {
@@ -109,12 +117,13 @@ impl FeatureLayout {
                 BlockName::Trajectory => PAST_KEYS * 4,
                 BlockName::PhaseCodes => PAST_KEYS * 2 * self.channels(),
                 BlockName::PhaseParameters | BlockName::TerrainHeights | BlockName::ContactImpulses => {
-                    base[block.range.clone()].fill(0.0);
+                    y[block.range.clone()].iter_mut().for_each(|value| meet(value, 0.0));
                     continue;
                 }
             };
             let start = from.start + skipped;
-            base[block.range.clone()].copy_from_slice(&x[start..start + block.range.len()]);
+            let base = &x[start..start + block.range.len()];
+            y[block.range.clone()].iter_mut().zip(base).for_each(|(value, base)| meet(value, *base));
         }
     }
 
@@ -124,8 +133,9 @@ impl FeatureLayout {
     /// When `y` has another length.
     pub fn read_y(&self, y: &[f32]) -> OutputFrame {
         assert_eq!(y.len(), self.y_len(), "y has another layout");
-        let vectors =
-            |name| -> Vec<Vec3> { y[self.y_range(name)].chunks_exact(3).map(Vec3::from_slice).collect() };
+        let vectors = |name| -> PerJoint<Vec3> {
+            y[self.y_range(name)].chunks_exact(3).map(Vec3::from_slice).collect()
+        };
         let rotations_local = y[self.y_range(BlockName::JointRotations)]
             .chunks_exact(6)
             .map(|d| from_6d([d[0], d[1], d[2], d[3], d[4], d[5]]))
@@ -155,8 +165,8 @@ impl FeatureLayout {
             yaw_rate: root[2],
             gait,
             trajectory,
-            phase_codes: y[self.y_range(BlockName::PhaseCodes)].to_vec(),
-            phase_parameters: y[self.y_range(BlockName::PhaseParameters)].to_vec(),
+            phase_codes: y[self.y_range(BlockName::PhaseCodes)].into(),
+            phase_parameters: y[self.y_range(BlockName::PhaseParameters)].into(),
         }
     }
 }
@@ -205,7 +215,7 @@ mod tests {
         }
         assert!((rebuilt.frame.ground_to_world(read.trajectory[3].0) - Vec2::new(3.5, -1.0)).length() < 1e-4);
         assert!((read.trajectory[3].1 - (1.5 - next.frame.yaw)).abs() < 1e-4);
-        assert_eq!(read.phase_codes, codes);
+        assert_eq!(read.phase_codes.as_slice(), codes);
         assert_eq!(Gait::dominant(&read.gait), Gait::Walk);
     }
 

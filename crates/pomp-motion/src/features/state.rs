@@ -1,5 +1,5 @@
 use crate::rotation::{from_yaw, wrap_angle};
-use crate::{GlobalPose, Pose, RootFrame, Skeleton};
+use crate::{GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
 use glam::{Quat, Vec2, Vec3};
 
 /// A pose and its velocities as seen from the character's own root frame.
@@ -8,11 +8,11 @@ pub struct CharacterState {
     /// The frame that everything below is given in.
     pub frame: RootFrame,
     /// Joint positions, metres `[J]`.
-    pub positions_root: Vec<Vec3>,
+    pub positions_root: PerJoint<Vec3>,
     /// Joint velocities, m/s `[J]`.
-    pub velocities_root: Vec<Vec3>,
+    pub velocities_root: PerJoint<Vec3>,
     /// Local rotations `[J]`; the root's relative to the frame's yaw.
-    pub rotations_local: Vec<Quat>,
+    pub rotations_local: PerJoint<Quat>,
     /// Velocity of the root on the ground plane (x, z), m/s.
     pub root_velocity: Vec2,
     /// Rate of the heading, rad/s.
@@ -38,7 +38,7 @@ impl CharacterState {
         let frame = RootFrame::of_pose(pose, ground_y);
         let mut rotations_local = pose.to_local(skeleton).local_rotations;
         rotations_local[0] = frame.rotation_to_root(rotations_local[0]);
-        let velocities_root: Vec<Vec3> = velocities.iter().map(|v| frame.vector_to_root(*v)).collect();
+        let velocities_root: PerJoint<Vec3> = velocities.iter().map(|v| frame.vector_to_root(*v)).collect();
         let root_velocity = Vec2::new(velocities_root[0].x, velocities_root[0].z);
         Self {
             frame,

@@ -50,7 +50,8 @@ mod tests {
         ])
         .unwrap();
         let turns = [(0.3, -0.2, 0.9), (1.1, 0.4, -0.6), (0.0, 0.2, 0.1)];
-        let local_rotations = turns.map(|(x, y, z)| Quat::from_scaled_axis(Vec3::new(x, y, z))).to_vec();
+        let local_rotations =
+            turns.iter().map(|&(x, y, z)| Quat::from_scaled_axis(Vec3::new(x, y, z))).collect();
         let source = SourceMotion {
             name: "clip".to_owned(),
             skeleton,

@@ -144,7 +144,7 @@ impl<'a> Solver<'a> {
         }
         let rotations = completed(&given, self.skeleton);
         let positions = placed(root, &rotations, self.skeleton);
-        GlobalPose { positions: positions.to_vec(), rotations: rotations.to_vec() }
+        GlobalPose { positions: positions.into(), rotations: rotations.into() }
     }
 
     /// Turns the spine so that the middle of the shoulders lies in the source's direction from the hips (spines

@@ -1,7 +1,4 @@
-//! Prints the ragdoll as an MJCF model for MuJoCo: the same bodies, masses, joints and drives (as position actuators without limits),
-//! at rest on a plane. `benches/mujoco_step.py` steps it beside ours.
-//!
-//! `cargo run --release -p pomp-physics --example mjcf > humanoid.xml`
+//! The ragdoll as an MJCF model.
 
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{Pose, Skeleton, humanoid};
@@ -63,12 +60,11 @@ fn drive(config: &DynamicConfig, name: &str) -> Drive {
     }
 }
 
-fn main() {
-    let skeleton = Skeleton::humanoid(1.75);
-    let config = DynamicConfig::default();
-    let shapes = body_shapes(&skeleton).expect("the project skeleton");
-    let masses = body_masses(&skeleton, config.mass_kg).expect("the project skeleton");
-    let rest = Pose::rest(&skeleton);
+/// The ragdoll of `skeleton` with the masses, drives and friction of `config`.
+pub fn mjcf(skeleton: &Skeleton, config: &DynamicConfig) -> String {
+    let shapes = body_shapes(skeleton).expect("the project skeleton");
+    let masses = body_masses(skeleton, config.mass_kg).expect("the project skeleton");
+    let rest = Pose::rest(skeleton);
     assert_eq!(rest.local_rotations[0], Quat::IDENTITY);
     let joints = skeleton.joints();
     assert_eq!(joints.len(), humanoid::JOINTS);
@@ -83,7 +79,7 @@ fn main() {
         let at = if i == 0 { rest.root_position } else { joint.offset };
         let (geom, mesh) = geom(&shapes[i], masses[i], &joint.name);
         meshes.push_str(&mesh);
-        let damping = drive(&config, &joint.name).stiffness_nm_per_rad * config.drives.passive_damping_s;
+        let damping = drive(config, &joint.name).stiffness_nm_per_rad * config.drives.passive_damping_s;
         let hinge = if i == 0 {
             "<freejoint/>".to_owned()
         } else {
@@ -92,7 +88,7 @@ fn main() {
         let _ = writeln!(bodies, "<body name=\"{}\" pos=\"{}\">{hinge}{geom}", joint.name, vector(at));
         open.push(i);
         if i > 0 {
-            let kp = drive(&config, &joint.name).stiffness_nm_per_rad;
+            let kp = drive(config, &joint.name).stiffness_nm_per_rad;
             let kv = kp * config.drives.damping_s;
             for gear in ["1 0 0", "0 1 0", "0 0 1"] {
                 let _ = writeln!(
@@ -108,7 +104,7 @@ fn main() {
     }
     // Links touch the ground and not each other; contacts critically damped at 5 Hz, half of ours: MuJoCo asks
     // for a time constant of two steps at least, 0.033 s at one step a frame.
-    let model = format!(
+    format!(
         "<mujoco><option timestep=\"{:.9}\" gravity=\"0 0 -{}\" integrator=\"implicitfast\"/>\n\
          <size memory=\"16M\"/>\n\
          <default><geom contype=\"1\" conaffinity=\"2\" friction=\"{} 0.005 0.0001\" solref=\"0.0318 1\" condim=\"3\"/></default>\n\
@@ -117,9 +113,5 @@ fn main() {
         1.0 / config.frame_rate_hz,
         config.gravity_m_s2,
         config.friction
-    );
-    #[expect(clippy::print_stdout, reason = "the model is what it is run for")]
-    {
-        println!("{model}");
-    }
+    )
 }
