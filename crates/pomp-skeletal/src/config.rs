@@ -12,7 +12,8 @@ pub struct SkeletalConfig {
     pub seed: u64,
     /// One clip in so many of each folder is held out and measured; 0 holds out none. Default 10.
     pub held_out_every: usize,
-    /// Frames of a window in training, at 30 Hz; a multiple of 4. Default 32; longer ones cost more and show slower motion whole.
+    /// Frames of a window in training, at 30 Hz; a multiple of 4. Default 64; longer ones cost more. Of shorter ones
+    /// most frames are near an end, where a convolution sees nothing beyond.
     pub window_frames: usize,
     /// Axis of the files that points to the sky.
     pub up_axis: UpAxes,
@@ -32,7 +33,7 @@ impl Default for SkeletalConfig {
         Self {
             seed: 1,
             held_out_every: 10,
-            window_frames: 32,
+            window_frames: 64,
             up_axis: UpAxes::default(),
             sizes: SkeletalSizes::default(),
             static_branch: true,
@@ -42,7 +43,7 @@ impl Default for SkeletalConfig {
     }
 }
 
-/// Axis that points to the sky in the BVH files of each skeleton; recordings (.npz) have Y up whatever stands here.
+/// Axis that points to the sky in the files of each skeleton; of recordings (.npz) it is y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpAxes {
@@ -114,9 +115,9 @@ impl Default for SkeletalWeights {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SkeletalTraining {
-    /// Optimiser steps. Default 4000.
+    /// Optimiser steps. Default 3000.
     pub steps: usize,
-    /// Windows of each skeleton per step. Default 16.
+    /// Windows of each skeleton per step. Default 8.
     pub batch_size: usize,
     /// Peak learning rate, which falls along a cosine. Default 0.002.
     pub learning_rate: f64,
@@ -124,7 +125,7 @@ pub struct SkeletalTraining {
 
 impl Default for SkeletalTraining {
     fn default() -> Self {
-        Self { steps: 4000, batch_size: 16, learning_rate: 2e-3 }
+        Self { steps: 3000, batch_size: 8, learning_rate: 2e-3 }
     }
 }
 

@@ -21,6 +21,15 @@ impl Structure {
         }
     }
 
+    /// The way back from [`Self::normalise`].
+    pub(crate) fn denormalise(&self, features: &mut [f32]) {
+        for row in features.chunks_exact_mut(self.width()) {
+            for ((value, mean), deviation) in row.iter_mut().zip(&self.mean).zip(&self.deviation) {
+                *value = *value * deviation + mean;
+            }
+        }
+    }
+
     /// Normalised features in their own units.
     pub fn restored(&self, features: &Tensor<3>) -> Tensor<3> {
         let row = |values: &[f32]| {

@@ -1,7 +1,8 @@
 //! Trained networks with everything that it takes to run them, as one file.
 
 use crate::config::SkeletalConfig;
-use crate::corpus::at_rate;
+use crate::corpus::{Corpus, at_rate};
+use crate::kinematics::{PLACES, places};
 use crate::losses::offsets;
 use crate::networks::{FRAMES_PER_CODE, SkeletalNetworks};
 use crate::structure::{Body, Structure};
@@ -172,6 +173,36 @@ impl SkeletalModel {
         }
         result.validate()?;
         Ok(result)
+    }
+
+    /// Mean squared distance of joints over the squared height, times 1000, of clips held out, or where there are none of those learned,
+    /// through their own encoder and decoder: name → figure.
+    pub fn reconstruction_figures(&self, corpora: &[Corpus; 2]) -> BTreeMap<String, f32> {
+        let mut figures = BTreeMap::new();
+        for (side, corpus) in corpora.iter().enumerate() {
+            let is_held_out = !corpus.clips[1].is_empty();
+            let (mut sum, mut count) = (0.0_f64, 0_usize);
+            for clip in &corpus.clips[usize::from(is_held_out)] {
+                let (structure, body) = (&corpus.structure, &corpus.bodies[clip.body]);
+                let shown = self.run([side; 2], [body; 2], &clip.features);
+                let mut own = clip.features.clone();
+                structure.denormalise(&mut own);
+                let width = structure.width();
+                for (shown, own) in shown.chunks_exact(width).zip(own.chunks_exact(width)) {
+                    let [shown, own] = [shown, own].map(|features| {
+                        let mut found = Vec::new();
+                        places(structure, body, features, &mut found);
+                        found
+                    });
+                    let apart = shown.iter().zip(&own).skip(PLACES).map(|(a, b)| f64::from(a - b).powi(2));
+                    sum += apart.sum::<f64>();
+                    count += structure.joints.len();
+                }
+            }
+            let name = format!("{}_reconstruction_{}", if is_held_out { "held_out" } else { "training" }, ["a", "b"][side]);
+            figures.insert(name, (1e3 * sum / count.max(1) as f64) as f32);
+        }
+        figures
     }
 
     /// Normalised features of one body through an encoder and a decoder to those of another in their own units.
