@@ -57,7 +57,12 @@ impl RetargetingReport {
         lines.extend(self.rows.iter().map(|row| {
             format!(
                 "| {} | {} | {} | {:.3} | {:.3} | {:.3} |",
-                row.direction, row.way, row.motions, row.squared_per_mille, row.in_place_per_mille, row.planted_m_s
+                row.direction,
+                row.way,
+                row.motions,
+                row.squared_per_mille,
+                row.in_place_per_mille,
+                row.planted_m_s
             )
         }));
         lines.join("\n") + "\n"
@@ -151,16 +156,23 @@ fn read(pairs: &Path) -> Result<Vec<Told>, ReportError> {
         for path in files {
             let bad = |reason: String| ReportError::BadData { path: path.clone(), reason };
             let motion = read_bvh(&path)?.motion;
-            let (clip, _) = motion
-                .name
-                .rsplit_once("__")
-                .ok_or_else(|| bad("the name is not CLIP__BODY.bvh, so that its pairs are not known".to_owned()))?;
+            let (clip, _) = motion.name.rsplit_once("__").ok_or_else(|| {
+                bad("the name is not CLIP__BODY.bvh, so that its pairs are not known".to_owned())
+            })?;
             let rig = library.choose_or_infer(&motion).map_err(|error| bad(error.to_string()))?;
             let options = RetargetOptions { proportions: Proportions::Source, ..RetargetOptions::default() };
             let own = retarget(&motion, &rig.rig, &options).map_err(|error| bad(error.to_string()))?.clip;
             let target = TargetSkeleton::read(&path, &library)?;
             let contacts = foot_contacts(&own, &ContactConfig::default());
-            all.push(Told { side, clip: clip.to_owned(), motion: motion.clone(), target, own, contacts, path });
+            all.push(Told {
+                side,
+                clip: clip.to_owned(),
+                motion: motion.clone(),
+                target,
+                own,
+                contacts,
+                path,
+            });
         }
     }
     Ok(all)
@@ -199,7 +211,8 @@ impl Sum {
             self.joints += rest.len();
             if let Some(before) = &before {
                 for (point, role) in FEET.iter().enumerate() {
-                    let (Some(joint), true) = (roles[role.0], contacts[frame - 1][point] && contacts[frame][point])
+                    let (Some(joint), true) =
+                        (roles[role.0], contacts[frame - 1][point] && contacts[frame][point])
                     else {
                         continue;
                     };

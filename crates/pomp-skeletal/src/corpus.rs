@@ -1,10 +1,10 @@
 //! The motions of one skeleton that networks learn from.
 
+use crate::RATE_HZ;
 use crate::SkeletalError;
 use crate::structure::{Body, Structure};
-use crate::RATE_HZ;
-use pomp_formats::{read_bvh, read_recording};
 use pomp_files::Digest;
+use pomp_formats::{read_bvh, read_recording};
 use pomp_motion::retarget::UpAxis;
 use pomp_motion::{Clip, SourceMotion};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,8 @@ impl Corpus {
         for motion in motions {
             structure.body(motion)?;
         }
-        let mut corpus = Self { structure, bodies: Vec::new(), clips: [Vec::new(), Vec::new()], hash: String::new() };
+        let mut corpus =
+            Self { structure, bodies: Vec::new(), clips: [Vec::new(), Vec::new()], hash: String::new() };
         let mut told = String::new();
         let mut taken = 0;
         for motion in &sampled {

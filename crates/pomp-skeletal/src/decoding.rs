@@ -51,7 +51,8 @@ impl Structure {
         }
         let yaw_drift: Vec<Vec3> =
             source.yaw.iter().zip(&own.yaw).map(|(from, own)| Vec3::X * (from - own)).collect();
-        let ground_drift: Vec<Vec3> = source.ground.iter().zip(&own.ground).map(|(from, own)| *from - *own).collect();
+        let ground_drift: Vec<Vec3> =
+            source.ground.iter().zip(&own.ground).map(|(from, own)| *from - *own).collect();
         let (yaw_drift, ground_drift) = (smoothed(&yaw_drift), smoothed(&ground_drift));
         let file_from_world = self.up.world_from_file().inverse();
         features
@@ -64,7 +65,11 @@ impl Structure {
                     let raw = Quat::from_slice(&row[FEATURES * (joint + 1)..]);
                     let raw = if raw.length_squared() > 1e-12 { raw.normalize() } else { Quat::IDENTITY };
                     let own = self.mean_rotations[joint] * raw;
-                    if joint == 0 { (file_from_world * from_yaw(yaw) * own).normalize() } else { own.normalize() }
+                    if joint == 0 {
+                        (file_from_world * from_yaw(yaw) * own).normalize()
+                    } else {
+                        own.normalize()
+                    }
                 };
                 Pose {
                     root_position: file_from_world * at * body.height,
@@ -82,7 +87,9 @@ fn smoothed(values: &[Vec3]) -> Vec<Vec3> {
     (0..values.len())
         .map(|at| {
             let (mut sum, mut weights) = (Vec3::ZERO, 0.0);
-            for (other, value) in values.iter().enumerate().take(at + reach + 1).skip(at.saturating_sub(reach)) {
+            for (other, value) in
+                values.iter().enumerate().take(at + reach + 1).skip(at.saturating_sub(reach))
+            {
                 let weight = (-0.5 * ((other as f32 - at as f32) / deviation).powi(2)).exp();
                 sum += *value * weight;
                 weights += weight;

@@ -23,8 +23,7 @@ type Found = Result<(f32, Vec<(usize, usize)>), String>;
 /// [`SkeletalError::NotHomeomorphic`] names the joints that branch otherwise.
 pub fn match_structures(a: &mut Structure, b: &mut Structure) -> Result<(), SkeletalError> {
     let pairing = Pairing { structures: [a, b], chains: [a.chains(), b.chains()] };
-    let (_, mut pairs) =
-        pairing.matched(0, 0).map_err(|reason| SkeletalError::NotHomeomorphic { reason })?;
+    let (_, mut pairs) = pairing.matched(0, 0).map_err(|reason| SkeletalError::NotHomeomorphic { reason })?;
     pairs.sort_unstable();
     (a.order, b.order) = pairs.into_iter().unzip();
     Ok(())
@@ -68,7 +67,8 @@ impl Pairing<'_> {
             if nearest.as_ref().is_none_or(|(least, _)| near < *least) {
                 nearest = Some((near, order.clone()));
             }
-            let costs: Option<f32> = (0..order.len()).map(|i| Some(table[i][order[i]].as_ref().ok()?.0)).sum();
+            let costs: Option<f32> =
+                (0..order.len()).map(|i| Some(table[i][order[i]].as_ref().ok()?.0)).sum();
             if let Some(cost) = costs.filter(|cost| best.as_ref().is_none_or(|(least, _)| cost < least)) {
                 best = Some((cost, order));
             }

@@ -102,7 +102,9 @@ impl SkeletalConvolution {
     pub fn forward(&self, input: &Tensor<3>) -> Tensor<3> {
         let [batch, frames, width] = input.dims();
         let half = self.taps / 2;
-        let edge = |at: usize, count: usize| input.clone().slice([0..batch, at..at + 1, 0..width]).repeat_dim(1, count);
+        let edge = |at: usize, count: usize| {
+            input.clone().slice([0..batch, at..at + 1, 0..width]).repeat_dim(1, count)
+        };
         // One frame more at the end makes an even number for a stride of 2.
         let padded = if half == 0 && self.stride == 1 {
             input.clone()
@@ -117,7 +119,11 @@ impl SkeletalConvolution {
                 }
                 // Even and odd frames beside each other.
                 let pairs = padded.dims()[1] / 2;
-                let halves = padded.clone().slice([0..batch, 0..2 * pairs, 0..width]).reshape([batch, pairs, 2 * width]);
+                let halves = padded.clone().slice([0..batch, 0..2 * pairs, 0..width]).reshape([
+                    batch,
+                    pairs,
+                    2 * width,
+                ]);
                 let (first, column) = (tap / 2, (tap % 2) * width);
                 halves.slice([0..batch, first..first + outputs, column..column + width])
             })

@@ -1,11 +1,11 @@
 //! What networks are trained by.
 
+use crate::RATE_HZ;
 use crate::config::SkeletalConfig;
 use crate::corpus::{Corpus, SkeletalClip};
 use crate::kinematics::{PLACES, loss_of_places, places_of};
 use crate::networks::{SkeletalNetworks, Statics};
 use crate::structure::{Body, Structure};
-use crate::RATE_HZ;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
@@ -44,7 +44,8 @@ impl<'a> Windows<'a> {
             (clip.expect("the place is below the sum"), at)
         });
         let chosen: Vec<(&SkeletalClip, usize)> = chosen.collect();
-        let others = chosen.iter().map(|_| &corpus.bodies[rng.random_range(0..corpus.bodies.len())]).collect();
+        let others =
+            chosen.iter().map(|_| &corpus.bodies[rng.random_range(0..corpus.bodies.len())]).collect();
         Self { others, ..Self::of(corpus, &chosen, frames, device) }
     }
 
@@ -85,7 +86,10 @@ pub fn loss(networks: &SkeletalNetworks, windows: [&Windows<'_>; 2], config: &Sk
         across(&sides[from], &sides[to], config, &mut sum);
     }
     let device = sides[0].windows.features.device();
-    let total = sum.0.iter().fold(Tensor::zeros([1], &device), |total, (_, weight, part)| total + part.clone() * *weight);
+    let total = sum
+        .0
+        .iter()
+        .fold(Tensor::zeros([1], &device), |total, (_, weight, part)| total + part.clone() * *weight);
     let mut parts: Vec<(&'static str, Tensor<1>)> = Vec::new();
     for (name, _, part) in sum.0 {
         let part = part.without_autodiff();
@@ -127,11 +131,13 @@ impl<'a> Side<'a> {
         config: &SkeletalConfig,
     ) -> Self {
         let device = windows.features.device();
-        let statics =
-            |bodies: &[&Body]| networks.of(side).statics(&offsets(windows.structure, bodies, config.static_branch, &device));
+        let statics = |bodies: &[&Body]| {
+            networks.of(side).statics(&offsets(windows.structure, bodies, config.static_branch, &device))
+        };
         let (own, other) = (statics(&windows.bodies), statics(&windows.others));
         let code = networks.of(side).encode(&windows.features, &own);
-        let places = places_of(windows.structure, &windows.bodies, &windows.structure.restored(&windows.features));
+        let places =
+            places_of(windows.structure, &windows.bodies, &windows.structure.restored(&windows.features));
         Self { networks, side, windows, own, other, code, places }
     }
 
@@ -156,7 +162,12 @@ fn joints(places: &Tensor<3>) -> Tensor<3> {
 }
 
 /// Static features of bodies, `[B, N 3]`; nothing but zeros without a static branch.
-pub fn offsets(structure: &Structure, bodies: &[&Body], has_static_branch: bool, device: &Device) -> Tensor<2> {
+pub fn offsets(
+    structure: &Structure,
+    bodies: &[&Body],
+    has_static_branch: bool,
+    device: &Device,
+) -> Tensor<2> {
     let values: Vec<f32> = bodies.iter().flat_map(|body| structure.statics(body)).collect();
     let width = values.len() / bodies.len();
     let tensor = Tensor::<2>::from_data(TensorData::new(values, [bodies.len(), width]), device);
@@ -167,7 +178,9 @@ pub fn offsets(structure: &Structure, bodies: &[&Body], has_static_branch: bool,
 fn across(from: &Side<'_>, to: &Side<'_>, config: &SkeletalConfig, sum: &mut Sum) {
     let (networks, target) = (to.networks.of(to.side), to.windows.structure);
     let shown = networks.decode(&from.code, &to.other);
-    sum.add("cycle", config.loss.cycle, || (networks.encode(&shown, &to.other) - from.code.clone()).abs().mean());
+    sum.add("cycle", config.loss.cycle, || {
+        (networks.encode(&shown, &to.other) - from.code.clone()).abs().mean()
+    });
     let features = target.restored(&shown);
     let bodies = &to.windows.others;
     sum.add("end_effectors", config.loss.end_effectors, || {

@@ -53,7 +53,8 @@ impl SkeletalDescription {
                 None => joint == 0,
                 Some(parent) => *parent < joint,
             });
-            let per_joint = [structure.parents.len(), structure.mean_rotations.len(), structure.mean_offsets.len()];
+            let per_joint =
+                [structure.parents.len(), structure.mean_rotations.len(), structure.mean_offsets.len()];
             if joints == 0 || !in_order || per_joint.iter().any(|count| *count != joints) {
                 return Err(format!("the joints of skeleton {side} are no tree"));
             }
@@ -160,15 +161,22 @@ impl SkeletalModel {
         source.normalise(&mut features);
         let shown = self.run([from, to], [&body, &aim_body], &features);
         let poses = aim.poses(&aim_body, &shown, &path);
-        let shown = SourceMotion { poses, frame_rate_hz: RATE_HZ, name: motion.name.clone(), joint_translations: None, ..target.clone() };
+        let shown = SourceMotion {
+            poses,
+            frame_rate_hz: RATE_HZ,
+            name: motion.name.clone(),
+            joint_translations: None,
+            ..target.clone()
+        };
         let mut result = at_rate(&shown, motion.frame_rate_hz)?;
         // The last frames of a rate that does not divide are held.
         let last = result.poses[result.poses.len() - 1].clone();
         result.poses.resize(motion.frames(), last);
         if let Some(table) = &target.joint_translations {
-            let rows = result.poses.iter().flat_map(|pose| {
-                std::iter::once(pose.root_position).chain(table[0][1..].iter().copied())
-            });
+            let rows = result
+                .poses
+                .iter()
+                .flat_map(|pose| std::iter::once(pose.root_position).chain(table[0][1..].iter().copied()));
             result.joint_translations = pomp_motion::FrameTable::from_values(table.columns(), rows.collect());
         }
         result.validate()?;
@@ -199,7 +207,11 @@ impl SkeletalModel {
                     count += structure.joints.len();
                 }
             }
-            let name = format!("{}_reconstruction_{}", if is_held_out { "held_out" } else { "training" }, ["a", "b"][side]);
+            let name = format!(
+                "{}_reconstruction_{}",
+                if is_held_out { "held_out" } else { "training" },
+                ["a", "b"][side]
+            );
             figures.insert(name, (1e3 * sum / count.max(1) as f64) as f32);
         }
         figures

@@ -118,7 +118,10 @@ impl SkeletonNetworks {
             encoder,
             decoder,
             discriminator: Discriminator::new(tree, sizes, device, &mut rng),
-            pooled: [Between(pooling(pairs, skin.len(), first)), Between(pooling(primal, pairs.len(), second))],
+            pooled: [
+                Between(pooling(pairs, skin.len(), first)),
+                Between(pooling(primal, pairs.len(), second)),
+            ],
             unpooled: [
                 Between(unpooling(primal, pairs.len(), second)),
                 Between(unpooling(pairs, skin.len(), first)),
@@ -164,7 +167,10 @@ impl Discriminator {
                 SkeletalConvolution::new(reach(pairs, [first, second]), [taps, 2], GAIN, device, rng),
                 SkeletalConvolution::new(reach(primal, [second, 1]), [1, 1], 1.0, device, rng),
             ],
-            pooled: [Between(pooling(pairs, skin.len(), first)), Between(pooling(primal, pairs.len(), second))],
+            pooled: [
+                Between(pooling(pairs, skin.len(), first)),
+                Between(pooling(primal, pairs.len(), second)),
+            ],
         }
     }
 

@@ -151,7 +151,11 @@ impl Structure {
     pub fn end_effectors(&self) -> Vec<usize> {
         let chains = self.chains();
         let is_end = |chain: &&usize| chains.iter().all(|other| other.parent != Some(**chain));
-        self.order.iter().filter(is_end).map(|&chain| *chains[chain].joints.last().expect("not empty")).collect()
+        self.order
+            .iter()
+            .filter(is_end)
+            .map(|&chain| *chains[chain].joints.last().expect("not empty"))
+            .collect()
     }
 
     /// Values of a frame's features.
@@ -198,7 +202,8 @@ impl Structure {
 
     /// The static features of a body, `[N 3]`: how its offsets differ from the mean.
     pub fn statics(&self, body: &Body) -> Vec<f32> {
-        let differences = body.offsets.iter().zip(&self.mean_offsets).map(|(own, mean)| (*own - *mean) / OFFSET_SCALE);
+        let differences =
+            body.offsets.iter().zip(&self.mean_offsets).map(|(own, mean)| (*own - *mean) / OFFSET_SCALE);
         [0.0; 3].into_iter().chain(differences.flat_map(|difference| difference.to_array())).collect()
     }
 
@@ -216,7 +221,10 @@ impl Structure {
         yaw_of_direction(root * self.forward)
     }
 
-    fn looked_at<'a>(&'a self, motions: &'a [SourceMotion]) -> impl Iterator<Item = (&'a SourceMotion, GlobalPose)> {
+    fn looked_at<'a>(
+        &'a self,
+        motions: &'a [SourceMotion],
+    ) -> impl Iterator<Item = (&'a SourceMotion, GlobalPose)> {
         motions.iter().flat_map(move |motion| {
             let stride = motion.frames().div_ceil(LOOKED_AT);
             (0..motion.frames()).step_by(stride).map(move |frame| (motion, self.upright(motion, frame)))
@@ -324,7 +332,11 @@ impl Structure {
                 let pose = self.upright(motion, frame);
                 let out_of_heading = from_yaw(self.heading(pose.rotations[0])).inverse();
                 for (joint, sum) in sums.iter_mut().enumerate() {
-                    let own = if joint == 0 { out_of_heading * pose.rotations[0] } else { motion.poses[frame].local_rotations[joint] };
+                    let own = if joint == 0 {
+                        out_of_heading * pose.rotations[0]
+                    } else {
+                        motion.poses[frame].local_rotations[joint]
+                    };
                     let own = Vec4::from(own);
                     *sum += if sum.dot(own) < 0.0 { -own } else { own };
                 }

@@ -76,11 +76,13 @@ pub struct SkeletalTree {
 impl SkeletalTree {
     /// The tree of a skeleton of so many joints, whose primal nodes follow each other as `order` lists its chains.
     pub fn new(joints: usize, chains: &[Chain], order: &[usize]) -> Self {
-        let place = |chain: usize| order.iter().position(|&c| c == chain).expect("the order lists all chains");
+        let place =
+            |chain: usize| order.iter().position(|&c| c == chain).expect("the order lists all chains");
         // Runs of nodes of the level below, chain by chain in their order.
         let mut runs: Vec<Vec<usize>> =
             order.iter().map(|&chain| chains[chain].joints.iter().map(|joint| joint + 1).collect()).collect();
-        let parents: Vec<Option<usize>> = order.iter().map(|&chain| chains[chain].parent.map(place)).collect();
+        let parents: Vec<Option<usize>> =
+            order.iter().map(|&chain| chains[chain].parent.map(place)).collect();
         let own = (0..=joints).map(|node| vec![node]).collect();
         let skin = Level { members: own, distances: distances(&runs, &parents) };
         let mut pooled = |size: usize| {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
+#[allow(dead_code, reason = "each test uses a part")]
 #[path = "../../pomp-motion/tests/strange_body/mod.rs"]
 mod strange_body;
 
@@ -14,7 +15,7 @@ use pomp_motion::retarget::UpAxis;
 use pomp_skeletal::kinematics::{FEATURES, PLACES, loss_of_places, places};
 use pomp_skeletal::tree::chains;
 use pomp_skeletal::{
-    Body, Corpus, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks, Structure,
+    Corpus, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks, Structure,
     Windows, loss, match_structures,
 };
 use pomp_tensors::{AdamWSettings, adamw};
@@ -30,7 +31,8 @@ fn told(body: &StrangeBody) -> SourceMotion {
 
 /// The walking body of the project, and one with split limbs and one spine joint less, its joints named and ordered otherwise.
 fn two_skeletons() -> [Vec<SourceMotion>; 2] {
-    let long = StrangeBody::walking().moved("LeftForeArm", Vec3::X * 0.4).moved("RightForeArm", Vec3::NEG_X * 0.4);
+    let long =
+        StrangeBody::walking().moved("LeftForeArm", Vec3::X * 0.4).moved("RightForeArm", Vec3::NEG_X * 0.4);
     let split = |body: StrangeBody| {
         body.split("LeftHand", "LeftForeArmHalf", 0.5)
             .split("RightHand", "RightForeArmHalf", 0.5)
@@ -38,10 +40,7 @@ fn two_skeletons() -> [Vec<SourceMotion>; 2] {
             .without("Spine1")
             .told(|name| format!("b_{name}"))
     };
-    [
-        vec![told(&StrangeBody::walking()), told(&long)],
-        vec![split(StrangeBody::walking()), split(long)],
-    ]
+    [vec![told(&StrangeBody::walking()), told(&long)], vec![split(StrangeBody::walking()), split(long)]]
 }
 
 fn corpora(config: &SkeletalConfig) -> [Corpus; 2] {
@@ -55,8 +54,8 @@ fn corpora(config: &SkeletalConfig) -> [Corpus; 2] {
 }
 
 fn small() -> SkeletalConfig {
-    let mut config = SkeletalConfig { window_frames: 16, held_out_every: 0, ..SkeletalConfig::default() };
-    config.training.batch_size = 4;
+    let mut config = SkeletalConfig { window_frames: 32, held_out_every: 0, ..SkeletalConfig::default() };
+    config.training.batch_size = 2;
     config
 }
 
@@ -72,18 +71,27 @@ fn skeletons_of_one_person_are_pooled_to_one_primal_skeleton() {
     let (tree_a, tree_b) = (a.structure.tree(), b.structure.tree());
     let nodes = |tree: &pomp_skeletal::tree::SkeletalTree| tree.levels.each_ref().map(|level| level.len());
     // Motion of the root, root, trunk, neck with head, two arms, two legs.
-    assert_eq!(nodes(&tree_a), [23, 14, 8]);
+    assert_eq!(nodes(&tree_a), [23, 13, 8]);
     assert_eq!(nodes(&tree_b), [25, 15, 8]);
-    for (node, (of_a, of_b)) in tree_a.levels[2].members.iter().zip(&tree_b.levels[2].members).enumerate().skip(1) {
-        let names = |structure: &Structure, tree: &pomp_skeletal::tree::SkeletalTree, members: &[usize]| -> Vec<String> {
+    for (node, (of_a, of_b)) in
+        tree_a.levels[2].members.iter().zip(&tree_b.levels[2].members).enumerate().skip(1)
+    {
+        let names = |structure: &Structure,
+                     tree: &pomp_skeletal::tree::SkeletalTree,
+                     members: &[usize]|
+         -> Vec<String> {
             let joints = members.iter().flat_map(|&pair| &tree.levels[1].members[pair]);
             joints.map(|&joint| structure.joints[joint - 1].trim_start_matches("b_").to_owned()).collect()
         };
         let (in_a, in_b) = (names(&a.structure, &tree_a, of_a), names(&b.structure, &tree_b, of_b));
         println!("{node}: {in_a:?} {in_b:?}");
         assert_eq!(in_a.last(), in_b.last(), "limb {node} ends otherwise");
-        assert!(in_a.iter().filter(|name| *name != "Spine1").all(|name| in_b.contains(name)), "{in_a:?} {in_b:?}");
-        let are_near = |tree: &pomp_skeletal::tree::SkeletalTree, other: usize| tree.levels[2].are_near(node, other, 1);
+        assert!(
+            in_a.iter().filter(|name| *name != "Spine1").all(|name| in_b.contains(name)),
+            "{in_a:?} {in_b:?}"
+        );
+        let are_near =
+            |tree: &pomp_skeletal::tree::SkeletalTree, other: usize| tree.levels[2].are_near(node, other, 1);
         for other in 0..8 {
             assert_eq!(are_near(&tree_a, other), are_near(&tree_b, other), "{node} and {other}");
         }
@@ -189,7 +197,8 @@ fn slopes_of_features_are_those_of_differences() {
         places(structure, body, values, &mut found);
         found.iter().zip(&weights).map(|(a, w)| f64::from(a * a * w)).sum()
     };
-    let input = Tensor::<3>::from_data(TensorData::new(values.clone(), [1, 1, width]), &device).require_grad();
+    let input =
+        Tensor::<3>::from_data(TensorData::new(values.clone(), [1, 1, width]), &device).require_grad();
     let weighed = Tensor::<3>::from_data(TensorData::new(weights.clone(), [1, 1, weights.len()]), &device);
     let loss = loss_of_places(structure, &[body], &input, |places| (places.square() * weighed).sum());
     let value: f32 = loss.clone().into_scalar();
@@ -242,10 +251,25 @@ impl ModuleVisitor for Seen<'_> {
     }
 }
 
+/// The motion with every bone of another length and direction: no offset is that of another body.
+fn bent(motion: &SourceMotion) -> SourceMotion {
+    let joints = motion.skeleton.joints().iter().enumerate().map(|(index, joint)| {
+        let t = index as f32;
+        let by = Vec3::new(t.sin(), (1.3 * t).cos(), (0.7 * t + 0.5).sin()) * 0.02;
+        pomp_motion::Joint { offset: joint.offset + by, ..joint.clone() }
+    });
+    SourceMotion { skeleton: pomp_motion::Skeleton::new(joints.collect()).unwrap(), ..motion.clone() }
+}
+
 #[test]
 fn every_weight_between_near_joints_has_a_gradient_and_no_other() {
     let config = small();
-    let corpora = corpora(&config);
+    let [mut a, mut b] = two_skeletons().map(|motions| {
+        let both = [motions[0].clone(), bent(&motions[0])];
+        Corpus::new("bent", &both, UpAxis::Y, 0, config.window_frames).unwrap()
+    });
+    match_structures(&mut a.structure, &mut b.structure).unwrap();
+    let corpora = [a, b];
     let device = Device::flex().autodiff();
     let networks = fresh(&config, &corpora, &device);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -258,7 +282,11 @@ fn every_weight_between_near_joints_has_a_gradient_and_no_other() {
 }
 
 /// Networks after so many steps, with the parts of the last loss.
-fn trained(config: &SkeletalConfig, corpora: &[Corpus; 2], steps: usize) -> (SkeletalNetworks, BTreeMap<&'static str, f32>) {
+fn trained(
+    config: &SkeletalConfig,
+    corpora: &[Corpus; 2],
+    steps: usize,
+) -> (SkeletalNetworks, BTreeMap<&'static str, f32>) {
     let device = Device::flex().autodiff();
     let mut networks = fresh(config, corpora, &device);
     let mut optimizer = adamw(&AdamWSettings { weight_decay: 0.0, epsilon: 1e-8, clipping: None });
@@ -296,7 +324,7 @@ fn model(config: &SkeletalConfig, corpora: &[Corpus; 2], networks: SkeletalNetwo
 }
 
 /// A reconstruction of the clip that was learned may be this far from it on average, metres.
-const OVERFIT_M: f32 = 0.02;
+const OVERFIT_M: f32 = 0.01;
 
 #[test]
 fn networks_learn_one_clip_and_put_it_on_the_other_skeleton() {
@@ -304,8 +332,8 @@ fn networks_learn_one_clip_and_put_it_on_the_other_skeleton() {
     let corpora = corpora(&config);
     let device = Device::flex();
     let begun = std::time::Instant::now();
-    let (networks, parts) = trained(&config, &corpora, 400);
-    println!("400 steps in {:.1} s, {parts:?}", begun.elapsed().as_secs_f32());
+    let (networks, parts) = trained(&config, &corpora, 300);
+    println!("300 steps in {:.1} s, {parts:?}", begun.elapsed().as_secs_f32());
     let [a, b] = two_skeletons();
     let shown = |networks: SkeletalNetworks, from: &SourceMotion, to: &SourceMotion| {
         model(&config, &corpora, networks).retarget(["from", "to"], from, to).unwrap()
@@ -318,7 +346,7 @@ fn networks_learn_one_clip_and_put_it_on_the_other_skeleton() {
     println!("own {own:.4} m, untrained {untrained:.4} m, a to b {across:.4} m, b to a {back:.4} m");
     assert!(own < OVERFIT_M, "{own} m");
     assert!(untrained > 4.0 * OVERFIT_M, "the bound would hold without training: {untrained} m");
-    assert!(across < 0.5 * untrained && back < 0.5 * untrained, "{across} m, {back} m");
+    assert!(across < 2.0 * OVERFIT_M && back < 2.0 * OVERFIT_M, "{across} m, {back} m");
 }
 
 #[test]
@@ -344,10 +372,12 @@ fn a_seed_gives_the_same_bytes_and_files_come_back_whole() {
     assert_eq!((shown.frames(), shown.skeleton.len()), (a[0].frames(), b[1].skeleton.len()));
     let other = told(&StrangeBody::walking().without("Neck"));
     let refused = again.retarget(["walk.bvh", "target.bvh"], &a[0], &other).unwrap_err().to_string();
-    assert!(refused.contains("target.bvh") && refused.contains("against the first, it has 21 joints"), "{refused}");
+    assert!(
+        refused.contains("target.bvh") && refused.contains("against the first, it has 21 joints"),
+        "{refused}"
+    );
     std::fs::write(&two, b"no weights").unwrap();
     let broken = SkeletalModel::open(&two, &device).unwrap_err().to_string();
     assert!(broken.contains("two.safetensors"), "{broken}");
     assert!(SkeletalModel::open(Path::new("/nowhere"), &device).is_err());
-    let _: &Body = &corpora[0].bodies[0];
 }

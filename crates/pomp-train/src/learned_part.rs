@@ -74,8 +74,7 @@ impl Part<'_> {
             let found = loss(&module, &mut rng);
             let value = scalar(&found);
             let named = format!("that of step {done} of the {}, seed {}", self.name, self.seed);
-            let checked =
-                Step { stage: self.stage, step: done, batch: &named, checkpoint: &self.checkpoint };
+            let checked = Step { stage: self.stage, step: done, batch: &named, checkpoint: &self.checkpoint };
             checked.check_loss(value, &module)?;
             record.add(value);
             let gradients = GradientsParams::from_grads(found.backward(), &module);

@@ -80,7 +80,11 @@ fn part<'a>(config: &SkeletalConfig, data_hash: &str, folder: &'a Path, out: &'a
         name: Stage::Retarget.name(),
         stage: Stage::Retarget,
         settings,
-        checkpoint: Checkpoint::new(folder, Stage::Retarget, &Digest::of(format!("{told}\n{data_hash}")).short()),
+        checkpoint: Checkpoint::new(
+            folder,
+            Stage::Retarget,
+            &Digest::of(format!("{told}\n{data_hash}")).short(),
+        ),
         seed: config.seed,
         before: 0,
         steps: training.steps,

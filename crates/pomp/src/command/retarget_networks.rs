@@ -44,8 +44,17 @@ pub fn retarget(arguments: &RetargetArguments, [source, to]: [&Path; 2], model: 
         json::print("retarget-networks", &value)?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{} on the skeleton of {} by the networks of {}", source.display(), to.display(), model.display());
-    println!("  {} frames at {} Hz, from the {from} skeleton onto the {onto}", result.frames(), result.frame_rate_hz);
+    println!(
+        "{} on the skeleton of {} by the networks of {}",
+        source.display(),
+        to.display(),
+        model.display()
+    );
+    println!(
+        "  {} frames at {} Hz, from the {from} skeleton onto the {onto}",
+        result.frames(),
+        result.frame_rate_hz
+    );
     if let Some(out) = &arguments.out {
         println!("  wrote {}", out.display());
     }

@@ -21,7 +21,8 @@ const HELD_OUT_BODIES: usize = 2;
 const SIDES: [&str; 2] = ["a", "b"];
 
 pub fn run(arguments: &RetargetPairsArguments) -> Result<ExitCode> {
-    let skeletons = [PairSkeleton::Own, if arguments.turned { PairSkeleton::Turned } else { PairSkeleton::Split }];
+    let skeletons =
+        [PairSkeleton::Own, if arguments.turned { PairSkeleton::Turned } else { PairSkeleton::Split }];
     let rigs = motion_file::rigs(&[])?;
     let mut config = PreprocessConfig::default();
     config.retarget.proportions = Proportions::Project { height_m: 1.75 };
@@ -65,7 +66,8 @@ pub fn run(arguments: &RetargetPairsArguments) -> Result<ExitCode> {
 }
 
 fn write(clip: &Clip, skeleton: PairSkeleton, body: &PairBody, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make the folder", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{}: cannot make the folder", folder.display()))?;
     let motion = told(clip, skeleton, body)?;
     let name = format!("{}__{}", clip.name, body.number);
     let told = Clip::new(name.clone(), Arc::new(motion.skeleton), motion.frame_rate_hz, motion.poses)?;

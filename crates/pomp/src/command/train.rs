@@ -80,7 +80,9 @@ fn stages(asked: TrainStage) -> &'static [Stage] {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All | TrainStage::Controller | TrainStage::Retarget => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
+        TrainStage::All | TrainStage::Controller | TrainStage::Retarget => {
+            &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic]
+        }
     }
 }
 

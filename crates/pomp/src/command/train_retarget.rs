@@ -12,7 +12,9 @@ use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     if arguments.dry_run || arguments.fine_tune {
-        bail!("--dry-run and --fine-tune are for the stages of a model; networks for retargeting have neither");
+        bail!(
+            "--dry-run and --fine-tune are for the stages of a model; networks for retargeting have neither"
+        );
     }
     let (Some(a), Some(b)) = (&arguments.a, &arguments.b) else {
         bail!("retarget learns from motions on two skeletons: --a DIR --b DIR, in place of --data");
@@ -32,7 +34,10 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         for (name, value) in &model.description.metrics {
             println!("  {name} {value:.4}");
         }
-        println!("next: pomp retarget CLIP --to SKELETON.bvh --model {} --out on_skeleton.bvh", arguments.out.display());
+        println!(
+            "next: pomp retarget CLIP --to SKELETON.bvh --model {} --out on_skeleton.bvh",
+            arguments.out.display()
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
