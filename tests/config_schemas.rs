@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
     "preprocess",
     "train",
     "controller",
@@ -18,6 +18,7 @@ const KINDS: [&str; 15] = [
     "bench",
     "studio",
     "style",
+    "retarget",
     "physics",
     "terrain",
     "rig",
@@ -60,6 +61,7 @@ fn kind(name: &str) -> &'static str {
         ("", "physics.toml") => "physics",
         ("", "studio.toml") => "studio",
         ("", "style.toml") => "style",
+        ("", "retarget.toml") => "retarget",
         ("", name) if ["compact", "paper", "tutorial"].iter().any(|begin| name.starts_with(begin)) => "train",
         _ => panic!("configs/{name} has no schema: say here of which kind it is"),
     }

@@ -11,6 +11,7 @@ use pomp_kinematic::{GateInput, KinematicConfig};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
+use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_train::{ControllerConfig, TrainConfig};
@@ -160,6 +161,13 @@ fn style_toml_spells_out_every_default() {
 }
 
 #[test]
+fn retarget_toml_spells_out_every_default() {
+    let config: SkeletalConfig = parsed("retarget.toml");
+    assert_eq!(config, SkeletalConfig::default());
+    assert_eq!(keys_of_file("retarget.toml"), keys_of(&SkeletalConfig::default()));
+}
+
+#[test]
 fn studio_toml_spells_out_every_default() {
     let config: StudioConfig = parsed("studio.toml");
     assert_eq!(config, StudioConfig::default());
@@ -176,6 +184,7 @@ fn unknown_keys_are_refused_in_every_table() {
     assert_strict::<DynamicConfig>("physics.toml");
     assert_strict::<StudioConfig>("studio.toml");
     assert_strict::<StyleConfig>("style.toml");
+    assert_strict::<SkeletalConfig>("retarget.toml");
     assert_strict::<TrainConfig>("compact.toml");
     assert_strict::<TrainConfig>("paper.toml");
     assert_strict::<TrainConfig>("paper_size.toml");

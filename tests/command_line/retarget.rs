@@ -2,7 +2,11 @@
 
 use crate::pomp;
 use crate::program::repository;
+use pomp_formats::{BvhWriteOptions, write_bvh};
+use pomp_motion::Clip;
+use pomp_retarget::Altered;
 use std::fs;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 #[test]
@@ -56,4 +60,105 @@ fn rejects_targets_and_results_of_other_kinds_and_clips_without_a_simulation() {
         .replace("\n0.0000 0.0000 36.6142 0", "\n0");
     fs::write(&missing, fixed).unwrap();
     pomp!("retarget", walk, "--to", missing).refuses(&["missing.bvh", "\"Hips\"", "six channels"]);
+}
+
+/// Exact pairs of the clips of the repository, in a folder.
+fn pairs(folder: &TempDir) -> std::path::PathBuf {
+    let clips = ["00_stand", "01_walk", "02_jog", "03_jump", "04_walk_slope", "05_walk_stairs"];
+    let clips = clips.map(|name| repository().join("data/clips").join(name).with_extension("bvh"));
+    let [a, b, c, d, e, f] = clips;
+    let pairs = folder.path().join("pairs");
+    let told =
+        pomp!("retarget", "pairs", a, b, c, d, e, f, "--out", pairs, "--bodies", "2").succeeds().stdout;
+    assert!(told.contains("2 motions of a, 3 of b; held out 2 of a, 2 of b"), "{told}");
+    pairs
+}
+
+#[test]
+fn networks_are_trained_without_pairs_and_put_motions_on_either_skeleton() {
+    let folder = TempDir::new().unwrap();
+    let pairs = pairs(&folder);
+    let [a, b, held_out] = ["a", "b", "held_out"].map(|name| pairs.join(name));
+    let train = |out: &std::path::Path, steps: &str, how: &[&str]| {
+        let mut arguments = vec!["train", "retarget", "--a", a.to_str().unwrap(), "--b", b.to_str().unwrap()];
+        arguments.extend(["--out", out.to_str().unwrap(), "--set", "window_frames=16", "--set", steps]);
+        arguments.extend(["--set", "training.batch_size=2"]);
+        arguments.extend(how);
+        crate::program::pomp(&arguments)
+    };
+    let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+    let told = train(&one, "training.steps=2", &[]).succeeds().stdout;
+    assert!(told.contains("training_reconstruction_a"), "{told}");
+    train(&two, "training.steps=2", &[]).succeeds();
+    let bytes = |folder: &std::path::Path| fs::read(folder.join("retarget.safetensors")).unwrap();
+    assert_eq!(bytes(&one), bytes(&two), "the same seed and motions give the same bytes");
+    train(&one, "training.steps=2", &[]).refuses(&["one", "--resume", "--overwrite"]);
+    train(&one, "training.steps=3", &["--resume"]).succeeds();
+    assert_ne!(bytes(&one), bytes(&two));
+    train(&one, "training.steps=2", &["--overwrite"]).succeeds();
+    assert_eq!(bytes(&one), bytes(&two));
+
+    let first = |side: &str| {
+        let mut files: Vec<_> =
+            fs::read_dir(held_out.join(side)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        files[0].clone()
+    };
+    let (walk, target) = (first("a"), first("b"));
+    let out = folder.path().join("shown.bvh");
+    let told = pomp!("retarget", walk, "--to", target, "--model", one, "--out", out).succeeds().stdout;
+    assert!(told.contains("from the first skeleton onto the second"), "{told}");
+    let (own, shown) = (pomp_formats::read_bvh(&walk).unwrap(), pomp_formats::read_bvh(&out).unwrap());
+    assert_eq!(shown.motion.frames(), own.motion.frames());
+    assert_eq!(shown.channels, pomp_formats::read_bvh(&target).unwrap().channels);
+    let json = pomp!("retarget", target, "--to", walk, "--model", one, "--json").succeeds().json();
+    assert_eq!(json["from_skeleton"], "second");
+
+    let stranger = repository().join("data/skeletons/stranger.bvh");
+    pomp!("retarget", walk, "--to", stranger, "--model", one).refuses(&[
+        "stranger.bvh",
+        "neither of the model's",
+        "pomp train retarget",
+    ]);
+    pomp!("retarget", walk, "--to", target, "--model", walk).refuses(&[walk
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()]);
+    let json = pomp!("retarget", "report", one, "--pairs", held_out, "--json").succeeds().json();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 16, "{json}");
+    let squared = |way: &str| -> f64 {
+        let of_way = rows.iter().filter(|row| row["way"] == way);
+        of_way.map(|row| row["squared_per_mille"].as_f64().unwrap()).fold(0.0, f64::max)
+    };
+    let (networks, rules) = (squared(one.to_str().unwrap()), squared("rules"));
+    assert_eq!(squared("truth"), 0.0);
+    assert!(rules < 2.0, "{rules}");
+    assert!(networks > rules, "two steps teach nothing: {networks} {rules}");
+}
+
+#[test]
+fn rejects_folders_that_networks_cannot_learn_from() {
+    let folder = TempDir::new().unwrap();
+    let pairs = pairs(&folder);
+    let [a, b, empty, out] = ["a", "b", "empty", "out"].map(|name| pairs.join(name));
+    fs::create_dir(&empty).unwrap();
+    pomp!("train", "retarget", "--a", a, "--b", empty, "--out", out)
+        .refuses(&["empty", "no motions (.bvh, .npz)"]);
+    let stranger = repository().join("data/skeletons/stranger.bvh");
+    fs::copy(&stranger, b.join("stranger.bvh")).unwrap();
+    pomp!("train", "retarget", "--a", a, "--b", b, "--out", out)
+        .refuses(&["another skeleton", "folder of their own"]);
+    let jog = fs::read_dir(&a).unwrap().map(|entry| entry.unwrap().path());
+    let jog = jog.into_iter().find(|path| path.to_str().unwrap().contains("02_jog")).unwrap();
+    let upright = pomp_formats::read_bvh(&jog).unwrap().motion;
+    let headless = Altered::new(upright).unwrap().merged("Head").unwrap().merged("Neck").unwrap().motion();
+    let headless =
+        Clip::new("headless", Arc::new(headless.skeleton), headless.frame_rate_hz, headless.poses).unwrap();
+    write_bvh(&empty.join("headless.bvh"), &headless, &BvhWriteOptions::default()).unwrap();
+    pomp!("train", "retarget", "--a", a, "--b", empty, "--out", out, "--set", "up_axis.b=z")
+        .refuses(&["empty", "up_axis"]);
+    pomp!("train", "retarget", "--a", a, "--b", empty, "--out", out)
+        .refuses(&["not homeomorphic", "\"Spine2\" of a has 3 branches, \"Spine2\" of b 2"]);
 }

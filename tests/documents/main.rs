@@ -19,6 +19,7 @@ use pomp_bench::BenchConfig;
 use pomp_generator::GeneratorConfig;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
+use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
@@ -354,6 +355,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
+        Kind::with_defaults::<SkeletalConfig>("retarget", &[]),
         Kind::with_defaults::<DynamicConfig>("physics", &[]),
     ];
     let command = pomp::command();

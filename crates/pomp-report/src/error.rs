@@ -47,6 +47,12 @@ pub enum ReportError {
     /// The phase encoder refused.
     #[error(transparent)]
     Phase(#[from] pomp_phase::PhaseError),
+    /// Skeleton-aware networks refuse.
+    #[error(transparent)]
+    Skeletal(#[from] pomp_skeletal::SkeletalError),
+    /// The rules of retargeting refuse.
+    #[error(transparent)]
+    Retarget(#[from] pomp_retarget::RetargetOntoError),
     /// A chart cannot be drawn.
     #[error(transparent)]
     Render(#[from] pomp_render::RenderError),

@@ -1,7 +1,7 @@
 //! What models, reconstructions and benches are worth, as figures, tables, charts and pages.
 //!
 //! Each module measures one thing and writes what it found: [`phase`] the phase manifold of a model, [`kinematic`] its
-//! kinematic module, [`impulses`] contact impulses beside force plates, [`terrain`] reconstructed ground, and [`mod@bench`]
+//! kinematic module, [`retargeting`] ways to put motion on other skeletons, [`impulses`] contact impulses beside force plates, [`terrain`] reconstructed ground, and [`mod@bench`]
 //! lays out the figures of [`pomp_bench`]. Every report is plain data that serialises, and has its tables as text.
 //!
 //! ```no_run
@@ -24,6 +24,7 @@ pub mod impulses;
 pub mod kinematic;
 mod output;
 pub mod phase;
+pub mod retargeting;
 pub mod terrain;
 mod training_split;
 

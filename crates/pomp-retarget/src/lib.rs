@@ -14,23 +14,30 @@
 //! The result has the target's joint names, hierarchy, offsets, unit and up axis; [`OntoSkeleton::write`] writes it with the
 //! target's channels, in their order, as BVH, or as GLB.
 //!
+//! [`Altered`] tells a motion on another body exactly (bones split, merged, stretched, turned), and [`told`] makes pairs of it that
+//! retargeting is measured against.
+//!
 //! What it does not do: it moves no fingers and no face, and it knows no mesh: hands that meet on one body may miss each
 //! other on one with other arms.
 
+mod altered;
 mod error;
 mod figure;
 mod floor;
 mod follow;
 mod lengths;
 mod onto;
+mod pairs;
 mod plant;
 mod report;
 mod result;
 mod solve;
 mod target;
 
+pub use altered::Altered;
 pub use error::RetargetOntoError;
 pub use onto::{OntoOptions, onto_skeleton};
+pub use pairs::{PairBody, PairSkeleton, told};
 pub use report::{Follower, OntoReport, PlantedFeet, ShortJoint};
 pub use result::OntoSkeleton;
 pub use target::TargetSkeleton;

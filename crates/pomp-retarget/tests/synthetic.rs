@@ -6,15 +6,15 @@
 mod bodies;
 
 use bodies::{
-    StrangeBody, dialect, distance, file, inferred, joint, odd_turn, onto, reoriented, target, told,
-    usual_channels, walking_clip,
+    StrangeBody, dialect, distance, file, inferred, joint, odd_turn, onto, target, told, usual_channels,
+    walking_clip,
 };
 use pomp_formats::BvhFile;
 use pomp_formats::bvh::ChannelType;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::{FileConvention, JointAxes, LengthUnit, RigLibrary, RigMap, UpAxis, reflected};
 use pomp_motion::{Clip, Joint, JointIndex, Skeleton, SourceMotion, foot_contacts};
-use pomp_retarget::{OntoOptions, RetargetOntoError, TargetSkeleton, onto_skeleton};
+use pomp_retarget::{Altered, OntoOptions, RetargetOntoError, TargetSkeleton, onto_skeleton};
 use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
 use std::path::Path;
@@ -124,7 +124,7 @@ fn a_motion_comes_back_from_joint_frames_that_lie_anyhow() {
     let clip = walking_clip();
     let plain = told(&StrangeBody::walking().split("LeftHand", "LeftForeArmTwist", 0.5), str::to_owned);
     let turns: Vec<Quat> = (0..plain.skeleton.len()).map(odd_turn).collect();
-    let truth = reoriented(&plain, &turns);
+    let truth = Altered::new(plain.clone()).unwrap().reoriented(&turns).unwrap().motion();
     assert!(distance(&truth, &plain, 1.0).1 < 1e-4, "the same motion, told otherwise");
     let rig = rig_of(&truth, &turns);
     let written = file(&truth, usual_channels(&truth));

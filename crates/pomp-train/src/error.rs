@@ -74,6 +74,9 @@ pub enum TrainError {
     /// The phase networks refuse.
     #[error(transparent)]
     Phase(#[from] pomp_phase::PhaseError),
+    /// Skeleton-aware networks, or the motions they are to learn from, refuse.
+    #[error(transparent)]
+    Skeletal(#[from] pomp_skeletal::SkeletalError),
     /// The kinematic networks refuse.
     #[error(transparent)]
     Kinematic(#[from] pomp_kinematic::KinematicError),

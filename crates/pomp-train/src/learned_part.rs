@@ -1,4 +1,4 @@
-//! One of the trainings that learned motion matching is made of.
+//! A training by losses of batches: one of those that learned motion matching is made of, and that of skeleton-aware networks.
 
 use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
@@ -29,6 +29,7 @@ const AVERAGE: f32 = 0.998;
 pub(crate) struct Part<'a> {
     /// Name in metrics.
     pub name: &'static str,
+    pub stage: Stage,
     pub settings: LearnedTraining,
     pub checkpoint: Checkpoint,
     pub seed: u64,
@@ -66,15 +67,14 @@ impl Part<'_> {
             let folder = self.out.to_path_buf();
             return Err(TrainError::FewerSteps { stage: self.name, done, asked: steps, folder });
         }
-        let mut metrics = MetricsFile::open(self.folder, Stage::Controller, self.before + done)?;
+        let mut metrics = MetricsFile::open(self.folder, self.stage, self.before + done)?;
         while done < steps {
             done += 1;
-            let mut rng = step_rng(self.seed, Stage::Controller, done);
+            let mut rng = step_rng(self.seed, self.stage, done);
             let found = loss(&module, &mut rng);
             let value = scalar(&found);
             let named = format!("that of step {done} of the {}, seed {}", self.name, self.seed);
-            let checked =
-                Step { stage: Stage::Controller, step: done, batch: &named, checkpoint: &self.checkpoint };
+            let checked = Step { stage: self.stage, step: done, batch: &named, checkpoint: &self.checkpoint };
             checked.check_loss(value, &module)?;
             record.add(value);
             let gradients = GradientsParams::from_grads(found.backward(), &module);
@@ -89,7 +89,7 @@ impl Part<'_> {
                 figures.push((name.as_str(), record.report()[0]));
             }
             let event = TrainEvent {
-                stage: Stage::Controller,
+                stage: self.stage,
                 step: self.before + done,
                 steps: self.steps,
                 figures: &figures,
@@ -101,7 +101,7 @@ impl Part<'_> {
                 self.checkpoint.save(done, &module, &averaged, &optimizer, None, &[record])?;
             }
             if stops {
-                let (stage, folder) = (Stage::Controller.name(), self.out.to_path_buf());
+                let (stage, folder) = (self.stage.name(), self.out.to_path_buf());
                 return Err(TrainError::Stopped { stage, step: self.before + done, folder });
             }
         }

@@ -98,6 +98,7 @@ fn parts<'a>(config: &LearnedConfig, data_hash: &str, own: &'a Path, out: &'a Pa
         let run = Digest::of(format!("{told}\n{data_hash}")).short();
         Part {
             name,
+            stage: Stage::Controller,
             settings,
             checkpoint: Checkpoint::new(&own.join(name), Stage::Controller, &run),
             seed: config.seed.wrapping_add(1000 * at as u64),

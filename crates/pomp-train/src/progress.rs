@@ -17,6 +17,8 @@ pub enum Stage {
     Kinematic,
     /// A controller in place of the kinematic module; each kind has a folder of its own.
     Controller,
+    /// Skeleton-aware networks, a model of their own.
+    Retarget,
 }
 
 impl Stage {
@@ -27,6 +29,7 @@ impl Stage {
             Self::AlignedPhase => "aligned-phase",
             Self::Kinematic => "kinematic",
             Self::Controller => "controller",
+            Self::Retarget => "retarget",
         }
     }
 
@@ -37,6 +40,7 @@ impl Stage {
             Self::AlignedPhase => "aligned_phase.safetensors",
             Self::Kinematic => "kinematic.safetensors",
             Self::Controller => "controller.safetensors",
+            Self::Retarget => "retarget.safetensors",
         }
     }
 }

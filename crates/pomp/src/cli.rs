@@ -27,7 +27,7 @@ pub use models::{
     TrainArguments, TrainStage,
 };
 pub use reading::ReadingArguments;
-pub use retarget::RetargetArguments;
+pub use retarget::{RetargetArguments, RetargetCommand, RetargetPairsArguments, RetargetReportArguments};
 pub use rig::{RigCommand, RigInferArguments};
 pub use show::{RenderArguments, StudioArguments};
 pub use style::{

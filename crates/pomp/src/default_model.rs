@@ -41,6 +41,12 @@ pub fn learned_origin(path: Option<&Path>) -> Origin<'_> {
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 
+/// Where the configuration of skeleton-aware networks comes from.
+pub fn retarget_origin(path: Option<&Path>) -> Origin<'_> {
+    let (name, text) = ("configs/retarget.toml", include_str!("../configs/retarget.toml"));
+    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
+}
+
 /// Where the configuration of the training of a controller comes from; nothing for those that are not trained so.
 pub fn controller_origin(kind: ControllerKind, path: Option<&Path>) -> Option<Origin<'_>> {
     let (_, name, text) = CONTROLLERS.iter().find(|(found, ..)| *found == kind)?;

@@ -130,34 +130,6 @@ pub fn dialect(motion: &SourceMotion, file_from_world: Quat, units_per_metre: f3
     }
 }
 
-/// The motion with every joint frame turned by its own constant rotation, so that no rotation is a heap of bones, and the
-/// rotations: joint frame before = joint frame after × its inverse.
-pub fn reoriented(motion: &SourceMotion, turns: &[Quat]) -> SourceMotion {
-    let parent_turn = |joint: &Joint| joint.parent.map_or(Quat::IDENTITY, |parent| turns[parent.0]);
-    let joints = motion
-        .skeleton
-        .joints()
-        .iter()
-        .map(|joint| Joint { offset: parent_turn(joint).inverse() * joint.offset, ..joint.clone() });
-    let poses = motion.poses.iter().map(|pose| Pose {
-        root_position: pose.root_position,
-        local_rotations: motion
-            .skeleton
-            .joints()
-            .iter()
-            .zip(&pose.local_rotations)
-            .zip(turns)
-            .map(|((joint, &q), &turn)| (parent_turn(joint).inverse() * q * turn).normalize())
-            .collect(),
-    });
-    SourceMotion {
-        skeleton: Skeleton::new(joints.collect()).unwrap(),
-        poses: poses.collect(),
-        end_sites: motion.end_sites.iter().map(|&(j, end)| (j, turns[j.0].inverse() * end)).collect(),
-        ..motion.clone()
-    }
-}
-
 /// Index of a joint by its name.
 pub fn joint(motion: &SourceMotion, name: &str) -> JointIndex {
     motion.skeleton.index_of(name).unwrap_or_else(|| panic!("there is no {name}"))

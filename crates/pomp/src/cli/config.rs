@@ -35,6 +35,8 @@ pub enum ConfigKind {
     Studio,
     /// `pomp style fit`.
     Style,
+    /// `pomp train retarget`.
+    Retarget,
     /// The simulator: the section `dynamic` of other configurations.
     Physics,
 }
@@ -84,6 +86,8 @@ pub enum SchemaKind {
     Studio,
     /// `pomp style fit`.
     Style,
+    /// `pomp train retarget`.
+    Retarget,
     /// The simulator: the section `dynamic` of other configurations.
     Physics,
     /// A terrain, `--terrain FILE`.

@@ -4,7 +4,7 @@ use super::numbers;
 use crate::device::DeviceName;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use pomp_controllers::ControllerKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The stages of `pomp train`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +19,8 @@ pub enum TrainStage {
     All,
     /// A controller in place of the kinematic module; its name follows this word.
     Controller,
+    /// Skeleton-aware networks between the skeletons of two folders of motions, --a and --b.
+    Retarget,
 }
 
 /// Arguments of `pomp train`.
@@ -32,7 +34,8 @@ Examples:
   pomp train all --data data --out model --dry-run
   pomp train kinematic --data data --out model --config configs/paper.toml
   pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune
-  pomp train controller pfnn --data data --out model")]
+  pomp train controller pfnn --data data --out model
+  pomp train retarget --a walks/ --b other_skeleton/ --out networks")]
 pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
@@ -42,8 +45,14 @@ pub struct TrainArguments {
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
     /// Folder of recordings made by `pomp preprocess`.
-    #[arg(long, value_hint = ValueHint::DirPath)]
-    pub data: PathBuf,
+    #[arg(long, value_hint = ValueHint::DirPath, required_unless_present = "a")]
+    pub data: Option<PathBuf>,
+    /// For retarget: folder of motions (.bvh, .npz) on the first skeleton, with bodies of any proportions.
+    #[arg(long, value_hint = ValueHint::DirPath, requires = "b", conflicts_with = "data")]
+    pub a: Option<PathBuf>,
+    /// For retarget: folder of motions on the second skeleton. The two folders need no motion in common.
+    #[arg(long, value_hint = ValueHint::DirPath, requires = "a")]
+    pub b: Option<PathBuf>,
     /// Model folder to write.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -76,6 +85,18 @@ pub struct TrainArguments {
     /// Print one JSON object per report instead of a progress bar.
     #[arg(long)]
     pub json: bool,
+}
+
+impl TrainArguments {
+    /// The folder of recordings.
+    ///
+    /// # Errors
+    /// Where folders of motions are given in its place.
+    pub fn data(&self) -> anyhow::Result<&Path> {
+        self.data.as_deref().ok_or_else(|| {
+            anyhow::anyhow!("--a and --b are the folders of `pomp train retarget`; the other trainings take recordings: --data DIR")
+        })
+    }
 }
 
 /// `pomp phase …`.

@@ -12,6 +12,7 @@ use pomp_generator::{GeneratorConfig, PathFile};
 use pomp_motion::retarget::RigMap;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
+use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
@@ -44,6 +45,7 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
+        ConfigKind::Retarget => config_file::over_defaults::<SkeletalConfig>(path, set)?.show(),
         ConfigKind::Physics => config_file::over_defaults::<DynamicConfig>(path, set)?.show(),
     };
     print!("{shown}");
@@ -62,6 +64,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
         SchemaKind::Style => schema::<StyleConfig>(),
+        SchemaKind::Retarget => schema::<SkeletalConfig>(),
         SchemaKind::Physics => schema::<DynamicConfig>(),
         SchemaKind::Terrain => schema_of_alone::<TerrainSpec>(),
         SchemaKind::Rig => schema_of_alone::<RigMap>(),

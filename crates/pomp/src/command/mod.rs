@@ -18,6 +18,8 @@ mod preprocess;
 mod render;
 mod replay;
 mod retarget;
+mod retarget_networks;
+mod retarget_pairs;
 mod rig;
 mod studio;
 mod style;
@@ -27,6 +29,7 @@ mod terrain;
 mod terrain_validate;
 mod train;
 mod train_controller;
+mod train_retarget;
 mod validate_impulses;
 
 use crate::cli::{

@@ -1,6 +1,7 @@
 //! `pomp retarget`: a motion on a target skeleton.
 
-use crate::cli::{ReadingArguments, RetargetArguments};
+use super::{retarget_networks, retarget_pairs};
+use crate::cli::{ReadingArguments, RetargetArguments, RetargetCommand};
 use crate::{config_file, json, motion_file};
 use anyhow::{Context, Result, anyhow, bail};
 use pomp_motion::retarget::{Proportions, RigLibrary};
@@ -15,11 +16,26 @@ use std::process::ExitCode;
 const LISTED: usize = 8;
 
 pub fn run(arguments: &RetargetArguments) -> Result<ExitCode> {
+    match &arguments.command {
+        Some(RetargetCommand::Pairs(arguments)) => return retarget_pairs::run(arguments),
+        Some(RetargetCommand::Report(arguments)) => return retarget_networks::report(arguments),
+        None => {}
+    }
+    let (Some(source), Some(to)) = (&arguments.clip, &arguments.to) else {
+        bail!("give the motion and --to SKELETON.bvh");
+    };
+    match &arguments.model {
+        Some(model) => retarget_networks::retarget(arguments, [source, to], model),
+        None => by_rules(arguments, source, to),
+    }
+}
+
+fn by_rules(arguments: &RetargetArguments, source: &Path, to: &Path) -> Result<ExitCode> {
     let rigs = motion_file::rigs(&arguments.reading.rig)?;
-    let target = TargetSkeleton::read(&arguments.to, &rigs)?;
-    let recording = read(&arguments.clip, &arguments.reading, &rigs)?;
-    let recording = if arguments.simulated { simulated(&arguments.clip, &recording)? } else { recording };
-    let told = || arguments.clip.display().to_string();
+    let target = TargetSkeleton::read(to, &rigs)?;
+    let recording = read(source, &arguments.reading, &rigs)?;
+    let recording = if arguments.simulated { simulated(source, &recording)? } else { recording };
+    let told = || source.display().to_string();
     let clip = recording.to_clip().with_context(told)?;
     let options = OntoOptions { plant_feet: arguments.plant_feet, ..OntoOptions::default() };
     let result = onto_skeleton(&clip, &recording.foot_contact, &target, options).with_context(told)?;
@@ -28,8 +44,8 @@ pub fn run(arguments: &RetargetArguments) -> Result<ExitCode> {
     }
     if arguments.json {
         let mut value = json::plain(&result.report)?;
-        value["path"] = json!(arguments.clip);
-        value["to"] = json!(arguments.to);
+        value["path"] = json!(source);
+        value["to"] = json!(to);
         value["out"] = json!(arguments.out);
         value["frames"] = json!(clip.frames());
         value["frame_rate_hz"] = json::plain(&clip.frame_rate_hz)?;
@@ -37,14 +53,14 @@ pub fn run(arguments: &RetargetArguments) -> Result<ExitCode> {
         json::print("retarget", &value)?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{} on the skeleton of {}", arguments.clip.display(), arguments.to.display());
+    println!("{} on the skeleton of {}", source.display(), to.display());
     println!("  {} frames at {} Hz", clip.frames(), clip.frame_rate_hz);
     if let Some(inference) = target.inference() {
         println!(
             "  no known rig map fits; the joints are inferred {}, confidence {:.2} (`pomp rig infer {}` shows them)",
             inference.method,
             inference.confidence,
-            arguments.to.display()
+            to.display()
         );
     }
     show(&result.report);

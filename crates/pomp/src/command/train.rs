@@ -1,4 +1,4 @@
-use super::train_controller;
+use super::{train_controller, train_retarget};
 use crate::cli::{TrainArguments, TrainStage};
 use crate::errors::INTERRUPTED;
 use crate::interrupt::{Interrupt, resuming};
@@ -10,11 +10,13 @@ use pomp_train::{
     Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train,
 };
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     match (arguments.stage, arguments.kind) {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
+        (TrainStage::Retarget, None) => return train_retarget::run(arguments),
         (_, Some(kind)) => bail!(
             "\"{kind}\" names a controller; write `pomp train controller {kind} …`, or leave it out to train a stage"
         ),
@@ -27,7 +29,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     }
     config.validate()?;
     let device = device::open(arguments.device)?;
-    let mut dataset = Dataset::open(&arguments.data, &config)?;
+    let mut dataset = Dataset::open(arguments.data()?, &config)?;
     describe(&dataset, &config, arguments.json);
     let stages = stages(arguments.stage);
     if arguments.dry_run {
@@ -43,7 +45,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         for (name, value) in &model.description.metrics {
             println!("  {name} {value:.4}");
         }
-        println!("{}", next_step(arguments));
+        println!("{}", next_step(arguments, arguments.data()?));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,7 +80,9 @@ fn stages(asked: TrainStage) -> &'static [Stage] {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All | TrainStage::Controller => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
+        TrainStage::All | TrainStage::Controller | TrainStage::Retarget => {
+            &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic]
+        }
     }
 }
 
@@ -211,8 +215,8 @@ fn duration(seconds: f64) -> String {
 }
 
 /// What the folder of the model is good for now.
-fn next_step(arguments: &TrainArguments) -> String {
-    let (data, out) = (arguments.data.display(), arguments.out.display());
+fn next_step(arguments: &TrainArguments, data: &Path) -> String {
+    let (data, out) = (data.display(), arguments.out.display());
     let annotate = format!("pomp phase annotate {data} --model {out}");
     match arguments.stage {
         TrainStage::Phase => {
@@ -221,7 +225,7 @@ fn next_step(arguments: &TrainArguments) -> String {
             )
         }
         TrainStage::AlignedPhase => format!("next: pomp train kinematic --data {data} --out {out}"),
-        TrainStage::Kinematic | TrainStage::All | TrainStage::Controller => {
+        TrainStage::Kinematic | TrainStage::All | TrainStage::Controller | TrainStage::Retarget => {
             format!("next: pomp generate --model {out}; phases into the data: {annotate}")
         }
     }

@@ -38,7 +38,7 @@ pub fn run(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode>
     }
     config.validate()?;
     let device = device::open(arguments.device)?;
-    let mut dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
+    let mut dataset = Dataset::load(arguments.data()?, config.held_out_every, &config.exclude)?;
     let trained = reported(arguments.json, |on_event| {
         train_controller(&mut dataset, &config, start(arguments), &arguments.out, &device, on_event)
     })?;
@@ -54,7 +54,7 @@ fn run_matching(arguments: &TrainArguments) -> Result<ExitCode> {
         bail!("--seed is for trainings; motion matching draws no random numbers");
     }
     config.validate()?;
-    let dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
+    let dataset = Dataset::load(arguments.data()?, config.held_out_every, &config.exclude)?;
     let model = train_matching(&dataset, &config, start(arguments), &arguments.out)?;
     tell(arguments, ControllerKind::Matching, &model.description.metrics);
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ fn run_learned_matching(arguments: &TrainArguments) -> Result<ExitCode> {
     }
     config.validate()?;
     let device = device::open(arguments.device)?;
-    let dataset = Dataset::load(&arguments.data, config.held_out_every, &config.exclude)?;
+    let dataset = Dataset::load(arguments.data()?, config.held_out_every, &config.exclude)?;
     let trained = reported(arguments.json, |on_event| {
         train_learned_matching(&dataset, &config, start(arguments), &arguments.out, &device, on_event)
     })?;
