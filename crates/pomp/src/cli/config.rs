@@ -21,7 +21,7 @@ pub enum ConfigKind {
     Train,
     /// `pomp train controller` of those with blended experts.
     Controller,
-    /// `pomp train controller matching`.
+    /// `pomp train controller matching`, and `matching-phase`.
     Matching,
     /// `pomp train controller learned-matching`.
     LearnedMatching,
@@ -70,7 +70,7 @@ pub enum SchemaKind {
     Train,
     /// `pomp train controller` of those with blended experts.
     Controller,
-    /// `pomp train controller matching`.
+    /// `pomp train controller matching`, and `matching-phase`.
     Matching,
     /// `pomp train controller learned-matching`.
     LearnedMatching,

@@ -90,8 +90,8 @@ pub struct GenerateArguments {
     /// Settings of the loop; without it the defaults, which configs/generate.toml lists.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// What proposes the next frame, in place of the configuration's: pomp, phase, pfnn, mann, local-phases, matching or
-    /// learned-matching. The model has to hold it.
+    /// What proposes the next frame, in place of the configuration's: pomp, phase, pfnn, mann, local-phases, matching,
+    /// matching-phase or learned-matching. The model has to hold it.
     #[arg(long, value_name = "KIND")]
     pub controller: Option<ControllerKind>,
     /// A setting in place of the configuration's, as often as needed: KEY.PATH=VALUE.

@@ -37,7 +37,8 @@ pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
-    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases, matching or learned-matching.
+    /// Which controller, after the word "controller": phase, pfnn, mann, local-phases, matching, matching-phase or
+    /// learned-matching.
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
     /// Folder of recordings that `pomp preprocess` has made.
@@ -114,7 +115,8 @@ Examples:
   pomp phase report data model --out out/phases
 
 Writes report.md, report.json and pictures: loops of the manifold per gait, phase over time, reconstruction beside a plain
-autoencoder and the Fourier transform, the pose error of nearest neighbours, and what alignment brings.")]
+autoencoder and the Fourier transform, the pose error of nearest neighbours, the rank
+of the frame that truly follows by several features, and what alignment brings.")]
 pub struct PhaseReportArguments {
     /// Folder of recordings that `pomp preprocess` has made.
     #[arg(value_hint = ValueHint::DirPath)]
