@@ -45,7 +45,7 @@ pub struct MatchingConfig {
     /// Minutes of motion that are stored; each is played in its mirror image too. Default 5; more covers more commands and takes
     /// more room, 0.28 MB a minute.
     pub minutes: f32,
-    /// Among so many frames, nearest by phases and path, the pose decides; 1 leaves the pose out. Default 20; 1 with `"matching"`,
+    /// Among so many frames, nearest by phases and path, the pose decides; 1 leaves the pose out. Default 10; 1 with `"matching"`,
     /// whose one search compares poses.
     pub candidates: usize,
     /// How much each feature counts.
@@ -61,13 +61,17 @@ impl Default for MatchingConfig {
 impl MatchingConfig {
     /// The settings of a kind of motion matching.
     pub fn of(kind: ControllerKind) -> Self {
+        let is_phased = kind == ControllerKind::MatchingPhase;
         Self {
             kind,
             held_out_every: crate::TrainConfig::default().held_out_every,
             exclude: Vec::new(),
             minutes: 5.0,
-            candidates: if kind == ControllerKind::MatchingPhase { 20 } else { 1 },
-            weights: MatchingWeights::default(),
+            candidates: if is_phased { 10 } else { 1 },
+            weights: MatchingWeights {
+                phase: if is_phased { 0.5 } else { 1.0 },
+                ..MatchingWeights::default()
+            },
         }
     }
 
