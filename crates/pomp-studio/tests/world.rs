@@ -184,7 +184,7 @@ fn a_scene_is_moved_by_the_controller_that_it_names_and_a_link_keeps_it() {
     assert_eq!(again.recording().unwrap().positions, a);
     // What is recorded says so, and is made again by the same controller alone.
     let recording = by_pfnn.recording().unwrap();
-    assert!(recording.source.as_ref().unwrap().contains("controller pfnn"), "{:?}", recording.source);
+    assert!(recording.source.contains("controller pfnn"), "{}", recording.source);
     assert!(replay(&recording, Arc::clone(&MODEL), || ()).unwrap().unwrap().differences.is_empty());
     // A scene without one is written as before.
     assert!(!serde_json::to_string(&scene()).unwrap().contains("controller"));

@@ -4,10 +4,19 @@ import type { SceneInfo } from "./protocol";
 export type Mover = { model: string; controller: string };
 
 /** Every model with every controller that it holds. */
-export function movers(info: Pick<SceneInfo, "models" | "controllers">): Mover[] {
+function movers(info: Pick<SceneInfo, "models" | "controllers">): Mover[] {
   return info.models.flatMap((model, index) =>
     (info.controllers[index] ?? []).map((controller) => ({ model, controller })),
   );
+}
+
+/** What else can move the scene: first the other models by the same controller, then the rest. */
+export function othersThan(current: Mover, info: Pick<SceneInfo, "models" | "controllers">): Mover[] {
+  const others = movers(info).filter(
+    ({ model, controller }) => model !== current.model || controller !== current.controller,
+  );
+  const isAlike = (mover: Mover): number => (mover.controller === current.controller ? 0 : 1);
+  return others.sort((a, b) => isAlike(a) - isAlike(b));
 }
 
 /** Names what tells it from the others: the model where there are several, the controller where a model holds several. */

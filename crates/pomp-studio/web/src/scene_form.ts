@@ -2,7 +2,7 @@
 import { Clip } from "./clip";
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
-import { type Mover, moverLabel, movers } from "./movers";
+import { type Mover, moverLabel, othersThan } from "./movers";
 import type { FrameMessage, SceneInfo, SceneRequest, TerrainGrid, TerrainPatch, Vec3, WorldState } from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
 import { inWorld, throwVelocity } from "./view/direction";
@@ -79,9 +79,7 @@ export class SceneForm {
     element("model-row").hidden = info.models.length < 2;
     this.offerControllers();
     this.controller.value = info.controller;
-    this.others = movers(info).filter(
-      (mover) => mover.model !== this.model.value || mover.controller !== info.controller,
-    );
+    this.others = othersThan({ model: this.model.value, controller: info.controller }, info);
     const labels = this.others.map((mover, index) => new Option(moverLabel(mover, info), String(index)));
     this.compareWith.replaceChildren(...labels);
     element("compare-row").hidden = this.others.length === 0;

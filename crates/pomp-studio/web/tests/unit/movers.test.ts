@@ -1,14 +1,25 @@
 import { expect, test } from "vitest";
-import { moverLabel, movers } from "../../src/movers";
+import { moverLabel, othersThan } from "../../src/movers";
 
 const several = { models: ["mine", "embedded"], controllers: [["pomp"], ["pomp", "pfnn"]] };
 
-test("every model comes with every controller that it holds", () => {
-  expect(movers(several)).toEqual([
-    { model: "mine", controller: "pomp" },
+test("a scene is compared with every other model and controller, the same controller first", () => {
+  expect(othersThan({ model: "mine", controller: "pomp" }, several)).toEqual([
     { model: "embedded", controller: "pomp" },
     { model: "embedded", controller: "pfnn" },
   ]);
+  expect(othersThan({ model: "embedded", controller: "pfnn" }, several)).toEqual([
+    { model: "mine", controller: "pomp" },
+    { model: "embedded", controller: "pomp" },
+  ]);
+  const both = {
+    models: ["a", "b"],
+    controllers: [
+      ["pomp", "pfnn"],
+      ["pomp", "pfnn"],
+    ],
+  };
+  expect(othersThan({ model: "a", controller: "pfnn" }, both)[0]).toEqual({ model: "b", controller: "pfnn" });
 });
 
 test("a label says what tells it from the others, and no more", () => {
