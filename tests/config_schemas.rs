@@ -42,7 +42,7 @@ fn kind(name: &str) -> &'static str {
     match (folder, file) {
         ("ablations", _) => "train",
         ("bench", _) => "bench",
-        ("controllers", "matching.toml") => "matching",
+        ("controllers", "matching.toml" | "matching-phase.toml") => "matching",
         ("controllers", "learned-matching.toml") => "learned-matching",
         ("controllers", _) => "controller",
         ("rigs", _) => "rig",

@@ -266,7 +266,13 @@ fn the_phase_report_says_and_shows_what_it_promises_and_is_repeatable() {
         assert!(fs::read(out.join(name)).unwrap() == fs::read(again.join(name)).unwrap(), "{name}");
     }
     let text = fs::read_to_string(out.join("report.md")).unwrap();
-    for heading in ["## Channels", "## Reconstruction", "## Nearest neighbours", "## Alignment"] {
+    for heading in [
+        "## Channels",
+        "## Reconstruction",
+        "## Nearest neighbours",
+        "## Rank of the frame that follows",
+        "## Alignment",
+    ] {
         assert!(text.contains(heading), "{heading}");
     }
     for name in written.iter().filter(|name| name.ends_with(".png")) {

@@ -2,6 +2,7 @@
 
 use crate::BenchError;
 use crate::grid::Grid;
+use glam::Vec2;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_controllers::matching::MatchedFeatures;
 use pomp_generator::control::Waypoint;
@@ -86,6 +87,9 @@ pub struct Scenario {
     /// A push per run; none by default.
     #[serde(default)]
     pub push: Option<PushDesign>,
+    /// Where runs begin beside the path; all at its beginning by default. For methods that follow the command in the closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beginnings: Option<BeginningDesign>,
     /// Whether the first run of each method is drawn. Default false.
     #[serde(default)]
     pub preview: bool,
@@ -122,6 +126,37 @@ pub struct PushDesign {
     pub from_s: f32,
     /// Length of the span of moments, seconds: about one cycle of the gait.
     pub span_s: f32,
+}
+
+/// Beginnings that are spread evenly beside the beginning of the path over the runs of a scenario, so that runs of what draws no random
+/// numbers differ too.
+///
+/// Run r begins aside, to the left or the right of where the path begins, and turned away from it; both divide their spans by irrational
+/// numbers, so that any number of runs covers them evenly. Run 0 begins on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BeginningDesign {
+    /// Farthest beginning beside the path's, metres, to either side.
+    pub aside_m: f32,
+    /// Largest turn away from the path's direction (+Z), degrees, to either side.
+    pub turned_deg: f32,
+}
+
+impl BeginningDesign {
+    /// Place on the ground (x, z), metres, and heading, radians, of run `run`, counted from 0.
+    pub fn of_run(&self, run: usize) -> (Vec2, f32) {
+        const GOLDEN: f32 = 0.618_034;
+        const SILVER: f32 = 0.414_214;
+        let share = |step: f32| 2.0 * ((0.5 + run as f32 * step) % 1.0) - 1.0;
+        (Vec2::new(self.aside_m * share(GOLDEN), 0.0), self.turned_deg.to_radians() * share(SILVER))
+    }
+}
+
+impl Validate for BeginningDesign {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("aside_m", self.aside_m, 0.0..=2.0)?;
+        fields.within("turned_deg", self.turned_deg, 0.0..=90.0)
+    }
 }
 
 /// One push of one run.
@@ -291,6 +326,9 @@ impl Validate for Scenario {
         fields.within("seconds", self.seconds, 1.0..=LONGEST_S)?;
         fields.within("runs", self.runs, 1..=10_000)?;
         fields.holds(!self.gaits.is_empty(), "gaits", "[]", "gaits of the mocap to compare with")?;
+        if let Some(beginnings) = &self.beginnings {
+            beginnings.check(&fields.section("beginnings"))?;
+        }
         let Some(push) = &self.push else { return Ok(()) };
         let fields = fields.section("push");
         push.check(&fields)?;
@@ -368,6 +406,22 @@ mod tests {
         let design = design(8, &["Hips"]);
         assert!((design.of_run(0).impulse_ns - glam::Vec3::Z * 75.0).length() < 1e-3);
         assert!((0..8).all(|run| (design.of_run(run).impulse_ns.length() - 75.0).abs() < 1e-3));
+    }
+
+    #[test]
+    fn runs_begin_evenly_on_both_sides_and_the_first_on_the_path() {
+        let design = BeginningDesign { aside_m: 0.3, turned_deg: 20.0 };
+        assert_eq!(design.of_run(0), (Vec2::ZERO, 0.0));
+        let of = |value: fn((Vec2, f32)) -> f32| {
+            let mut values: Vec<f32> = (0..20).map(|run| value(design.of_run(run))).collect();
+            values.sort_by(f32::total_cmp);
+            values
+        };
+        for (values, most) in [(of(|(place, _)| place.x), 0.3), (of(|(_, yaw)| yaw), 20f32.to_radians())] {
+            assert!(values[0] < -0.8 * most && values[19] > 0.8 * most, "{values:?}");
+            let widest = values.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+            assert!((-most..=most).contains(&values[0]) && widest < 0.3 * most, "{values:?}");
+        }
     }
 
     #[test]

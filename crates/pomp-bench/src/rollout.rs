@@ -5,8 +5,11 @@ use crate::config::{Method, MethodKind, PlannedPush, Scenario};
 use crate::matched_character::MatchedCharacter;
 use crate::mocap::poses;
 use crate::world::World;
+use glam::Vec2;
 use pomp_controllers::matching::MatchingDatabase;
-use pomp_generator::{FRAME_RATE_HZ, Generator, GeneratorConfig, ScheduledPush, record};
+use pomp_generator::{
+    CharacterSetup, FRAME_RATE_HZ, Generator, GeneratorConfig, Networks, ScheduledPush, record,
+};
 use pomp_motion::{
     ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, foot_contacts,
 };
@@ -66,7 +69,7 @@ pub(crate) fn rollout(
 ) -> Result<Rollout, BenchError> {
     let push = scenario.push.as_ref().map(|design| design.of_run(run));
     match &method.kind {
-        MethodKind::ClosedLoop(config) => closed_loop(world, config, scenario, push, seed),
+        MethodKind::ClosedLoop(config) => closed_loop(world, config, scenario, (run, push), seed),
         MethodKind::MotionMatching(features) => {
             matched(world.matching(*features, method, scenario)?, scenario, run, seed)
         }
@@ -88,13 +91,16 @@ fn closed_loop(
     world: &World,
     config: &GeneratorConfig,
     scenario: &Scenario,
-    push: Option<PlannedPush>,
+    (run, push): (usize, Option<PlannedPush>),
     seed: u64,
 ) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
     let terrain = ground(scenario, plan.reach_m(), seed)?;
-    let mut generator =
-        Generator::new(&world.model, terrain.clone(), config, config.start_gait(&plan, &world.model), seed)?;
+    let (position, yaw) = scenario.beginnings.map_or((Vec2::ZERO, 0.0), |design| design.of_run(run));
+    let start = config.start_gait(&plan, &world.model);
+    let setup = CharacterSetup { settings: config.clone(), start, seed, position, yaw };
+    let networks = Networks::new(&world.model, config)?;
+    let mut generator = Generator::with_networks(&world.model, &networks, terrain.clone(), &setup)?;
     let pushes: Vec<ScheduledPush> = push
         .iter()
         .map(|push| ScheduledPush { time_s: push.time_s, body: push.body, impulse_ns: push.impulse_ns })

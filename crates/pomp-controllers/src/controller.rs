@@ -24,19 +24,22 @@ pub enum ControllerKind {
     LocalPhases,
     /// Motion matching by trajectory and feet.
     Matching,
+    /// Motion matching by trajectory and the phases of a periodic autoencoder.
+    MatchingPhase,
     /// Learned motion matching: networks in place of the clips.
     LearnedMatching,
 }
 
 impl ControllerKind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pomp,
         Self::Phase,
         Self::Pfnn,
         Self::Mann,
         Self::LocalPhases,
         Self::Matching,
+        Self::MatchingPhase,
         Self::LearnedMatching,
     ];
 
@@ -49,6 +52,7 @@ impl ControllerKind {
             Self::Mann => "mann",
             Self::LocalPhases => "local-phases",
             Self::Matching => "matching",
+            Self::MatchingPhase => "matching-phase",
             Self::LearnedMatching => "learned-matching",
         }
     }

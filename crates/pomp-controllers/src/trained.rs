@@ -30,21 +30,24 @@ impl TrainedController {
         source_name: &str,
         device: &Device,
     ) -> Result<Self, ControllerError> {
-        if kind == ControllerKind::Matching {
-            let controller = MatchingModel::from_bytes(bytes, source_name)?.controller();
-            return Ok(Self::Matching(Box::new(controller)));
+        let is_of = |found: ControllerKind| {
+            if found == kind {
+                return Ok(());
+            }
+            let reason = format!("it holds the controller {found}, not {kind}");
+            Err(ControllerError::BadFile { source_name: source_name.to_owned(), reason })
+        };
+        if matches!(kind, ControllerKind::Matching | ControllerKind::MatchingPhase) {
+            let model = MatchingModel::from_bytes(bytes, source_name)?;
+            is_of(model.description.kind)?;
+            return Ok(Self::Matching(model.controller()));
         }
         if kind == ControllerKind::LearnedMatching {
             let model = LearnedModel::from_bytes(bytes, source_name, device)?;
             return Ok(Self::Learned(Box::new(LearnedController::new(model)?)));
         }
         let model = GatedModel::from_bytes(bytes, source_name, device)?;
-        if model.description.kind != kind {
-            return Err(ControllerError::BadFile {
-                source_name: source_name.to_owned(),
-                reason: format!("it holds the controller {}, not {kind}", model.description.kind),
-            });
-        }
+        is_of(model.description.kind)?;
         Ok(Self::Gated(Box::new(GatedController::new(model)?)))
     }
 

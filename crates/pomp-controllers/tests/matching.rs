@@ -8,7 +8,7 @@
 
 mod clips;
 
-use clips::{clip_of, moving, recorded, states, synthetic};
+use clips::{clip_of, moving, phased_clip_of, recorded, states, synthetic};
 use glam::{Vec2, Vec3};
 use pomp_controllers::matching::{
     AHEAD, Ahead, MatchedFeatures, MatchingClip, MatchingController, MatchingDatabase, MatchingWeights, Place,
@@ -130,6 +130,80 @@ fn a_frame_of_the_database_finds_itself() {
     }
 }
 
+/// A database by phases over the procedural clips, where the pose decides among so many.
+fn phased(candidates: usize) -> MatchingDatabase {
+    let clips = synthetic().iter().map(phased_clip_of).collect();
+    let weights = MatchingWeights::default();
+    let database = MatchingDatabase::new(clips::skeleton(), clips, MatchedFeatures::Phase, &weights).unwrap();
+    database.with_candidates(candidates, &weights)
+}
+
+#[test]
+fn by_phases_a_frame_of_the_database_finds_itself_and_goes_on() {
+    for candidates in [1, 20] {
+        let database = phased(candidates);
+        assert_eq!(database.width(), 2 + 12);
+        for entry in (0..database.entries()).step_by(7) {
+            let place = database.place(entry);
+            let ahead = database.ahead(place);
+            let query = database.query(place, &ahead);
+            assert_eq!(database.nearest(&query, None, f32::INFINITY).unwrap().1, 0.0);
+            assert_eq!(
+                database.jump(place, &ahead, false),
+                None,
+                "{candidates}: going on is as good as it gets"
+            );
+        }
+    }
+    // The pose of a frame begins there.
+    let (recordings, database) = (synthetic(), phased(20));
+    for (clip, frame) in [(1, 200), (6, 77), (3, 150), (8, 300)] {
+        let place = Place { clip, frame };
+        let state = states(&recordings[clip]).swap_remove(frame);
+        let ahead = database.ahead(place);
+        assert_eq!(database.first(&state.positions_root, &state.velocities_root, &ahead), Some(place));
+    }
+}
+
+#[test]
+fn among_the_frames_that_phases_find_the_most_alike_pose_is_jumped_to() {
+    let (alone, several, by_pose) = (phased(1), phased(20), database(&synthetic()));
+    let mut draws = Draws::new(11, 0);
+    let (mut jumps, mut costs) = (0, [0.0f64; 2]);
+    for _ in 0..2_000 {
+        let [from, to] = [(); 2].map(|()| several.place(draws.below(several.entries())));
+        let ahead = several.ahead(to);
+        let query = by_pose.query(from, &ahead);
+        let cost = |place: Place| f64::from(by_pose.distance(place, &query));
+        let found = several.jump(from, &ahead, true).unwrap();
+        let first = alone.jump(from, &ahead, true).unwrap();
+        assert!(cost(found) <= cost(first), "the nearest by phases is one of those among which poses decide");
+        costs[0] += cost(first) / 2_000.0;
+        costs[1] += cost(found) / 2_000.0;
+        if let Some(better) = several.jump(from, &ahead, false) {
+            assert!(cost(better) < cost(from));
+            jumps += 1;
+        }
+    }
+    println!(
+        "cost of the pose and way: {:.2} by phases alone, {:.2} among 20; {jumps} jumps",
+        costs[0], costs[1]
+    );
+    assert!(costs[1] < 0.97 * costs[0], "{costs:?}");
+    assert!((200..2_000).contains(&jumps), "{jumps}");
+}
+
+#[test]
+fn by_phases_it_turns_and_paces_as_it_is_asked_to() {
+    let database = Arc::new(phased(20));
+    for (speed, turn) in [(1.2, 0.35), (2.4, 0.0), (0.8, -0.35)] {
+        let mut controller = MatchingController::new(Arc::clone(&database));
+        let [way, turned] = led(&mut controller, speed, turn);
+        println!("asked {speed} m/s, {turn} rad/s: {way} m/s, {turned} rad/s");
+        assert!((way - speed).abs() < 0.15 && (turned - turn).abs() < 0.1, "{speed} {turn}");
+    }
+}
+
 #[test]
 fn a_vector_has_27_values_in_standard_deviations_times_the_weight_of_its_group() {
     let database = database(&synthetic());
@@ -227,24 +301,30 @@ fn an_output_agrees_with_itself_and_with_what_was_shown() {
     assert!((3..100).contains(&jumps), "{jumps}");
 }
 
+/// Mean speed (m/s) and turn (rad/s) over ten seconds of a controller that is asked for them, after five.
+fn led(controller: &mut MatchingController, speed: f32, turn: f32) -> [f32; 2] {
+    let mut state = states(&synthetic()[1]).swap_remove(200);
+    let (mut turned, mut way) = (0.0, 0.0);
+    for frame in 0..900 {
+        let output = step(controller, &state, &keys(&state.frame, arc(speed, turn)));
+        if frame >= 300 {
+            turned += output.yaw_rate * FRAME_S;
+            way += output.root_velocity.length() * FRAME_S;
+        }
+        state = output.state_in(output.next_frame(&state.frame, FRAME_S));
+    }
+    [way / 10.0, turned / 10.0]
+}
+
 #[test]
 fn it_turns_and_paces_as_it_is_asked_to() {
     let database = database(&synthetic());
     for (speed, turn) in [(1.2, 0.35), (1.2, -0.7), (2.4, 0.0), (0.8, 0.35)] {
         let mut controller = MatchingController::new(Arc::clone(&database));
-        let mut state = states(&synthetic()[1]).swap_remove(200);
-        let (mut turned, mut way) = (0.0, 0.0);
-        for frame in 0..900 {
-            let output = step(&mut controller, &state, &keys(&state.frame, arc(speed, turn)));
-            if frame >= 300 {
-                turned += output.yaw_rate * FRAME_S;
-                way += output.root_velocity.length() * FRAME_S;
-            }
-            state = output.state_in(output.next_frame(&state.frame, FRAME_S));
-        }
-        println!("asked {speed} m/s, {turn} rad/s: {} m/s, {} rad/s", way / 10.0, turned / 10.0);
-        assert!((way / 10.0 - speed).abs() < 0.15, "{speed} {turn}");
-        assert!((turned / 10.0 - turn).abs() < 0.1, "{speed} {turn}");
+        let [way, turned] = led(&mut controller, speed, turn);
+        println!("asked {speed} m/s, {turn} rad/s: {way} m/s, {turned} rad/s");
+        assert!((way - speed).abs() < 0.15, "{speed} {turn}");
+        assert!((turned - turn).abs() < 0.1, "{speed} {turn}");
     }
 }
 

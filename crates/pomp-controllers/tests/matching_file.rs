@@ -4,9 +4,11 @@
 
 mod clips;
 
-use clips::{clip_of, moving, recorded, skeleton, synthetic};
+use clips::{clip_of, moving, phased_clip_of, recorded, skeleton, synthetic};
 use glam::Vec3;
-use pomp_controllers::matching::{MatchingClip, MatchingDescription, MatchingModel, MatchingWeights};
+use pomp_controllers::matching::{
+    MatchedFeatures, MatchingClip, MatchingDescription, MatchingModel, MatchingWeights, StoredPhases,
+};
 use pomp_controllers::{Controller, ControllerKind, TrainedController};
 use pomp_motion::rotation::from_yaw;
 use pomp_motion::{FRAME_RATE_HZ, PerJoint, Pose, Recording};
@@ -24,6 +26,7 @@ fn description() -> MatchingDescription {
         skeleton: (*skeleton()).clone(),
         clips: Vec::new(),
         weights: MatchingWeights::default(),
+        phases: None,
         metrics: BTreeMap::new(),
     }
 }
@@ -116,6 +119,60 @@ fn a_saved_file_is_read_as_a_trained_controller() {
     let _: Box<dyn Controller> = trained.begin();
     let error = TrainedController::from_bytes(ControllerKind::Mann, &bytes, "it", &device).unwrap_err();
     assert!(error.to_string().starts_with("it: "), "{error}");
+}
+
+/// A file of clips with phases of one channel.
+fn phased_model() -> MatchingModel {
+    let phases = Some(StoredPhases { channels: 1, candidates: 20 });
+    let description = MatchingDescription { kind: ControllerKind::MatchingPhase, phases, ..description() };
+    let clips: Vec<(String, MatchingClip)> = synthetic()[..4]
+        .iter()
+        .map(|recording| (recording.name.clone(), phased_clip_of(recording)))
+        .collect();
+    MatchingModel::new(description, &clips).unwrap()
+}
+
+#[test]
+fn a_file_holds_the_phases_of_its_clips_and_of_their_mirror_images() {
+    let read = reread(&phased_model());
+    for (recording, clip) in synthetic()[..4].iter().zip(read.clips()) {
+        let whole = phased_clip_of(recording);
+        let mirrored = clip.mirrored(&skeleton());
+        for (codes, stored) in
+            [(&whole.phase_codes, &clip.phase_codes), (&whole.mirrored_codes, &mirrored.phase_codes)]
+        {
+            assert!(stored.len() == clip.frames() && whole.frames().abs_diff(clip.frames()) <= 1);
+            for (a, b) in codes.iter().flatten().zip(stored.iter().flatten()) {
+                assert!((a - b).abs() < 0.01, "{}: {a} is not {b}", recording.name);
+            }
+        }
+    }
+    let controller = read.controller();
+    assert_eq!(controller.database().features(), MatchedFeatures::Phase);
+    let bytes = read.to_bytes().unwrap();
+    let device = burn::tensor::Device::flex();
+    let open = |kind| TrainedController::from_bytes(kind, &bytes, "it", &device);
+    assert!(open(ControllerKind::MatchingPhase).is_ok());
+    let said = open(ControllerKind::Matching).unwrap_err().to_string();
+    assert!(said.contains("it: it holds the controller matching-phase, not matching"), "{said}");
+}
+
+#[test]
+fn rejects_phases_that_are_not_as_described() {
+    let phases = |channels, candidates| Some(StoredPhases { channels, candidates });
+    let cases = [
+        (ControllerKind::MatchingPhase, None, "no phases"),
+        (ControllerKind::Matching, phases(1, 1), "which matching has not"),
+        (ControllerKind::MatchingPhase, phases(0, 1), "0 phase channels"),
+        (ControllerKind::MatchingPhase, phases(1, 0), "among 0 frames"),
+        (ControllerKind::MatchingPhase, phases(5, 20), "phase codes"),
+    ];
+    let clips = [("walk".to_owned(), phased_clip_of(&synthetic()[1]))];
+    for (kind, phases, word) in cases {
+        let described = MatchingDescription { kind, phases, ..description() };
+        let said = MatchingModel::new(described, &clips).unwrap_err().to_string();
+        assert!(said.contains(word), "{word}: {said}");
+    }
 }
 
 /// The refusal of a file whose description, or tensors, were changed.

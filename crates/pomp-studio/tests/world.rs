@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use glam::{Vec2, Vec3};
-use pomp_generator::{GeneratorConfig, Steering};
+use pomp_controllers::ControllerKind;
+use pomp_generator::{Dynamics, GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::{Gait, Recording};
 use pomp_studio::protocol::{FrameMessage, PushRequest, ThrowRequest};
@@ -185,6 +186,35 @@ fn a_link_remembers_where_it_faced() {
 }
 
 #[test]
+fn a_scene_is_moved_by_the_controller_that_it_names_and_a_link_keeps_it() {
+    let pfnn = SceneRequest { controller: Some(ControllerKind::Pfnn), ..scene() };
+    let base = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..GeneratorConfig::default() };
+    let moved = |scene: &SceneRequest| {
+        let mut world = World::new(Arc::clone(&MODEL), &base, scene.clone(), LIMITS).unwrap();
+        world.steer(AHEAD).unwrap();
+        run(&mut world, 90);
+        world
+    };
+    let [by_pfnn, by_pomp] = [&pfnn, &scene()].map(moved);
+    assert_eq!((by_pfnn.controller(), by_pomp.controller()), (ControllerKind::Pfnn, ControllerKind::Pomp));
+    let [a, b] = [&by_pfnn, &by_pomp].map(|world| world.recording().unwrap().positions);
+    assert!(a != b, "another controller moves it otherwise");
+    // The link names the controller, and the scene that it is read as moves alike.
+    let link = serde_json::to_string(&by_pfnn.scene_with_events().unwrap()).unwrap();
+    assert!(link.contains(r#""controller":"pfnn""#), "{link}");
+    let mut again =
+        World::new(Arc::clone(&MODEL), &base, serde_json::from_str(&link).unwrap(), LIMITS).unwrap();
+    run(&mut again, 90);
+    assert_eq!(again.recording().unwrap().positions, a);
+    // What is recorded says so, and is made again by the same controller alone.
+    let recording = by_pfnn.recording().unwrap();
+    assert!(recording.source.contains("controller pfnn"), "{}", recording.source);
+    assert!(replay(&recording, Arc::clone(&MODEL), || ()).unwrap().unwrap().differences.is_empty());
+    // A scene without one is written as before.
+    assert!(!serde_json::to_string(&scene()).unwrap().contains("controller"));
+}
+
+#[test]
 fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     let field = |change: fn(&mut SceneRequest)| {
         let mut scene = scene();
@@ -197,6 +227,9 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     assert!(field(|s| s.seed = u64::MAX).contains("seed"));
     assert!(field(|s| s.denoising_steps = 0).contains("denoising_steps"));
     assert!(field(|s| s.assist = 2.0).contains("assist"));
+    let missing = field(|s| s.controller = Some(ControllerKind::Mann));
+    assert!(missing.contains("controller mann") || missing.contains("controller"), "{missing}");
+    assert!(missing.contains("pomp, pfnn, learned-matching"), "it says which there are: {missing}");
     assert!(
         field(|s| s.events = serde_json::from_str(r#"[{"push":[3,99,[1,0,0],[0,0,0]]}]"#).unwrap())
             .contains("body")

@@ -31,10 +31,9 @@ use pomp_controllers::gated::{
     within_reach,
 };
 use pomp_files::Digest;
-use pomp_model::{KinematicDescription, Model, OutputSpace};
+use pomp_model::{KinematicDescription, OutputSpace};
 use pomp_motion::features::{BlockName, FeatureLayout, PAST_KEYS, Rotations};
 use pomp_motion::humanoid;
-use pomp_phase::WindowEncoder;
 use pomp_tensors::keep_freed_memory;
 use rand::RngExt;
 use std::collections::BTreeMap;
@@ -66,7 +65,7 @@ pub fn train_controller(
     let checkpoint = Checkpoint::new(&place.folder, Stage::Controller, &run_hash(config, dataset));
     place.begin(&checkpoint, start)?;
     let reading = config.reading();
-    let layout = read_phases(dataset, config.kind, &reading, out, device)?;
+    let layout = read_phases(dataset, config.kind, out, device)?;
     let training =
         Training { config, reading: &reading, layout: &layout, device, folder: &place.folder, checkpoint };
     let model = training.run(dataset, start, on_event)?;
@@ -85,7 +84,6 @@ fn run_hash(config: &ControllerConfig, dataset: &Dataset) -> String {
 fn read_phases(
     dataset: &mut Dataset,
     kind: ControllerKind,
-    reading: &TrainConfig,
     out: &Path,
     device: &Device,
 ) -> Result<FeatureLayout, TrainError> {
@@ -108,21 +106,9 @@ fn read_phases(
             give(|clip| limb_phases(&clip.recording.foot_contact, &foot_speeds(clip)), 2)
         }
         ControllerKind::Phase => {
-            if !out.join("model.json").is_file() {
-                return Err(TrainError::MissingStage {
-                    stage: kind.name(),
-                    needs: "a trained periodic autoencoder",
-                    first: Stage::Phase.name(),
-                });
-            }
-            let model = Model::load(out, device)?;
-            let reader = PhaseReader {
-                encoder: WindowEncoder::new(&model.phase.encoder),
-                window: model.description.phase.window,
-                edge: reading.phase_edge_frames,
-            };
+            let (reader, channels) = PhaseReader::of_model(out, kind, device)?;
             reader.read(dataset)?;
-            Ok(layout(dataset, model.description.phase.channels))
+            Ok(layout(dataset, channels))
         }
         _ => Err(TrainError::BadConfig {
             field: "kind",

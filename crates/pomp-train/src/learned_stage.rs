@@ -73,7 +73,7 @@ pub fn train_learned_matching(
     for Part { checkpoint, .. } in &parts {
         place.begin(checkpoint, start)?;
     }
-    let clips = build_matching(dataset, &config.matching())?;
+    let clips = build_matching(dataset, &config.matching(), out)?;
     let database = clips.controller();
     let training = Training::new(config, database.database(), &clips.description, device)?;
     let model = training.run(&parts, start, on_event)?;

@@ -1,9 +1,13 @@
 //! Clips for motion matching: a choice of the dataset, no network.
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
+use crate::phase_stage::PhaseReader;
 use crate::{Start, TrainError};
+use burn::tensor::Device;
 use pomp_config::{Fields, OutOfRange, Validate};
-use pomp_controllers::matching::{MatchingClip, MatchingDescription, MatchingModel, MatchingWeights};
+use pomp_controllers::matching::{
+    MatchingClip, MatchingDescription, MatchingModel, MatchingWeights, StoredPhases,
+};
 use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_motion::features::CharacterState;
 use pomp_motion::{Gait, humanoid};
@@ -22,14 +26,17 @@ const PIECE_FRAMES: usize = 240;
 /// Pieces whose speed and turn are in the same cell are of one kind, m/s and rad/s.
 const CELL: [f32; 2] = [0.4, 0.35];
 
+/// Most frames among which the pose decides: each of them is compared.
+const MOST_CANDIDATES: usize = 10_000;
+
 /// Frames of a clip, by its number.
 type Piece = (usize, Range<usize>);
 
-/// Settings of motion matching as a controller: `configs/controllers/matching.toml`.
+/// Settings of motion matching as a controller: `configs/controllers/matching.toml`, and `matching-phase.toml` of that by phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatchingConfig {
-    /// Always matching.
+    /// `"matching"`, or `"matching-phase"`: the phases of the model's periodic autoencoder in the place of feet and hips.
     pub kind: ControllerKind,
     /// One clip in this many is held out; 0 holds out none.
     pub held_out_every: usize,
@@ -38,23 +45,36 @@ pub struct MatchingConfig {
     /// Minutes of motion to store; mirror images are played too. Default 5; more motion covers more commands, but needs 0.28 MB per
     /// minute.
     pub minutes: f32,
+    /// The pose decides among this many frames, those nearest by phases and path; 1 ignores the pose. Default 10; 1 with
+    /// `"matching"`, whose single search compares poses.
+    pub candidates: usize,
     /// Weight of each feature.
     pub weights: MatchingWeights,
 }
 
 impl Default for MatchingConfig {
     fn default() -> Self {
-        Self {
-            kind: ControllerKind::Matching,
-            held_out_every: crate::TrainConfig::default().held_out_every,
-            exclude: Vec::new(),
-            minutes: 5.0,
-            weights: MatchingWeights::default(),
-        }
+        Self::of(ControllerKind::Matching)
     }
 }
 
 impl MatchingConfig {
+    /// The settings of a kind of motion matching.
+    pub fn of(kind: ControllerKind) -> Self {
+        let is_phased = kind == ControllerKind::MatchingPhase;
+        Self {
+            kind,
+            held_out_every: crate::TrainConfig::default().held_out_every,
+            exclude: Vec::new(),
+            minutes: 5.0,
+            candidates: if is_phased { 10 } else { 1 },
+            weights: MatchingWeights {
+                phase: if is_phased { 0.5 } else { 1.0 },
+                ..MatchingWeights::default()
+            },
+        }
+    }
+
     /// Checks every range.
     ///
     /// # Errors
@@ -66,16 +86,28 @@ impl MatchingConfig {
 
 impl Validate for MatchingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        fields.holds(self.kind == ControllerKind::Matching, "kind", self.kind.name(), "matching")?;
+        let by_pose = self.kind == ControllerKind::Matching;
+        let is_right = by_pose || self.kind == ControllerKind::MatchingPhase;
+        fields.holds(is_right, "kind", self.kind.name(), "matching or matching-phase")?;
+        fields.within("candidates", self.candidates, 1..=MOST_CANDIDATES)?;
+        let fits = !by_pose || self.candidates == 1;
+        fields.holds(
+            fits,
+            "candidates",
+            self.candidates,
+            "1 with kind = \"matching\", which has no phases",
+        )?;
         fields.within("minutes", self.minutes, 0.1..=600.0)?;
         self.weights.check(&fields.section("weights"))
     }
 }
 
-/// Chooses clips of `dataset` for motion matching and writes them as `controllers/matching.safetensors` into the model folder `out`.
+/// Chooses clips of `dataset` for motion matching and writes them as `controllers/KIND.safetensors` into the model folder `out`, whose
+/// periodic autoencoder reads their phases when they are matched by phases.
 ///
 /// # Errors
 /// A setting outside its range; a controller of this kind that is there already, unless it is overwritten; no clip that can be used;
+/// no trained autoencoder where phases are matched;
 /// or a folder that cannot be written.
 pub fn train_matching(
     dataset: &Dataset,
@@ -84,24 +116,33 @@ pub fn train_matching(
     out: &Path,
 ) -> Result<MatchingModel, TrainError> {
     let folder = out.join(ControllerFile::FOLDER);
-    let path = out.join(ControllerFile::place(ControllerKind::Matching));
+    let path = out.join(ControllerFile::place(config.kind));
     if path.exists() && start != Start::Overwrite {
         return Err(TrainError::AlreadyTrained { stage: config.kind.name(), folder: out.to_path_buf() });
     }
     let io = |source| TrainError::Io { action: "creating the folder", path: folder.clone(), source };
     std::fs::create_dir_all(&folder).map_err(io)?;
-    let model = build_matching(dataset, config)?;
+    let model = build_matching(dataset, config, out)?;
     model.save(&path).map_err(pomp_model::ModelError::from)?;
     Ok(model)
 }
 
 /// Chooses clips of `dataset` for motion matching: training clips on level ground as they were recorded, where they stand, walk or jog
-/// upright, as many minutes as `config` asks for, one piece of each speed and turn after the other.
+/// upright, as many minutes as `config` asks for, one piece of each speed and turn after the other. Phases are read by the periodic
+/// autoencoder of the model in the folder `model`, which is not looked into when none are matched.
 ///
 /// # Errors
-/// A setting outside its range, or no clip that can be used.
-pub fn build_matching(dataset: &Dataset, config: &MatchingConfig) -> Result<MatchingModel, TrainError> {
+/// A setting outside its range, no clip that can be used, or no trained autoencoder where phases are matched.
+pub fn build_matching(
+    dataset: &Dataset,
+    config: &MatchingConfig,
+    model: &Path,
+) -> Result<MatchingModel, TrainError> {
     config.validate()?;
+    let phases = match config.kind {
+        ControllerKind::MatchingPhase => Some(PhaseReader::of_model(model, config.kind, &Device::flex())?),
+        _ => None,
+    };
     let pieces: Vec<Piece> = dataset
         .training()
         .filter(|(_, clip)| is_plain(clip))
@@ -117,13 +158,18 @@ pub fn build_matching(dataset: &Dataset, config: &MatchingConfig) -> Result<Matc
         .iter()
         .map(|(index, range)| {
             let clip = &dataset.clips[*index];
-            let gaits = clip.recording.gait[range.clone()].to_vec();
-            let matched = MatchingClip::of_states(&clip.clean[range.clone()], gaits, vec![true; range.len()]);
-            (clip.recording.name.clone(), matched)
+            let gaits = clip.recording.gait.clone();
+            let mut whole = MatchingClip::of_states(&clip.clean, gaits, vec![true; clip.frames()]);
+            if let Some((reader, _)) = &phases {
+                // Of the whole clip: the window of a frame reaches a second beyond it.
+                [whole.phase_codes, whole.mirrored_codes] =
+                    reader.codes_of_both(&clip.clean, &dataset.skeleton)?;
+            }
+            Ok((clip.recording.name.clone(), whole.part(range.clone())))
         })
-        .collect();
+        .collect::<Result<_, TrainError>>()?;
     let description = MatchingDescription {
-        kind: ControllerKind::Matching,
+        kind: config.kind,
         made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
         config: serde_json::to_value(config).expect("a config is plain data"),
         data_hash: dataset.hash.clone(),
@@ -131,6 +177,7 @@ pub fn build_matching(dataset: &Dataset, config: &MatchingConfig) -> Result<Matc
         skeleton: (*dataset.skeleton).clone(),
         clips: Vec::new(),
         weights: config.weights,
+        phases: phases.map(|(_, channels)| StoredPhases { channels, candidates: config.candidates }),
         metrics: figures(&clips),
     };
     Ok(MatchingModel::new(description, &clips).map_err(pomp_model::ModelError::from)?)

@@ -1,5 +1,6 @@
 //! Periodic autoencoder on clean windows, then the phases of all frames.
 
+use crate::annotate::edge_of;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::epochs::{Lesson, scalar, train_by_epochs};
 use crate::progress::{OnEvent, Stage};
@@ -8,12 +9,15 @@ use crate::{TrainConfig, TrainError};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use glam::Vec3;
-use pomp_motion::FrameTable;
+use pomp_controllers::ControllerKind;
+use pomp_model::Model;
 use pomp_motion::features::CharacterState;
+use pomp_motion::{FrameTable, Skeleton};
 use pomp_phase::{
     PeriodicAutoencoder, PhaseState, PhaseTrainingConfig, VelocityWindow, WindowConfig, WindowEncoder,
     extrapolate_code, pae_loss, window_batch,
 };
+use std::path::Path;
 
 /// Windows that a held-out loss is measured on, at most.
 const HELD_OUT_WINDOWS: usize = 256;
@@ -142,12 +146,21 @@ pub(crate) fn frame_phases(
     window: &WindowConfig,
     edge: usize,
 ) -> Result<FramePhases, TrainError> {
-    let velocities = root_velocities(states);
-    let frames = states.len();
+    phases_of(&root_velocities(states), encoder, window, edge)
+}
+
+/// As [`frame_phases`], of joint velocities `[T, J]`, each frame in its own root frame, m/s.
+pub(crate) fn phases_of(
+    velocities: &FrameTable<Vec3>,
+    encoder: &WindowEncoder,
+    window: &WindowConfig,
+    edge: usize,
+) -> Result<FramePhases, TrainError> {
+    let frames = velocities.frames();
     let edge = edge.min((frames - 1) / 2);
     let inner = edge..frames - edge;
     let windows: Vec<VelocityWindow> =
-        inner.clone().map(|frame| window.cut(&velocities, frame)).collect::<Result<_, _>>()?;
+        inner.clone().map(|frame| window.cut(velocities, frame)).collect::<Result<_, _>>()?;
     let mut states: Vec<PhaseState> = Vec::with_capacity(windows.len());
     for chunk in windows.chunks(128) {
         states.extend(encoder.encode_all(&chunk.iter().collect::<Vec<_>>())?);
@@ -175,6 +188,47 @@ pub(crate) struct PhaseReader {
 }
 
 impl PhaseReader {
+    /// The reader of the trained model in the folder `out`, for a controller of `kind` that is made of its phases.
+    ///
+    /// # Errors
+    /// There is no model; its description does not say its edge.
+    pub fn of_model(out: &Path, kind: ControllerKind, device: &Device) -> Result<(Self, usize), TrainError> {
+        if !out.join("model.json").is_file() {
+            return Err(TrainError::MissingStage {
+                stage: kind.name(),
+                needs: "a trained periodic autoencoder",
+                first: Stage::Phase.name(),
+            });
+        }
+        let model = Model::load(out, device)?;
+        let reader = Self {
+            encoder: WindowEncoder::new(&model.phase.encoder),
+            window: model.description.phase.window,
+            edge: edge_of(&model)?,
+        };
+        Ok((reader, model.description.phase.channels))
+    }
+
+    /// Phase codes of a clip `[T, 2C]`, and of its mirror image, given the states of its frames on a symmetric `skeleton`.
+    pub fn codes_of_both(
+        &self,
+        states: &[CharacterState],
+        skeleton: &Skeleton,
+    ) -> Result<[Vec<Vec<f32>>; 2], TrainError> {
+        let own = root_velocities(states);
+        let map = skeleton.mirror_map();
+        let mut image = FrameTable::with_columns(map.len());
+        for row in own.rows() {
+            let reflected = map.iter().map(|source| row[source.0] * Vec3::new(-1.0, 1.0, 1.0));
+            image.push(&reflected.collect::<Vec<_>>());
+        }
+        let codes = |velocities: &FrameTable<Vec3>| -> Result<Vec<Vec<f32>>, TrainError> {
+            let found = phases_of(velocities, &self.encoder, &self.window, self.edge)?;
+            Ok(found.codes.rows().map(<[f32]>::to_vec).collect())
+        };
+        Ok([codes(&own)?, codes(&image)?])
+    }
+
     /// Reads the phases of all frames of all clips that have none yet; see [`frame_phases`].
     pub fn read(&self, dataset: &mut Dataset) -> Result<(), TrainError> {
         for clip in dataset.clips.iter_mut().filter(|clip| clip.phase_codes.frames() == 0) {

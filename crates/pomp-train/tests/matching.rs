@@ -14,6 +14,23 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
+/// Poses are matched without a model.
+const NO_MODEL: &str = "no model";
+
+/// The compact model.
+fn compact() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact")
+}
+
+/// The compact model without its controllers.
+fn copy_compact(to: &Path) {
+    for entry in std::fs::read_dir(compact()).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
 /// A stand, a walk, a jog and a walk down a slope, with their mirror images.
 fn recordings() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
@@ -36,7 +53,7 @@ fn recordings() -> &'static Path {
 fn it_takes_level_clips_as_recorded_in_which_the_character_is_upright() {
     let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
     let config = MatchingConfig { held_out_every: 0, ..MatchingConfig::default() };
-    let description = build_matching(&dataset, &config).unwrap().description;
+    let description = build_matching(&dataset, &config, NO_MODEL.as_ref()).unwrap().description;
     let names: Vec<&str> = description.clips.iter().map(|clip| clip.name.as_str()).collect();
     println!("{:?} {:?}", description.clips, description.metrics);
     assert_eq!(names, ["00_stand", "01_walk", "02_jog"]);
@@ -45,14 +62,16 @@ fn it_takes_level_clips_as_recorded_in_which_the_character_is_upright() {
     }
     // So short a time has room for one piece.
     let short = MatchingConfig { minutes: 0.1, ..config };
-    let description = build_matching(&dataset, &short).unwrap().description;
+    let description = build_matching(&dataset, &short, NO_MODEL.as_ref()).unwrap().description;
     assert_eq!(description.clips.len(), 1);
 }
 
 #[test]
 fn rejects_settings_that_are_out_of_range_and_data_without_a_clip() {
     let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
-    let said = |config: MatchingConfig| build_matching(&dataset, &config).unwrap_err().to_string();
+    let said = |config: MatchingConfig| {
+        build_matching(&dataset, &config, NO_MODEL.as_ref()).unwrap_err().to_string()
+    };
     assert!(said(MatchingConfig { minutes: 0.0, ..MatchingConfig::default() }).contains("minutes"));
     let other = MatchingConfig { kind: ControllerKind::Mann, ..MatchingConfig::default() };
     assert!(said(other).contains("kind"));
@@ -61,26 +80,21 @@ fn rejects_settings_that_are_out_of_range_and_data_without_a_clip() {
     assert!(said(weights).contains("weights.hip_velocity"));
     let exclude = ["00_stand", "01_walk", "02_jog"].map(str::to_owned);
     let slope = Dataset::load(recordings(), 0, &exclude).unwrap();
-    let error = build_matching(&slope, &MatchingConfig::default()).unwrap_err();
+    let error = build_matching(&slope, &MatchingConfig::default(), NO_MODEL.as_ref()).unwrap_err();
     assert!(matches!(error, TrainError::TooLittleData { stage: "matching", .. }), "{error}");
 }
 
 #[test]
 fn rejects_clips_of_another_skeleton_than_the_models() {
     let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
-    let built = build_matching(&dataset, &MatchingConfig::default()).unwrap();
+    let built = build_matching(&dataset, &MatchingConfig::default(), NO_MODEL.as_ref()).unwrap();
     let names = built.description.clips.iter().map(|clip| clip.name.clone());
     let clips: Vec<(String, MatchingClip)> = names.zip(built.clips()).collect();
     let skeleton = built.description.skeleton.scaled(1.1);
     let tall =
         MatchingModel::new(MatchingDescription { skeleton, ..built.description.clone() }, &clips).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let compact = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact");
-    for entry in std::fs::read_dir(compact).unwrap().map(Result::unwrap) {
-        if entry.path().is_file() {
-            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-        }
-    }
+    copy_compact(folder.path());
     let path = folder.path().join(ControllerFile::place(ControllerKind::Matching));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let device = pomp_embedded::Device::flex();
@@ -95,13 +109,68 @@ fn rejects_clips_of_another_skeleton_than_the_models() {
 
 #[test]
 fn a_controller_from_its_file_leads_the_closed_loop_where_the_command_goes() {
+    leads(ControllerKind::Matching);
+}
+
+#[test]
+fn by_phases_it_leads_the_closed_loop_where_the_command_goes() {
+    leads(ControllerKind::MatchingPhase);
+}
+
+#[test]
+fn phases_of_the_model_are_stored_for_clips_and_their_mirror_images() {
+    let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
+    let config = MatchingConfig { held_out_every: 0, ..MatchingConfig::of(ControllerKind::MatchingPhase) };
+    let built = build_matching(&dataset, &config, &compact()).unwrap();
+    let channels = built.description.phases.unwrap().channels;
+    let clips = built.clips();
+    let walk = built.description.clips.iter().position(|clip| clip.name == "01_walk").unwrap();
+    let [own, image] = [&clips[walk].phase_codes, &clips[walk].mirrored_codes];
+    assert!(own.iter().chain(image).all(|code| code.len() == 2 * channels));
+    // What is stored of the mirror image is what the autoencoder reads of the recording of it.
+    let folder = tempfile::tempdir().unwrap();
+    let image_name = "01_walk_mirrored.npz";
+    std::fs::copy(recordings().join(image_name), folder.path().join(image_name)).unwrap();
+    let model = Model::load(&compact(), &pomp_embedded::Device::flex()).unwrap();
+    pomp_train::annotate_phases(folder.path(), &model, &mut |_| ()).unwrap();
+    let recording = pomp_formats::read_recording(&folder.path().join(image_name)).unwrap();
+    let codes = recording.phase.unwrap();
+    let first = (0..codes.frames())
+        .min_by(|a, b| apart(&codes[*a], &image[0]).total_cmp(&apart(&codes[*b], &image[0])))
+        .unwrap();
+    let size = image.iter().flatten().map(|value| value.abs()).fold(0.0, f32::max);
+    let [mut same, mut other] = [0.0f32; 2];
+    for (frame, stored) in image.iter().enumerate() {
+        same = same.max(apart(&codes[first + frame], stored));
+        other = other.max(apart(&codes[first + frame], &own[frame]));
+    }
+    println!("codes of up to {size}: {same} from the recorded mirror image, {other} from the clip itself");
+    assert!(same < 0.05 * size && other > 0.5 * size, "{same} {other} of {size}");
+}
+
+fn apart(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+#[test]
+fn rejects_phases_without_an_autoencoder_and_candidates_without_phases() {
+    let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
+    let phased = MatchingConfig::of(ControllerKind::MatchingPhase);
+    let said = build_matching(&dataset, &phased, NO_MODEL.as_ref()).unwrap_err().to_string();
+    assert!(said.contains("matching-phase") && said.contains("autoencoder"), "{said}");
+    let posed = MatchingConfig { candidates: 20, ..MatchingConfig::default() };
+    let said = build_matching(&dataset, &posed, NO_MODEL.as_ref()).unwrap_err().to_string();
+    assert!(said.contains("candidates") && said.contains("no phases"), "{said}");
+}
+
+fn leads(kind: ControllerKind) {
     let dataset = Dataset::load(recordings(), 0, &[]).unwrap();
     let out = tempfile::tempdir().unwrap();
-    let config = MatchingConfig { held_out_every: 0, ..MatchingConfig::default() };
+    copy_compact(out.path());
+    let config = MatchingConfig { held_out_every: 0, ..MatchingConfig::of(kind) };
     train_matching(&dataset, &config, Start::Anew, out.path()).unwrap();
     let again = train_matching(&dataset, &config, Start::Anew, out.path());
-    assert!(matches!(again, Err(TrainError::AlreadyTrained { stage: "matching", .. })));
-    let kind = ControllerKind::Matching;
+    assert!(matches!(again, Err(TrainError::AlreadyTrained { stage, .. }) if stage == kind.name()));
     let bytes = std::fs::read(out.path().join(ControllerFile::place(kind)));
     let device = pomp_embedded::Device::flex();
     let mut model = pomp_embedded::load(&device).unwrap();

@@ -25,10 +25,15 @@ const CONTROLLERS: [(ControllerKind, &str, &str); 4] = [
     ),
 ];
 
-/// Where the configuration of motion matching comes from.
-pub fn matching_origin(path: Option<&Path>) -> Origin<'_> {
-    let (name, text) =
-        ("configs/controllers/matching.toml", include_str!("../configs/controllers/matching.toml"));
+/// Where the configuration of motion matching comes from: by poses, or by phases.
+pub fn matching_origin(kind: ControllerKind, path: Option<&Path>) -> Origin<'_> {
+    let (name, text) = match kind {
+        ControllerKind::MatchingPhase => (
+            "configs/controllers/matching-phase.toml",
+            include_str!("../configs/controllers/matching-phase.toml"),
+        ),
+        _ => ("configs/controllers/matching.toml", include_str!("../configs/controllers/matching.toml")),
+    };
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 

@@ -47,6 +47,7 @@ impl Columns {
             ControllerKind::Pfnn
             | ControllerKind::Pomp
             | ControllerKind::Matching
+            | ControllerKind::MatchingPhase
             | ControllerKind::LearnedMatching => Vec::new(),
         };
         let mut outputs: Vec<usize> =

@@ -22,6 +22,39 @@ pub(super) struct Boxes {
     large: Vec<Lane>,
 }
 
+/// What a search has found so far.
+trait Found {
+    /// A vector that may be taken.
+    fn offer(&mut self, distance: f32, row: usize);
+
+    /// Whether no vector from `row` on whose distance is at least `bound` can be better.
+    ///
+    /// A bound is summed up as distances are, of gaps that are no larger: rounding keeps the order, so that it exceeds the
+    /// distance of no vector in its box.
+    fn rules_out(&self, bound: f32, row: usize) -> bool;
+}
+
+/// The best vectors so far, nearest first, the first among equals first; no more than `count`.
+struct Few {
+    count: usize,
+    found: Vec<(usize, f32)>,
+}
+
+impl Found for Few {
+    fn offer(&mut self, distance: f32, row: usize) {
+        let at = self.found.partition_point(|(other, nearer)| (*nearer, *other) < (distance, row));
+        if at < self.count {
+            self.found.truncate(self.count - 1);
+            self.found.insert(at, (row, distance));
+        }
+    }
+
+    fn rules_out(&self, bound: f32, row: usize) -> bool {
+        self.found.len() == self.count
+            && self.found.last().is_none_or(|(last, farthest)| (bound, row) >= (*farthest, *last))
+    }
+}
+
 /// The best vector so far: the first among equals.
 #[derive(Clone, Copy)]
 struct Best {
@@ -35,17 +68,15 @@ impl Best {
     fn below(distance: f32) -> Self {
         Self { distance, row: 0, is_found: false }
     }
+}
 
+impl Found for Best {
     fn offer(&mut self, distance: f32, row: usize) {
         if distance < self.distance || (distance == self.distance && row < self.row) {
             *self = Self { distance, row, is_found: true };
         }
     }
 
-    /// Whether no vector from `row` on whose distance is at least `bound` can be better.
-    ///
-    /// A bound is summed up as distances are, of gaps that are no larger: rounding keeps the order, so that it exceeds the
-    /// distance of no vector in its box.
     fn rules_out(&self, bound: f32, row: usize) -> bool {
         bound > self.distance || (bound == self.distance && row >= self.row)
     }
@@ -83,20 +114,34 @@ impl Boxes {
     /// The vector nearest to `query` of those outside `excluded` whose squared distance is less than `below`, and that distance; the
     /// first among equals.
     pub fn nearest(&self, query: &[f32], excluded: &Range<usize>, below: f32) -> Option<(usize, f32)> {
-        let query: Vec<Lane> = padded(query).collect();
-        let bounds: Vec<f32> =
-            self.large.chunks_exact(2 * self.lanes).map(|bounds| box_distance(bounds, &query)).collect();
-        let nearest = (0..bounds.len()).min_by(|a, b| bounds[*a].total_cmp(&bounds[*b]))?;
         let mut best = Best::below(below);
-        for large in std::iter::once(nearest).chain((0..bounds.len()).filter(|large| *large != nearest)) {
-            if !best.rules_out(bounds[large], large * LARGE) {
-                self.look_into(large, &query, excluded, &mut best);
-            }
-        }
+        self.search(query, excluded, &mut best);
         best.is_found.then_some((best.row, best.distance))
     }
 
-    fn look_into(&self, large: usize, query: &[Lane], excluded: &Range<usize>, best: &mut Best) {
+    /// The `count` vectors nearest to `query` of those outside `excluded`, nearest first, with their squared distances; fewer when
+    /// there are fewer. Of equals the first ones.
+    pub fn nearest_few(&self, query: &[f32], excluded: &Range<usize>, count: usize) -> Vec<(usize, f32)> {
+        let mut few = Few { count, found: Vec::with_capacity(count) };
+        self.search(query, excluded, &mut few);
+        few.found
+    }
+
+    fn search(&self, query: &[f32], excluded: &Range<usize>, best: &mut impl Found) {
+        let query: Vec<Lane> = padded(query).collect();
+        let bounds: Vec<f32> =
+            self.large.chunks_exact(2 * self.lanes).map(|bounds| box_distance(bounds, &query)).collect();
+        let Some(nearest) = (0..bounds.len()).min_by(|a, b| bounds[*a].total_cmp(&bounds[*b])) else {
+            return;
+        };
+        for large in std::iter::once(nearest).chain((0..bounds.len()).filter(|large| *large != nearest)) {
+            if !best.rules_out(bounds[large], large * LARGE) {
+                self.look_into(large, &query, excluded, best);
+            }
+        }
+    }
+
+    fn look_into(&self, large: usize, query: &[Lane], excluded: &Range<usize>, best: &mut impl Found) {
         let boxes = self.small.chunks_exact(2 * self.lanes).enumerate();
         for (small, bounds) in boxes.skip(large * PER_LARGE).take(PER_LARGE) {
             if best.rules_out(box_distance(bounds, query), small * SMALL) {
@@ -104,7 +149,7 @@ impl Boxes {
             }
             for row in small * SMALL..((small + 1) * SMALL).min(self.len()) {
                 if !excluded.contains(&row) {
-                    best.offer(self.distance(row, query), row);
+                    best.offer(self.row_distance(row, query), row);
                 }
             }
         }
@@ -115,7 +160,7 @@ impl Boxes {
         let query: Vec<Lane> = padded(query).collect();
         let mut best = Best::below(below);
         for row in (0..self.len()).filter(|row| !excluded.contains(row)) {
-            best.offer(self.distance(row, &query), row);
+            best.offer(self.row_distance(row, &query), row);
         }
         best.is_found.then_some((best.row, best.distance))
     }
@@ -131,7 +176,12 @@ impl Boxes {
         self.rows[row * self.lanes..(row + 1) * self.lanes].iter().flatten().copied()
     }
 
-    fn distance(&self, row: usize, query: &[Lane]) -> f32 {
+    /// Squared distance of a vector from `query`, as that of a search.
+    pub fn distance(&self, row: usize, query: &[f32]) -> f32 {
+        self.row_distance(row, &padded(query).collect::<Vec<_>>())
+    }
+
+    fn row_distance(&self, row: usize, query: &[Lane]) -> f32 {
         distance(&self.rows[row * self.lanes..(row + 1) * self.lanes], query)
     }
 }
@@ -229,6 +279,26 @@ mod tests {
             ties += usize::from(found.is_some_and(|(row, _)| row < 100));
         }
         assert!(ties > 20, "{ties} queries had two answers");
+    }
+
+    #[test]
+    fn the_few_nearest_are_the_first_of_all_in_order() {
+        let values = wandering(2_003, 6);
+        let boxes = Boxes::new(&values, WIDTH);
+        let mut draws = Draws::new(7, 0);
+        for number in 0..600 {
+            let query = query(&values, number, &mut draws);
+            let start = (draws.share() * 2_000.0) as usize;
+            let excluded = [0..0, start..start + 41][number % 2].clone();
+            let mut all: Vec<(usize, f32)> = (0..boxes.len())
+                .filter(|row| !excluded.contains(row))
+                .map(|row| (row, boxes.distance(row, &query)))
+                .collect();
+            all.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let count = [1, 20, 5_000][number % 3];
+            let found = boxes.nearest_few(&query, &excluded, count);
+            assert_eq!(found, all[..count.min(all.len())], "query {number}");
+        }
     }
 
     #[test]

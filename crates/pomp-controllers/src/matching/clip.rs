@@ -46,6 +46,8 @@ pub struct MatchingClip {
     pub usable: Vec<bool>,
     /// Phase codes `[T]`; empty when phases are not matched.
     pub phase_codes: Vec<Vec<f32>>,
+    /// Phase codes of the clip's mirror image `[T]`, which do not follow from those of the clip; empty when it is not played.
+    pub mirrored_codes: Vec<Vec<f32>>,
 }
 
 impl MatchingClip {
@@ -67,7 +69,7 @@ impl MatchingClip {
                 height_m: state.positions_root[0].y,
             });
         }
-        Self { rotations_local, roots, gaits, usable, phase_codes: Vec::new() }
+        Self { rotations_local, roots, gaits, usable, phase_codes: Vec::new(), mirrored_codes: Vec::new() }
     }
 
     /// Number of frames.
@@ -79,20 +81,18 @@ impl MatchingClip {
     pub fn part(&self, range: std::ops::Range<usize>) -> Self {
         let mut rotations_local = FrameTable::with_columns(self.rotations_local.columns());
         range.clone().for_each(|frame| rotations_local.push(&self.rotations_local[frame]));
+        let codes = |codes: &[Vec<f32>]| codes.get(range.clone()).unwrap_or_default().to_vec();
         Self {
             rotations_local,
             roots: self.roots[range.clone()].to_vec(),
             gaits: self.gaits[range.clone()].to_vec(),
             usable: self.usable[range.clone()].to_vec(),
-            phase_codes: if self.phase_codes.is_empty() {
-                Vec::new()
-            } else {
-                self.phase_codes[range].to_vec()
-            },
+            phase_codes: codes(&self.phase_codes),
+            mirrored_codes: codes(&self.mirrored_codes),
         }
     }
 
-    /// The clip reflected in the plane x = 0, left and right of a symmetric `skeleton` swapped; without phases.
+    /// The clip reflected in the plane x = 0, left and right of a symmetric `skeleton` swapped.
     pub fn mirrored(&self, skeleton: &Skeleton) -> Self {
         let map = skeleton.mirror_map();
         let mut rotations_local = FrameTable::with_columns(map.len());
@@ -113,7 +113,8 @@ impl MatchingClip {
             roots: self.roots.iter().map(mirror).collect(),
             gaits: self.gaits.clone(),
             usable: self.usable.clone(),
-            phase_codes: Vec::new(),
+            phase_codes: self.mirrored_codes.clone(),
+            mirrored_codes: self.phase_codes.clone(),
         }
     }
 

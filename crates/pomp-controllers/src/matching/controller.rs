@@ -1,5 +1,5 @@
 use super::database::{MatchingDatabase, Place};
-use super::features::{AHEAD, Ahead};
+use super::features::{AHEAD, Ahead, MatchedFeatures};
 use super::playback::{Moment, Playback, Played, asked_of};
 use crate::{Controller, ControllerError, ControllerKind};
 use glam::Vec2;
@@ -51,21 +51,17 @@ impl MatchingController {
 
     /// The kind by what is compared.
     fn kind(&self) -> ControllerKind {
-        ControllerKind::Matching
+        match self.database.features() {
+            MatchedFeatures::Pose => ControllerKind::Matching,
+            MatchedFeatures::Phase => ControllerKind::MatchingPhase,
+        }
     }
 
-    /// The frame that is nearest to the pose and the trajectory of `input`; to the trajectory alone where phases are matched, which
-    /// an input need not have.
+    /// Begins where the database says that the pose and the trajectory of `input` go on.
     fn first(&self, input: &InputFrame<'_>, asked: &Ahead) -> Result<Playing, ControllerError> {
         let state = input.state;
-        let query = self.database.query_of_pose(&state.positions_root, &state.velocities_root, asked);
-        let place = match query {
-            None => self.database.nth_by_path(asked, 0),
-            Some(query) => {
-                let found = self.database.nearest(&query, None, f32::INFINITY);
-                found.ok_or(ControllerError::InputNotFinite { kind: self.kind().name() })?.0
-            }
-        };
+        let place = self.database.first(&state.positions_root, &state.velocities_root, asked);
+        let place = place.ok_or(ControllerError::InputNotFinite { kind: self.kind().name() })?;
         Ok(Playing::at(&self.database, place, asked))
     }
 }
@@ -78,14 +74,7 @@ impl Playing {
 
     /// Jumps to the best frame when it is better than going on; has to jump when the clip ends.
     fn search(&mut self, database: &MatchingDatabase, asked: &Ahead, ends: bool) {
-        let query = database.query(self.place, asked);
-        let going_on = if ends { f32::INFINITY } else { database.distance(self.place, &query) };
-        let mut found = database.nearest(&query, Some(self.place), going_on);
-        if found.is_none() && ends {
-            // Every entry is near the end of this clip.
-            found = database.nearest(&query, None, going_on);
-        }
-        if let Some((to, _)) = found {
+        if let Some(to) = database.jump(self.place, asked, ends) {
             self.playback.jump(&moment(database, self.place), &moment(database, to));
             self.place = to;
         }

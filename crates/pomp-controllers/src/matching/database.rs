@@ -1,8 +1,7 @@
 use super::boxes::Boxes;
 use super::clip::MatchingClip;
-use super::features::{
-    AHEAD, Ahead, MatchedFeatures, MatchingWeights, TRAJECTORY, pose_values, trajectory_values,
-};
+use super::features::{Ahead, MatchedFeatures, MatchingWeights};
+use super::vectors::{Vectors, ahead};
 use glam::Vec3;
 use pomp_motion::Skeleton;
 use std::ops::Range;
@@ -14,8 +13,6 @@ const END_FRAMES: usize = 20;
 const NEAR_FRAMES: usize = 20;
 /// Entries by whose paths a character may begin are so many frames apart.
 const BEGINNINGS_APART: usize = 30;
-/// Least standard deviation of a group of features, in their units.
-const LEAST_DEVIATION: f32 = 1e-3;
 
 /// A frame of a clip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,13 +30,12 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct MatchingDatabase {
     skeleton: Arc<Skeleton>,
-    features: MatchedFeatures,
     clips: Vec<MatchingClip>,
     /// Sorted.
     entries: Vec<Place>,
-    vectors: Boxes,
-    mean: Vec<f32>,
-    scale: Vec<f32>,
+    vectors: Vectors,
+    /// Among how many entries that phases have found the pose decides, and the vectors of poses.
+    poses: Option<(usize, Vectors)>,
 }
 
 impl MatchingDatabase {
@@ -54,25 +50,29 @@ impl MatchingDatabase {
         weights: &MatchingWeights,
     ) -> Option<Self> {
         let mut entries = Vec::new();
-        let mut rows: Vec<f32> = Vec::new();
         for (clip, data) in clips.iter().enumerate() {
             for frame in 0..data.frames().saturating_sub(END_FRAMES) {
                 if data.usable[frame] {
                     entries.push(Place { clip, frame });
-                    raw(&skeleton, data, frame, features, &mut rows);
                 }
             }
         }
         if entries.is_empty() {
             return None;
         }
-        let width = rows.len() / entries.len();
-        let (mean, scale) = normalisation(&rows, &features.groups(width, weights));
-        for row in rows.chunks_exact_mut(width) {
-            normalise(row, &mean, &scale);
-        }
-        let vectors = Boxes::new(&rows, width);
-        Some(Self { skeleton, features, clips, entries, vectors, mean, scale })
+        let vectors = Vectors::new(&skeleton, &clips, &entries, features, weights);
+        Some(Self { skeleton, clips, entries, vectors, poses: None })
+    }
+
+    /// The same, where the pose decides among the `candidates` entries nearest by phases and path: phases say where in the cycle to go
+    /// on, and several clips are there. One candidate leaves the pose out.
+    #[must_use]
+    pub fn with_candidates(mut self, candidates: usize, weights: &MatchingWeights) -> Self {
+        self.poses = (candidates > 1).then(|| {
+            let features = MatchedFeatures::Pose;
+            (candidates, Vectors::new(&self.skeleton, &self.clips, &self.entries, features, weights))
+        });
+        self
     }
 
     /// Number of entries.
@@ -87,7 +87,7 @@ impl MatchingDatabase {
 
     /// What is compared besides the trajectory.
     pub fn features(&self) -> MatchedFeatures {
-        self.features
+        self.vectors.features
     }
 
     /// The clips.
@@ -101,20 +101,17 @@ impl MatchingDatabase {
 
     /// Values of a feature vector.
     pub fn width(&self) -> usize {
-        self.mean.len()
+        self.vectors.width()
     }
 
     /// What each value of a vector is less of, and then multiplied by.
     pub fn normalisation(&self) -> [&[f32]; 2] {
-        [&self.mean, &self.scale]
+        [&self.vectors.mean, &self.vectors.scale]
     }
 
     /// The vector of a frame, also of one that is no entry.
     pub fn vector(&self, place: Place) -> Vec<f32> {
-        let mut row = Vec::with_capacity(self.width());
-        raw(&self.skeleton, &self.clips[place.clip], place.frame, self.features, &mut row);
-        normalise(&mut row, &self.mean, &self.scale);
-        row
+        self.vectors.of(&self.skeleton, &self.clips[place.clip], place.frame)
     }
 
     /// The place of an entry.
@@ -124,26 +121,19 @@ impl MatchingDatabase {
 
     /// The query that asks to go on `ahead` from the pose, or phase, at `place`.
     pub fn query(&self, place: Place, ahead: &Ahead) -> Vec<f32> {
-        let mut query = Vec::with_capacity(self.width());
-        raw(&self.skeleton, &self.clips[place.clip], place.frame, self.features, &mut query);
-        self.with_trajectory(query, ahead)
+        self.vectors.query(&self.skeleton, &self.clips[place.clip], place.frame, ahead)
     }
 
-    /// The query that asks to go on `ahead` from a pose of its joint positions and velocities in the root frame; `None` when phases
-    /// are matched.
-    pub fn query_of_pose(&self, positions: &[Vec3], velocities: &[Vec3], ahead: &Ahead) -> Option<Vec<f32>> {
-        (self.features == MatchedFeatures::Pose).then(|| {
-            let mut query = pose_values(positions, velocities).to_vec();
-            query.resize(self.width(), 0.0);
-            self.with_trajectory(query, ahead)
-        })
-    }
-
-    fn with_trajectory(&self, mut query: Vec<f32>, ahead: &Ahead) -> Vec<f32> {
-        let start = self.width() - TRAJECTORY;
-        query[start..].copy_from_slice(&trajectory_values(ahead));
-        normalise(&mut query, &self.mean, &self.scale);
-        query
+    /// The entry from which a character in a pose, of its joint positions and velocities in the root frame, goes on `ahead`: the nearest
+    /// by pose and path; by the path alone where only phases are compared. `None` when the pose is not finite.
+    pub fn first(&self, positions: &[Vec3], velocities: &[Vec3], ahead: &Ahead) -> Option<Place> {
+        let poses = match &self.poses {
+            Some((_, poses)) => poses,
+            None if self.features() == MatchedFeatures::Phase => return Some(self.nth_by_path(ahead, 0)),
+            None => &self.vectors,
+        };
+        let query = poses.query_of_pose(positions, velocities, ahead);
+        Some(self.entries[poses.rows.nearest(&query, &(0..0), f32::INFINITY)?.0])
     }
 
     /// Where the clip goes from a frame on, as a query asks for it.
@@ -156,16 +146,40 @@ impl MatchingDatabase {
         Boxes::distance_between(&self.vector(place), query)
     }
 
+    /// The entry to jump to from `place` to go on `ahead`, if one is nearer than going on; when the clip `ends`, the nearest one.
+    pub fn jump(&self, place: Place, ahead: &Ahead, ends: bool) -> Option<Place> {
+        let found = self.better(place, ahead, ends, Some(place));
+        // When there is none although the clip ends, every entry is near its end.
+        if ends { found.or_else(|| self.better(place, ahead, ends, None)) } else { found }
+    }
+
+    fn better(&self, place: Place, ahead: &Ahead, ends: bool, playing: Option<Place>) -> Option<Place> {
+        let query = self.query(place, ahead);
+        let below = |at: &[f32], query: &[f32]| {
+            if ends { f32::INFINITY } else { Boxes::distance_between(at, query) }
+        };
+        let Some((candidates, poses)) = &self.poses else {
+            return Some(self.nearest(&query, playing, below(&self.vector(place), &query))?.0);
+        };
+        let clip = &self.clips[place.clip];
+        let pose_query = poses.query(&self.skeleton, clip, place.frame, ahead);
+        let below = below(&poses.of(&self.skeleton, clip, place.frame), &pose_query);
+        let found = self.vectors.rows.nearest_few(&query, &self.near(playing), *candidates);
+        let costs = found.into_iter().map(|(entry, _)| (poses.rows.distance(entry, &pose_query), entry));
+        let (cost, entry) = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        (cost < below).then(|| self.entries[entry])
+    }
+
     /// The entry nearest to `query` whose squared distance is less than `below`, and that distance; the first among equals. Entries
     /// within 20 frames of `playing` are passed over.
     pub fn nearest(&self, query: &[f32], playing: Option<Place>, below: f32) -> Option<(Place, f32)> {
-        let (entry, distance) = self.vectors.nearest(query, &self.near(playing), below)?;
+        let (entry, distance) = self.vectors.rows.nearest(query, &self.near(playing), below)?;
         Some((self.entries[entry], distance))
     }
 
     /// As [`Self::nearest`], by comparing all entries.
     pub fn nearest_of_all(&self, query: &[f32], playing: Option<Place>, below: f32) -> Option<(Place, f32)> {
-        let (entry, distance) = self.vectors.nearest_of_all(query, &self.near(playing), below)?;
+        let (entry, distance) = self.vectors.rows.nearest_of_all(query, &self.near(playing), below)?;
         Some((self.entries[entry], distance))
     }
 
@@ -181,13 +195,7 @@ impl MatchingDatabase {
     /// The entry whose path is `choice`-th nearest to `ahead`, counted from 0, among entries half a second or more apart; the last of
     /// them when there are fewer. Poses do not count.
     pub fn nth_by_path(&self, ahead: &Ahead, choice: usize) -> Place {
-        let start = self.width() - TRAJECTORY;
-        let mut query = trajectory_values(ahead);
-        normalise(&mut query, &self.mean[start..], &self.scale[start..]);
-        let distance = |entry: usize| {
-            let row = self.vectors.row(entry).skip(start);
-            row.zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f32>()
-        };
+        let distance = self.vectors.path_distances(ahead);
         let mut order: Vec<(f32, Place)> =
             self.entries.iter().enumerate().map(|(entry, place)| (distance(entry), *place)).collect();
         // The sort is stable: equals stay in the order of entries.
@@ -205,59 +213,5 @@ impl MatchingDatabase {
             }
         }
         chosen[chosen.len() - 1]
-    }
-}
-
-fn ahead(clip: &MatchingClip, frame: usize) -> Ahead {
-    AHEAD.map(|ahead| {
-        let (position, yaw) = clip.root_at(frame + ahead);
-        clip.roots[frame].to_root(position, yaw)
-    })
-}
-
-/// Appends the values of a frame in their own units.
-fn raw(
-    skeleton: &Skeleton,
-    clip: &MatchingClip,
-    frame: usize,
-    features: MatchedFeatures,
-    row: &mut Vec<f32>,
-) {
-    match features {
-        MatchedFeatures::Pose => row.extend(pose_values(
-            &clip.positions_root(skeleton, frame),
-            &clip.velocities_root(skeleton, frame),
-        )),
-        MatchedFeatures::Phase => row.extend(&clip.phase_codes[frame]),
-    }
-    row.extend(trajectory_values(&ahead(clip, frame)));
-}
-
-/// Mean of each value, and what its difference from it is multiplied by.
-fn normalisation(rows: &[f32], groups: &[(Range<usize>, f32)]) -> (Vec<f32>, Vec<f32>) {
-    let width = groups.last().map_or(0, |(range, _)| range.end);
-    let count = (rows.len() / width) as f64;
-    let mut mean = vec![0.0f64; width];
-    let mut variance = vec![0.0f64; width];
-    for row in rows.chunks_exact(width) {
-        mean.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value) / count);
-    }
-    for row in rows.chunks_exact(width) {
-        for ((sum, mean), value) in variance.iter_mut().zip(&mean).zip(row) {
-            *sum += (f64::from(*value) - mean).powi(2) / count;
-        }
-    }
-    let mut scale = vec![0.0; width];
-    for (range, weight) in groups {
-        let deviations = variance[range.clone()].iter().map(|variance| variance.sqrt());
-        let deviation = deviations.sum::<f64>() as f32 / range.len() as f32;
-        scale[range.clone()].fill(weight / deviation.max(LEAST_DEVIATION));
-    }
-    (mean.into_iter().map(|mean| mean as f32).collect(), scale)
-}
-
-fn normalise(row: &mut [f32], mean: &[f32], scale: &[f32]) {
-    for (value, (mean, scale)) in row.iter_mut().zip(mean.iter().zip(scale)) {
-        *value = (*value - mean) * scale;
     }
 }

@@ -18,8 +18,11 @@ const ENTRY: &str = "controller";
 const ROTATIONS: &str = "clips.rotations";
 const ROOTS: &str = "clips.roots";
 const GAITS: &str = "clips.gaits";
+const PHASES: &str = "clips.phases";
 /// Stored frames that a clip has at least: at 60 Hz some are left before the end that is not jumped to.
 const LEAST_FRAMES: usize = 16;
+/// Phase channels that a file may have.
+const MOST_CHANNELS: usize = 256;
 /// Farther than this from their mirror image the joints of a skeleton are not symmetric, metres.
 const SYMMETRIC_WITHIN_M: f32 = 1e-3;
 
@@ -33,11 +36,21 @@ pub struct StoredClip {
     pub frames: usize,
 }
 
+/// Phases of stored clips and their mirror images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredPhases {
+    /// Channels C of the periodic autoencoder that has read them; a code has 2C values.
+    pub channels: usize,
+    /// Among so many frames, nearest by phases and path, the pose decides; 1 leaves the pose out.
+    pub candidates: usize,
+}
+
 /// Everything about a database of clips but the clips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatchingDescription {
-    /// Always [`ControllerKind::Matching`].
+    /// [`ControllerKind::Matching`] or [`ControllerKind::MatchingPhase`].
     pub kind: ControllerKind,
     /// Program and version.
     pub made_by: String,
@@ -53,6 +66,9 @@ pub struct MatchingDescription {
     pub clips: Vec<StoredClip>,
     /// How much each feature counts.
     pub weights: MatchingWeights,
+    /// The phases that are matched, when they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<StoredPhases>,
     /// Figures: name → value.
     pub metrics: BTreeMap<String, f32>,
 }
@@ -67,11 +83,39 @@ impl MatchingDescription {
         self.skeleton.joints()[0].offset.y
     }
 
+    /// Values of the phases of a stored frame: the codes of the clip and of its mirror image.
+    fn phase_columns(&self) -> usize {
+        self.phases.map_or(0, |phases| 4 * phases.channels)
+    }
+
+    fn check_phases(&self) -> Result<(), String> {
+        match (self.kind, self.phases) {
+            (ControllerKind::Matching, None) => Ok(()),
+            (ControllerKind::MatchingPhase, Some(phases)) => {
+                if !(1..=MOST_CHANNELS).contains(&phases.channels) {
+                    return Err(format!(
+                        "it has {} phase channels, not 1 to {MOST_CHANNELS}",
+                        phases.channels
+                    ));
+                }
+                if phases.candidates == 0 {
+                    return Err("the pose decides among 0 frames; it takes 1 or more".to_owned());
+                }
+                Ok(())
+            }
+            (ControllerKind::Matching, Some(_)) => Err("it holds phases, which matching has not".to_owned()),
+            (ControllerKind::MatchingPhase, None) => Err("it holds no phases".to_owned()),
+            (kind, _) => Err(format!(
+                "it holds the controller {kind}, not {} or {}",
+                ControllerKind::Matching,
+                ControllerKind::MatchingPhase
+            )),
+        }
+    }
+
     /// What is wrong with it, in words.
     fn check(&self) -> Result<(), String> {
-        if self.kind != ControllerKind::Matching {
-            return Err(format!("it holds the controller {}, not {}", self.kind, ControllerKind::Matching));
-        }
+        self.check_phases()?;
         let joints = Skeleton::humanoid(1.0);
         let same =
             |(a, b): (&pomp_motion::Joint, &pomp_motion::Joint)| a.name == b.name && a.parent == b.parent;
@@ -126,7 +170,8 @@ impl MatchingModel {
     /// Stores `clips` under their names; those of `description` are replaced. Every frame may be jumped to.
     ///
     /// # Errors
-    /// No clip, one shorter than half a second, or a skeleton that is not the project skeleton.
+    /// No clip, one shorter than half a second, a skeleton that is not the project skeleton, or phase codes that are not as the
+    /// description says.
     pub fn new(
         description: MatchingDescription,
         clips: &[(String, MatchingClip)],
@@ -134,9 +179,11 @@ impl MatchingModel {
         let mut model = Self { description, stored: Stored::default() };
         let rest_height_m = model.description.rest_height_m();
         model.description.clips.clear();
+        let mut stored_frames = 0;
         for (name, clip) in clips {
             let frames = Stored::frames_of(clip.frames());
             model.description.clips.push(StoredClip { name: name.clone(), frames });
+            stored_frames += frames;
             model.stored.push(clip, rest_height_m);
         }
         let bad = |reason| ControllerError::BadFile {
@@ -144,6 +191,9 @@ impl MatchingModel {
             reason,
         };
         model.description.check().map_err(bad)?;
+        if model.stored.phases.len() != stored_frames * model.description.phase_columns() {
+            return Err(bad("not every frame has the phase codes that the description tells of".to_owned()));
+        }
         Ok(model)
     }
 
@@ -162,12 +212,15 @@ impl MatchingModel {
 
     /// A controller over the clips and their mirror images.
     pub fn controller(&self) -> MatchingController {
-        let MatchingDescription { skeleton, weights, .. } = &self.description;
+        let MatchingDescription { skeleton, weights, phases, .. } = &self.description;
         let clips: Vec<MatchingClip> =
             self.clips().into_iter().flat_map(|clip| [clip.mirrored(skeleton), clip]).collect();
         let skeleton = Arc::new(skeleton.clone());
-        let database = MatchingDatabase::new(skeleton, clips, MatchedFeatures::Pose, weights);
-        MatchingController::new(Arc::new(database.expect("every clip has frames that may be jumped to")))
+        let features = if phases.is_some() { MatchedFeatures::Phase } else { MatchedFeatures::Pose };
+        let database = MatchingDatabase::new(skeleton, clips, features, weights);
+        let database = database.expect("every clip has frames that may be jumped to");
+        let candidates = phases.map_or(1, |phases| phases.candidates);
+        MatchingController::new(Arc::new(database.with_candidates(candidates, weights)))
     }
 
     /// Writes it in half precision, whole or not at all.
@@ -194,7 +247,8 @@ impl MatchingModel {
             (ROOTS, ROOT, &self.stored.roots),
             (GAITS, Gait::COUNT, &self.stored.gaits),
         ];
-        for (name, columns, values) in parts {
+        let phases = (PHASES, self.description.phase_columns(), &self.stored.phases);
+        for (name, columns, values) in parts.into_iter().chain((phases.1 > 0).then_some(phases)) {
             let shape = vec![values.len() / columns, columns];
             file.add_tensor(name, WeightTensor { shape, values: values.clone() })?;
         }
@@ -219,6 +273,10 @@ impl MatchingModel {
             rotations: values(ROTATIONS, 3 * description.skeleton.len())?,
             roots: values(ROOTS, ROOT)?,
             gaits: values(GAITS, Gait::COUNT)?,
+            phases: match description.phase_columns() {
+                0 => Vec::new(),
+                columns => values(PHASES, columns)?,
+            },
         };
         if let Some(frame) = stored.gaits.chunks_exact(Gait::COUNT).position(|gait| !is_gait(gait)) {
             return Err(bad(format!("the gait weights of frame {frame} are negative or do not sum up to 1")));

@@ -42,7 +42,7 @@ pub struct MatchingWeights {
     pub trajectory_position: f32,
     /// Directions on the way ahead. Default 1.5.
     pub trajectory_direction: f32,
-    /// Phase codes, where they take the place of feet and hips. Default 1.
+    /// Phase codes, where they take the place of feet and hips. Default 1; `matching-phase` has 0.5, above which circles are wider.
     pub phase: f32,
 }
 

@@ -17,11 +17,12 @@ mod features;
 mod inertia;
 mod playback;
 mod stored;
+mod vectors;
 
 pub use clip::{ClipRoot, MatchingClip};
 pub use controller::MatchingController;
 pub use database::{MatchingDatabase, Place};
-pub use description::{MatchingDescription, MatchingModel, StoredClip};
+pub use description::{MatchingDescription, MatchingModel, StoredClip, StoredPhases};
 pub use features::{AHEAD, Ahead, MatchedFeatures, MatchingWeights};
 pub(crate) use features::{POSE_WIDTH, TRAJECTORY, pose_values, trajectory_values};
 pub(crate) use playback::{FRAME_S, Moment, Playback, Played, asked_of};

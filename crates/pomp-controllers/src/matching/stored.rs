@@ -19,6 +19,8 @@ pub(super) struct Stored {
     pub roots: Vec<f32>,
     /// Gait weights `[T, G]`.
     pub gaits: Vec<f32>,
+    /// Phase codes of the clips, then those of their mirror images `[T, 4C]`; empty when phases are not matched.
+    pub phases: Vec<f32>,
 }
 
 impl Stored {
@@ -38,6 +40,9 @@ impl Stored {
             let (displacement, turn) = root.to_root(next.position, next.yaw);
             self.roots.extend([root.height_m - rest_height_m, displacement.x, displacement.y, turn]);
             self.gaits.extend(clip.gaits[frame]);
+            for codes in [&clip.phase_codes, &clip.mirrored_codes] {
+                self.phases.extend(codes.get(frame).into_iter().flatten());
+            }
         }
     }
 
@@ -58,7 +63,13 @@ impl Stored {
             gaits: Vec::with_capacity(2 * frames),
             usable: vec![true; (2 * frames).saturating_sub(1)],
             phase_codes: Vec::new(),
+            mirrored_codes: Vec::new(),
         };
+        if !self.phases.is_empty() {
+            let width = self.phases.len() / (self.roots.len() / ROOT);
+            let rows = &self.phases[width * first..width * (first + frames)];
+            [clip.phase_codes, clip.mirrored_codes] = codes(rows, width);
+        }
         for frame in 0..frames {
             clip.rotations_local.push(&rotations[frame]);
             clip.roots.push(roots[frame]);
@@ -89,6 +100,28 @@ fn roots(rows: &[f32], rest_height_m: f32) -> Vec<ClipRoot> {
             root
         })
         .collect()
+}
+
+/// Phase codes at 60 Hz from stored rows: those of a clip, and of its mirror image.
+fn codes(rows: &[f32], width: usize) -> [Vec<Vec<f32>>; 2] {
+    let rows: Vec<&[f32]> = rows.chunks_exact(width).collect();
+    let row = |frame: usize| rows[frame.min(rows.len() - 1)];
+    let frames = 0..(2 * rows.len()).saturating_sub(1);
+    let at = |frame: usize| -> Vec<f32> {
+        let b = frame / 2;
+        if frame.is_multiple_of(2) {
+            return row(b).to_vec();
+        }
+        let around = [row(b.saturating_sub(1)), row(b), row(b + 1), row(b + 2)];
+        (0..width).map(|value| between(around.map(|row| row[value]))).collect()
+    };
+    let halves = frames.map(|frame| {
+        let mut own = at(frame);
+        let image = own.split_off(width / 2);
+        (own, image)
+    });
+    let (own, images) = halves.unzip();
+    [own, images]
 }
 
 /// Half way between the middle two of four values: the Catmull-Rom spline through them.

@@ -3,7 +3,7 @@
 use pomp_controllers::matching::MatchingClip;
 use pomp_motion::features::CharacterState;
 use pomp_motion::retarget::{Proportions, RetargetOptions, RigLibrary, retarget};
-use pomp_motion::{FRAME_RATE_HZ, Recording, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, Recording, Skeleton, humanoid};
 use pomp_synthetic::{Ends, MotionKind, MotionRequest, generate};
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -43,6 +43,21 @@ pub fn clip_of(recording: &Recording) -> MatchingClip {
     let states = states(recording);
     let usable = vec![true; states.len()];
     MatchingClip::of_states(&states, recording.gait.clone(), usable)
+}
+
+/// As [`clip_of`], with phase codes of one channel in which the feet tell the time, as a periodic autoencoder does: how far the left foot
+/// is before the right one, and how fast it overtakes; of the mirror image the same with the feet changed about.
+pub fn phased_clip_of(recording: &Recording) -> MatchingClip {
+    let states = states(recording);
+    let codes = |[left, right]: [usize; 2]| -> Vec<Vec<f32>> {
+        let apart = |vectors: &[glam::Vec3]| vectors[left].z - vectors[right].z;
+        let code =
+            |state: &CharacterState| vec![apart(&state.positions_root), 0.15 * apart(&state.velocities_root)];
+        states.iter().map(code).collect()
+    };
+    let feet = [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0];
+    let [phase_codes, mirrored_codes] = [codes(feet), codes([feet[1], feet[0]])];
+    MatchingClip { phase_codes, mirrored_codes, ..clip_of(recording) }
 }
 
 /// A procedural motion from the origin along +Z.

@@ -2,6 +2,7 @@
 
 use super::PhaseReport;
 use super::neighbours::NEIGHBOURS;
+use super::ranks::AHEAD;
 use std::fmt::Write;
 
 /// The tables and what they mean, with the pictures.
@@ -29,6 +30,7 @@ pub fn tables(report: &PhaseReport) -> String {
     channels(&mut text, report);
     reconstruction(&mut text, report);
     neighbours(&mut text, report);
+    ranks(&mut text, report);
     alignment(&mut text, report);
     text
 }
@@ -106,6 +108,32 @@ fn neighbours(text: &mut String, report: &PhaseReport) {
             text,
             format_args!("| {} | {} | {:.1} | {} |", row.feature, row.numbers, row.all_cm, cells.join(" | ")),
         );
+    }
+}
+
+fn ranks(text: &mut String, report: &PhaseReport) {
+    let Some(first) = report.ranks.first() else { return };
+    write_line(
+        text,
+        format_args!(
+            "\n## Rank of the frame that follows\n\nPlace of the frame that truly follows a frame, by nearness to it in a feature, among {} frames of \
+             the clips as they were recorded: median, and the rank that nine of ten keep. 1 is the nearest; the frame before is as near as the one after \
+             it, so that 2 at one frame is as good as it gets without turning on. Turned on, each channel of the query moves on by its frequency.\n",
+            first.candidates
+        ),
+    );
+    let heads: Vec<String> = AHEAD.iter().map(|ahead| format!("+{ahead}")).collect();
+    write_line(text, format_args!("| feature | numbers | {} |", heads.join(" | ")));
+    write_line(text, format_args!("|---|---|{}", "---|".repeat(AHEAD.len())));
+    for row in &report.ranks {
+        let cells: Vec<String> = (row.median.iter().zip(&row.nine_of_ten).zip(row.queries))
+            .map(
+                |((median, most), queries)| {
+                    if queries == 0 { "–".to_owned() } else { format!("{median} ({most})") }
+                },
+            )
+            .collect();
+        write_line(text, format_args!("| {} | {} | {} |", row.feature, row.numbers, cells.join(" | ")));
     }
 }
 

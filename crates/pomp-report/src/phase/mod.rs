@@ -8,12 +8,14 @@ mod phases;
 mod pictures;
 mod plain;
 mod principal;
+mod ranks;
 mod reconstruction;
 
 pub use alignment::Alignment;
 pub use channels::ChannelFigures;
 pub use neighbours::PoseError;
 pub use pictures::Picture;
+pub use ranks::Ranks;
 pub use reconstruction::Reconstruction;
 
 use crate::ReportError;
@@ -53,6 +55,8 @@ pub struct PhaseReport {
     pub reconstruction: Vec<Reconstruction>,
     /// Whether frames that a feature calls alike look alike.
     pub neighbours: Vec<PoseError>,
+    /// Whether a feature tells where a motion goes on; empty when no clip as it was recorded is measured on.
+    pub ranks: Vec<Ranks>,
     /// How far simulated phases lie from clean ones; `None` when the model has no aligned encoder.
     pub alignment: Option<Vec<Alignment>>,
     /// Charts of all that.
@@ -101,6 +105,7 @@ pub fn measure(
         channels: channels::figures(&held_out, channel_count),
         reconstruction: reconstruction::compare(model, &training, &held_out, plain_steps)?,
         neighbours: neighbours::pose_errors(&training, &held_out),
+        ranks: ranks::ranks(&held_out),
         alignment: aligned.map(|aligned| alignment::measure(model, aligned, &held_out)).transpose()?,
         pictures: pictures::manifold(&held_out, channel_count)?,
     };

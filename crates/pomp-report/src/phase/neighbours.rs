@@ -1,6 +1,7 @@
 //! Do frames that a feature calls alike look alike? The pose error of nearest neighbours (DeepPhase, §5).
 
 use super::phases::ClipPhases;
+use super::principal::Principal;
 use glam::Vec3;
 use nalgebra::DVectorView;
 use pomp_motion::Gait;
@@ -9,15 +10,18 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Neighbours per frame.
-pub const NEIGHBOURS: usize = 5;
+pub const NEIGHBOURS: usize = 10;
 /// Frames that look for neighbours, and frames to be found, at most.
 const QUERIES: usize = 1500;
+/// Rounds in which the principal components are found.
+const ROUNDS: usize = 30;
 const CANDIDATES: usize = 15_000;
 /// Steps farther apart than this are no cycle, frames.
 const LONGEST_CYCLE: usize = 120;
 
 /// Features that frames are compared by.
-const FEATURES: [&str; 3] = ["phase manifold", "contact phases", "raw velocities"];
+const FEATURES: [&str; 4] =
+    ["phase manifold", "contact phases", "principal components of raw velocities", "raw velocities"];
 
 /// Mean distance of joints between a frame and its neighbours, centimetres.
 #[derive(Clone, Debug, Serialize)]
@@ -41,7 +45,12 @@ struct Frame<'a> {
 /// Looks for neighbours of frames of `queries` among frames of `candidates`. The last entry takes frames at random: what
 /// a feature that knows nothing would reach.
 pub fn pose_errors(candidates: &[ClipPhases<'_>], queries: &[ClipPhases<'_>]) -> Vec<PoseError> {
-    let (candidates, queries) = (frames(candidates, CANDIDATES), frames(queries, QUERIES));
+    let (mut candidates, mut queries) = (frames(candidates, CANDIDATES), frames(queries, QUERIES));
+    let velocities: Vec<&[f32]> = candidates.iter().map(|frame| frame.features[3].as_slice()).collect();
+    let principal = Principal::of(&velocities, candidates[0].features[0].len(), ROUNDS);
+    for frame in candidates.iter_mut().chain(&mut queries) {
+        frame.features[2] = principal.coordinates(&frame.features[3]);
+    }
     let mut results: Vec<PoseError> = FEATURES
         .iter()
         .enumerate()
@@ -105,7 +114,7 @@ fn frames<'a>(clips: &'a [ClipPhases<'a>], most: usize) -> Vec<Frame<'a>> {
                 frames.push(Frame {
                     gait,
                     pose,
-                    features: [state.code(), contact[frame].to_vec(), velocities],
+                    features: [state.code(), contact[frame].to_vec(), Vec::new(), velocities],
                 });
             }
             at += 1;

@@ -91,6 +91,10 @@ pub struct SceneInfo {
     pub model: ModelInfo,
     /// Names of the models that may.
     pub models: Vec<String>,
+    /// The controller that proposes its motion.
+    pub controller: &'static str,
+    /// Controllers that each of the models holds, in the order of the models.
+    pub controllers: Vec<Vec<&'static str>>,
     /// Frames per second.
     pub frame_rate_hz: f32,
     /// Joints of the character.

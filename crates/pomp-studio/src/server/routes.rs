@@ -22,6 +22,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http_body_util::BodyExt;
+use pomp_controllers::ControllerKind;
 use pomp_formats::bvh::bvh_text;
 use pomp_formats::glb::glb_bytes;
 use pomp_formats::{BvhWriteOptions, write_recording};
@@ -375,21 +376,32 @@ async fn animation(
 #[derive(Deserialize)]
 struct ModelQuery {
     model: String,
+    controller: Option<String>,
 }
 
-/// The scene of a world with all that was done in it, moved by another model.
+fn controller_named(name: &str) -> Result<ControllerKind, StudioError> {
+    name.parse().map_err(|_| StudioError::BadScene {
+        field: "controller",
+        value: format!("\"{}\"", name.chars().take(40).collect::<String>()),
+        range: ControllerKind::ALL.map(ControllerKind::name).join(", "),
+    })
+}
+
+/// The scene of a world with all that was done in it, moved by another model or controller. A request without a controller asks for that
+/// of the program's settings.
 async fn with_other_model(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
     query: Result<Query<ModelQuery>, QueryRejection>,
 ) -> Answer {
     let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the request names no model");
-    let Query(ModelQuery { model }) = query.map_err(nameless)?;
+    let Query(ModelQuery { model, controller }) = query.map_err(nameless)?;
     let other = shared.model(Some(&model))?;
+    let controller = controller.as_deref().map(controller_named).transpose()?;
     let world = world(&shared, &name)?;
     apart(move || {
         let (scene, frames) = world.scene()?;
-        let scene = SceneRequest { model: Some(model), ..scene };
+        let scene = SceneRequest { model: Some(model), controller, ..scene };
         let _turn = turn(&shared)?;
         Ok(packed(&ClipPackage::of(&repeated(other, &shared.generator, scene, frames)?)?))
     })

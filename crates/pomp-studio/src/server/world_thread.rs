@@ -4,7 +4,7 @@ use crate::StudioError;
 use crate::protocol::{
     FromPage, Ground, Level, ModelInfo, SceneInfo, TerrainPatch, ToPage, WorldState, joints, shapes,
 };
-use crate::world::{SceneRequest, World, WorldLimits, offered_gaits};
+use crate::world::{SceneRequest, World, WorldLimits, offered_controllers, offered_gaits};
 use pomp_generator::{FRAME_RATE_HZ, Steering};
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::{Gait, Recording};
@@ -328,6 +328,13 @@ impl Clock<'_> {
                 data_hash: description.data_hash.clone(),
             },
             models: self.shared.models.iter().map(|(name, _)| name.clone()).collect(),
+            controller: world.controller().name(),
+            controllers: self
+                .shared
+                .models
+                .iter()
+                .map(|(_, model)| offered_controllers(model).iter().map(|kind| kind.name()).collect())
+                .collect(),
             frame_rate_hz: FRAME_RATE_HZ,
             joints: joints(skeleton),
             shapes: shapes(skeleton),

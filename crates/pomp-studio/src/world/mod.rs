@@ -13,6 +13,6 @@ mod simulation;
 pub use ground::{Bump, Patch};
 pub use recording_buffer::RecordingBuffer;
 pub use repeat::repeated;
-pub use scene::{Event, SceneRequest, offered_gaits};
+pub use scene::{Event, SceneRequest, offered_controllers, offered_gaits};
 pub use scene_recipe::replay;
 pub use simulation::{World, WorldLimits};

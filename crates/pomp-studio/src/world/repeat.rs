@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Most seconds that a scene is repeated for.
 const MOST_S: f32 = 60.0;
 
-/// `frames` of a scene with its events, moved by `model`: what another model makes of the same ground, steering and pushes.
+/// `frames` of a scene with its events, moved by `model` and the scene's controller: what another model or controller makes of the same ground, steering and pushes.
 ///
 /// # Errors
 /// A scene out of range, one longer than a minute, or what the loop refuses.

@@ -1,6 +1,7 @@
 use super::ground::Bump;
 use crate::StudioError;
 use glam::{Quat, Vec2, Vec3};
+use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, Steering};
 use pomp_model::Model;
 use pomp_motion::Gait;
@@ -35,6 +36,10 @@ pub struct SceneRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub model: Option<String>,
+    /// Name of the controller that proposes its motion, one that the model holds; without one that of the program's settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, as = "Option<String>")]
+    pub controller: Option<ControllerKind>,
     /// Name of a terrain preset.
     pub terrain: String,
     /// Seed of terrain and noise, up to 2³² − 1.
@@ -113,6 +118,7 @@ impl SceneRequest {
     pub fn first(model: &Model, config: &GeneratorConfig, terrain: &str, seed: u64) -> Self {
         Self {
             model: None,
+            controller: None,
             terrain: terrain.to_owned(),
             seed,
             friction: config.dynamic.friction,
@@ -140,6 +146,7 @@ impl SceneRequest {
         }
         in_range("friction", self.friction, 0.02, 2.0)?;
         in_range("mass_kg", self.mass_kg, 40.0, 150.0)?;
+        check_controller(self.controller, model)?;
         check_assist(self.assist)?;
         check_steps(self.denoising_steps, model)?;
         if self.events.len() > MOST_EVENTS {
@@ -176,12 +183,18 @@ impl SceneRequest {
         Ok(())
     }
 
+    /// The controller that moves the character, over that of the program's settings.
+    pub fn controller_over(&self, base: &GeneratorConfig) -> ControllerKind {
+        self.controller.unwrap_or(base.controller)
+    }
+
     /// The settings of the loop in this scene.
     pub(super) fn generator_config(&self, base: &GeneratorConfig) -> GeneratorConfig {
         let mut config = base.clone();
         config.dynamic.friction = self.friction;
         config.dynamic.mass_kg = self.mass_kg;
         config.sampler.steps = self.denoising_steps;
+        config.controller = self.controller_over(base);
         config
     }
 
@@ -207,7 +220,8 @@ impl SceneRequest {
 impl std::fmt::Display for SceneRequest {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { terrain, seed, friction, mass_kg, .. } = self;
-        write!(out, "{terrain} ground, seed {seed}, friction {friction}, {mass_kg:.1} kg")
+        write!(out, "{terrain} ground, seed {seed}, friction {friction}, {mass_kg:.1} kg")?;
+        self.controller.map_or(Ok(()), |controller| write!(out, ", controller {controller}"))
     }
 }
 
@@ -260,6 +274,20 @@ pub(super) fn check_gait(gait: Gait, model: &Model) -> Result<(), StudioError> {
     }
     let range = offered.iter().map(|gait| gait.name()).collect::<Vec<_>>().join(", ");
     Err(StudioError::BadScene { field: "gait", value: gait.name().to_owned(), range })
+}
+
+/// Controllers that a model can be moved by: its kinematic module, where it has one, and those that it holds beside it.
+pub fn offered_controllers(model: &Model) -> Vec<ControllerKind> {
+    let own = model.kinematic.is_some().then_some(ControllerKind::Pomp);
+    own.into_iter().chain(model.controllers.keys().copied()).collect()
+}
+
+fn check_controller(controller: Option<ControllerKind>, model: &Model) -> Result<(), StudioError> {
+    let offered = offered_controllers(model);
+    let Some(missing) = controller.filter(|kind| !offered.contains(kind)) else { return Ok(()) };
+    let range = offered.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let range = format!("{range}, which the model holds");
+    Err(StudioError::BadScene { field: "controller", value: missing.name().to_owned(), range })
 }
 
 pub(super) fn check_assist(scale: f32) -> Result<(), StudioError> {

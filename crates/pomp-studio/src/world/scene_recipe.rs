@@ -26,7 +26,7 @@ struct Settings {
 pub(super) fn recipe_of(world: &World, frames: usize) -> Option<Recipe> {
     let settings = Settings {
         made_by: format!("pomp {} studio", env!("CARGO_PKG_VERSION")),
-        model_sha256: world.model().files_sha256.clone()?,
+        model_sha256: world.model().sha256_with(world.controller())?,
         frames_before: world.frame() - frames as u32,
         scene: world.scene_with_events()?,
         generator: world.config.clone(),
@@ -64,9 +64,10 @@ pub fn replay(
         ))
         .into());
     }
-    let given = model.files_sha256.as_deref().unwrap_or("a model that was never a file");
+    let given = model.sha256_with(settings.scene.controller_over(&settings.generator));
+    let given = given.unwrap_or_else(|| "a model that was never a file".to_owned());
     if given != settings.model_sha256 {
-        let (recorded, given) = (settings.model_sha256, given.to_owned());
+        let recorded = settings.model_sha256;
         return Err(GeneratorError::OtherModel { recorded, given }.into());
     }
     let frames = recording.frames();

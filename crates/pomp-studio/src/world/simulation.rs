@@ -5,6 +5,7 @@ use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
 use crate::StudioError;
 use crate::protocol::{FrameMessage, PushRequest, ThrowRequest};
 use glam::{Vec2, Vec3};
+use pomp_controllers::ControllerKind;
 use pomp_generator::{
     FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorSnapshot, LiveControl, SteeredStep, Steering,
 };
@@ -168,6 +169,11 @@ impl World {
     /// The scene as it began.
     pub fn scene(&self) -> &SceneRequest {
         &self.scene
+    }
+
+    /// The controller that moves the character.
+    pub fn controller(&self) -> ControllerKind {
+        self.scene.controller_over(&self.config)
     }
 
     /// The loop.

@@ -199,6 +199,8 @@ fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
     let mut page = Page::open(address);
     let scene = page.next_of("scene");
     assert_eq!(scene["models"], serde_json::json!(["compact", "other"]));
+    assert_eq!(scene["controller"], "pomp");
+    assert_eq!(scene["controllers"].as_array().unwrap().len(), 2, "one list per model");
     let push = PushRequest { body: 11, impulse_ns: Vec3::X * 60.0, point_local: Vec3::ZERO };
     assert!(page.tell(&FromPage::Push(push)));
     while page.next_of("frame")["frame"].as_u64().unwrap() < 50 {}
@@ -222,6 +224,13 @@ fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
     assert_eq!(unknown.status, 422);
     assert!(unknown.text().contains("compact, other"), "{}", unknown.text());
     assert_eq!(ask("with").status, 400);
+    assert_eq!(ask("with?model=other&controller=pomp").status, 200);
+    let missing = ask("with?model=other&controller=mann");
+    assert_eq!(missing.status, 422);
+    assert!(missing.text().contains("mann") && missing.text().contains("pomp"), "{}", missing.text());
+    let unknown = ask("with?model=other&controller=walker");
+    assert_eq!(unknown.status, 422);
+    assert!(unknown.text().contains("walker") && unknown.text().contains("learned-matching"));
     let other = SceneRequest { model: Some("other".to_owned()), ..flat() };
     assert!(page.tell(&FromPage::Reset { scene: Some(other) }));
     assert_eq!(page.next_of("scene")["scene"]["model"], "other");
@@ -230,6 +239,7 @@ fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
 fn flat() -> SceneRequest {
     SceneRequest {
         model: None,
+        controller: None,
         terrain: "flat".to_owned(),
         seed: 0,
         friction: 0.9,

@@ -2,6 +2,7 @@
 import { Clip } from "./clip";
 import type { Connection } from "./connection";
 import { sceneLink } from "./link";
+import { type Mover, moverLabel, othersThan } from "./movers";
 import type { FrameMessage, SceneInfo, SceneRequest, TerrainGrid, TerrainPatch, Vec3, WorldState } from "./protocol";
 import { all, element, save, say, sayError } from "./ui";
 import { inWorld, throwVelocity } from "./view/direction";
@@ -18,8 +19,12 @@ type Way = "left" | "right" | "away" | "near";
 export class SceneForm {
   terrain: TerrainGrid | undefined;
   private scene: SceneInfo | undefined;
+  /** What else can move the scene, in the order of its list. */
+  private others: Mover[] = [];
   private readonly model = element<HTMLSelectElement>("model");
+  private readonly controller = element<HTMLSelectElement>("controller");
   private readonly terrainField = element<HTMLSelectElement>("terrain");
+  private readonly compareWith = element<HTMLSelectElement>("compare-with");
   private readonly seed = element<HTMLInputElement>("seed");
   private readonly friction = element<HTMLInputElement>("friction");
   private readonly mass = element<HTMLInputElement>("mass");
@@ -35,7 +40,11 @@ export class SceneForm {
     private readonly view: WorldView,
     private readonly compare: (pair: [Clip, Clip]) => void,
   ) {
-    for (const field of [this.model, this.terrainField, this.seed, this.friction, this.mass])
+    this.model.onchange = () => {
+      this.offerControllers();
+      this.begin();
+    };
+    for (const field of [this.controller, this.terrainField, this.seed, this.friction, this.mass])
       field.onchange = () => this.begin();
     element("dice").onclick = () => {
       this.seed.value = String(Math.floor(Math.random() * 1e6));
@@ -68,9 +77,12 @@ export class SceneForm {
     this.model.replaceChildren(...info.models.map((name) => new Option(name, name)));
     this.model.value = scene.model ?? info.models[0]!;
     element("model-row").hidden = info.models.length < 2;
-    const others = info.models.filter((name) => name !== this.model.value);
-    element<HTMLSelectElement>("compare-model").replaceChildren(...others.map((name) => new Option(name, name)));
-    element("compare-row").hidden = others.length === 0;
+    this.offerControllers();
+    this.controller.value = info.controller;
+    this.others = othersThan({ model: this.model.value, controller: info.controller }, info);
+    const labels = this.others.map((mover, index) => new Option(moverLabel(mover, info), String(index)));
+    this.compareWith.replaceChildren(...labels);
+    element("compare-row").hidden = this.others.length === 0;
     this.seed.value = String(scene.seed);
     this.friction.value = String(scene.friction);
     this.mass.value = String(scene.mass_kg);
@@ -80,6 +92,16 @@ export class SceneForm {
     const body = this.pushBody.value || "Spine2";
     this.pushBody.replaceChildren(...info.bodies.map((name) => new Option(name, name, false, name === body)));
     this.label();
+  }
+
+  /** The controllers of the model that is chosen; the one that moves the character stays where it can. */
+  private offerControllers(): void {
+    if (!this.scene) return;
+    const names = this.scene.controllers[this.scene.models.indexOf(this.model.value)] ?? [];
+    const before = this.controller.value;
+    this.controller.replaceChildren(...names.map((name) => new Option(name, name)));
+    if (names.includes(before)) this.controller.value = before;
+    element("controller-row").hidden = names.length < 2;
   }
 
   setState(state: WorldState): void {
@@ -110,6 +132,7 @@ export class SceneForm {
     const model = this.model.value === this.scene.models[0] ? {} : { model: this.model.value };
     const scene: SceneRequest = {
       ...model,
+      ...(this.controller.value ? { controller: this.controller.value } : {}),
       terrain: this.terrainField.value,
       seed,
       friction: Number(this.friction.value),
@@ -186,13 +209,15 @@ export class SceneForm {
     button.textContent = "GIF";
   }
 
-  /** Has another model move the same scene, and lays both motions side by side. */
+  /** Has another model or controller move the same scene, and lays both motions side by side. */
   private async sideBySide(): Promise<void> {
     if (!this.scene) return;
     const button = element<HTMLButtonElement>("compare");
-    const other = element<HTMLSelectElement>("compare-model").value;
+    const info = this.scene;
+    const other = this.others[Number(this.compareWith.value)];
+    if (!other) return;
     const named = async (path: string, name: string): Promise<Clip> => {
-      const answer = await fetch(`/worlds/${this.scene!.world}/${path}`);
+      const answer = await fetch(`/worlds/${info.world}/${path}`);
       if (!answer.ok) throw new Error(await answer.text());
       const clip = new Clip(await answer.arrayBuffer());
       clip.about.name = name;
@@ -201,8 +226,9 @@ export class SceneForm {
     button.disabled = true;
     button.textContent = "simulating …";
     try {
-      const repeated = await named(`with?model=${encodeURIComponent(other)}`, other);
-      const own = await named("clip", this.model.value);
+      const query = new URLSearchParams({ model: other.model, controller: other.controller });
+      const repeated = await named(`with?${query}`, moverLabel(other, info));
+      const own = await named("clip", moverLabel({ model: this.model.value, controller: info.controller }, info));
       this.compare([own, repeated]);
     } catch (error) {
       sayError(error);

@@ -21,7 +21,7 @@ pub enum ConfigKind {
     Train,
     /// `pomp train controller` for the controllers with blended experts.
     Controller,
-    /// `pomp train controller matching`.
+    /// `pomp train controller matching`, and `matching-phase`.
     Matching,
     /// `pomp train controller learned-matching`.
     LearnedMatching,
@@ -72,7 +72,7 @@ pub enum SchemaKind {
     Train,
     /// `pomp train controller` for the controllers with blended experts.
     Controller,
-    /// `pomp train controller matching`.
+    /// `pomp train controller matching`, and `matching-phase`.
     Matching,
     /// `pomp train controller learned-matching`.
     LearnedMatching,

@@ -91,8 +91,8 @@ pub struct GenerateArguments {
     /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, matching or
-    /// learned-matching. The model must contain it.
+    /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, matching,
+    /// matching-phase or learned-matching. The model must contain it.
     #[arg(long, value_name = "KIND")]
     pub controller: Option<ControllerKind>,
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.

@@ -40,7 +40,7 @@ pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
-    /// Which controller to train, after the word "controller": phase, pfnn, mann, local-phases, matching or
+    /// Which controller to train, after the word "controller": phase, pfnn, mann, local-phases, matching, matching-phase or
     /// learned-matching.
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
@@ -138,8 +138,8 @@ Examples:
   pomp phase report data model --out out/phases
 
 Writes report.md, report.json and pictures. They show the loops of the phase manifold for each gait, phase over time,
-reconstruction compared with a plain autoencoder and the Fourier transform, the pose error of nearest neighbours, and the
-effect of alignment.")]
+reconstruction compared with a plain autoencoder and the Fourier transform, the pose error of nearest neighbours, the rank of
+the true next frame by several features, and the effect of alignment.")]
 pub struct PhaseReportArguments {
     /// Folder of recordings made by `pomp preprocess`.
     #[arg(value_hint = ValueHint::DirPath)]

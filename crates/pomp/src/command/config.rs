@@ -33,7 +33,8 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
             resolved.show()
         }
         ConfigKind::Matching => {
-            let resolved: Resolved<MatchingConfig> = resolve(default_model::matching_origin(path), set)?;
+            let resolved: Resolved<MatchingConfig> =
+                resolve(default_model::matching_origin(ControllerKind::Matching, path), set)?;
             resolved.show()
         }
         ConfigKind::LearnedMatching => {

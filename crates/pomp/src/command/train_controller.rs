@@ -18,15 +18,16 @@ pub fn run(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode>
     if arguments.dry_run || arguments.fine_tune {
         bail!("--dry-run and --fine-tune are for the stages of a model; a controller has neither");
     }
-    if kind == ControllerKind::Matching {
-        return run_matching(arguments);
+    if matches!(kind, ControllerKind::Matching | ControllerKind::MatchingPhase) {
+        return run_matching(arguments, kind);
     }
     if kind == ControllerKind::LearnedMatching {
         return run_learned_matching(arguments);
     }
     let Some(origin) = default_model::controller_origin(kind, arguments.config.as_deref()) else {
         bail!(
-            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, matching, learned-matching"
+            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, matching, matching-phase, \
+             learned-matching"
         );
     };
     let mut config: ControllerConfig = resolve(origin, &arguments.set)?.checked()?;
@@ -47,16 +48,20 @@ pub fn run(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_matching(arguments: &TrainArguments) -> Result<ExitCode> {
+fn run_matching(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode> {
     let config: MatchingConfig =
-        resolve(default_model::matching_origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
+        resolve(default_model::matching_origin(kind, arguments.config.as_deref()), &arguments.set)?
+            .checked()?;
+    if config.kind != kind {
+        bail!("the configuration is of the controller {}, not {kind}: give the one of {kind}", config.kind);
+    }
     if arguments.seed.is_some() {
         bail!("--seed is for trainings; motion matching draws no random numbers");
     }
     config.validate()?;
     let dataset = Dataset::load(arguments.data()?, config.held_out_every, &config.exclude)?;
     let model = train_matching(&dataset, &config, start(arguments), &arguments.out)?;
-    tell(arguments, ControllerKind::Matching, &model.description.metrics);
+    tell(arguments, kind, &model.description.metrics);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -416,6 +416,14 @@ model: ModelInfo,
  */
 models: Array<string>, 
 /**
+ * The controller that proposes its motion.
+ */
+controller: string, 
+/**
+ * Controllers that each of the models holds, in the order of the models.
+ */
+controllers: Array<Array<string>>, 
+/**
  * Frames per second.
  */
 frame_rate_hz: number, 
@@ -496,6 +504,10 @@ export type SceneRequest = {
  * Name of the model that moves the character; without one the first of the program's.
  */
 model?: string, 
+/**
+ * Name of the controller that proposes its motion, one that the model holds; without one that of the program's settings.
+ */
+controller?: string, 
 /**
  * Name of a terrain preset.
  */

@@ -168,6 +168,32 @@ test("another model repeats the scene", async ({ open }) => {
   shelf.process.kill();
 });
 
+test("two controllers move the same scene side by side, and a link keeps the controller", async ({ open }) => {
+  const shelf = await studio();
+  const page = await open(shelf.url);
+  await frameAfter(page, 30);
+  await expect(page.locator("#model-row")).toBeHidden();
+  await expect(page.locator("#controller")).toHaveValue("pomp");
+  await expect(page.locator("#compare-with option")).toHaveText(["pfnn", "learned-matching"]);
+  await page.click("#compare");
+  await expect(page.locator(".clip")).toHaveCount(2, { timeout: 120_000 });
+  await expect(page.locator("#loaded")).toContainText("pomp");
+  await expect(page.locator("#loaded")).toContainText("pfnn");
+  await page.click("#tab-live");
+  const before = await until(page, "the live world", ({ epoch }) => Number.isFinite(epoch));
+  await page.selectOption("#controller", "learned-matching");
+  await until(page, "a new scene", ({ epoch }) => epoch > before.epoch);
+  await frameAfter(page, 30);
+  await expect(page.locator("#controller")).toHaveValue("learned-matching");
+  await page.click("#link");
+  await page.waitForURL(/#scene=/);
+  await page.reload();
+  await frameAfter(page, 5);
+  await expect(page.locator("#controller")).toHaveValue("learned-matching");
+  await page.context().close();
+  shelf.process.kill();
+});
+
 test("the page of pomp render plays without the program @smoke", async ({ open }) => {
   const path = join(out, "rendered.html");
   execFileSync(pomp, ["render", join(repository, "data/clips/01_walk.bvh"), "--out", path]);
