@@ -40,7 +40,7 @@ impl TrainedController {
         if matches!(kind, ControllerKind::Matching | ControllerKind::MatchingPhase) {
             let model = MatchingModel::from_bytes(bytes, source_name)?;
             is_of(model.description.kind)?;
-            return Ok(Self::Matching(model.controller()));
+            return Ok(Self::Matching(Box::new(model.controller())));
         }
         if kind == ControllerKind::LearnedMatching {
             let model = LearnedModel::from_bytes(bytes, source_name, device)?;

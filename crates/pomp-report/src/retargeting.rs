@@ -5,7 +5,7 @@ use crate::output::{json, make_folder, write};
 use glam::Vec3;
 use pomp_formats::read_bvh;
 use pomp_motion::retarget::{Proportions, RetargetOptions, RigLibrary, retarget};
-use pomp_motion::{Clip, ContactConfig, JointIndex, SourceMotion, foot_contacts, humanoid};
+use pomp_motion::{Clip, ContactConfig, JointIndex, PerJoint, SourceMotion, foot_contacts, humanoid};
 use pomp_retarget::{OntoOptions, TargetSkeleton, onto_skeleton};
 use pomp_skeletal::SkeletalModel;
 use serde::Serialize;
@@ -200,7 +200,7 @@ impl Sum {
             .fold(0.0, f32::max);
         let height = f64::from(leg * HEIGHT_OF_LEG);
         self.motions += 1;
-        let mut before: Option<Vec<Vec3>> = None;
+        let mut before: Option<PerJoint<Vec3>> = None;
         for frame in 0..shown.frames().min(to.motion.frames()) {
             let (a, b) = (shown.global_pose(frame).positions, to.motion.global_pose(frame).positions);
             let shift = b[0] - a[0];
@@ -216,7 +216,7 @@ impl Sum {
                     else {
                         continue;
                     };
-                    let step = a[joint.0] - before[joint.0];
+                    let step: Vec3 = a[joint.0] - before[joint.0];
                     self.way += f64::from(Vec3::new(step.x, 0.0, step.z).length() * metres);
                     self.seconds += f64::from(1.0 / shown.frame_rate_hz);
                 }

@@ -6,7 +6,6 @@ mod client;
 mod http;
 mod sockets;
 
-use Value;
 use client::{PATIENCE, Page, get, post, read, refused};
 use glam::{Vec2, Vec3};
 use pomp_generator::GeneratorConfig;
@@ -19,6 +18,7 @@ use pomp_studio::world::{Bump, SceneRequest};
 use pomp_studio::{Library, NamedModel, Started, Studio, StudioConfig, serve_until};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc;
