@@ -20,8 +20,8 @@ fn a_minute_asks_for_no_memory_but_for_the_depth_in_uneven_ground() {
     // meets one plane, nothing is searched for.
     let grounds = [
         ("flat", "size_m = 400.0\ncell_m = 2.0\nshape = { kind = \"flat\" }", 0),
-        ("hills", "size_m = 400.0\ncell_m = 0.5\nshape = { kind = \"hills\" }", 9),
-        ("stairs", "cell_m = 0.05\nshape = { kind = \"stairs\" }", 9),
+        ("hills", "size_m = 400.0\ncell_m = 0.5\nshape = { kind = \"hills\" }", 8),
+        ("stairs", "cell_m = 0.05\nshape = { kind = \"stairs\" }", 5),
     ];
     for (name, spec, most_in_a_frame) in grounds {
         let spec: TerrainSpec = toml::from_str(spec).unwrap();
@@ -54,4 +54,4 @@ fn a_minute_asks_for_no_memory_but_for_the_depth_in_uneven_ground() {
 /// Tables of contacts that grow when more parts of the body touch the ground than ever before.
 const GROWING: u64 = 36;
 /// Bytes that such tables may hold on to.
-const LARGEST_KEPT: i64 = 16 * 1024;
+const LARGEST_KEPT: i64 = 16 * MINUTE as i64;

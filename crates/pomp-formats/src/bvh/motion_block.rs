@@ -4,8 +4,8 @@ use super::scanner::{Scanner, Token};
 use super::warning::BvhWarning;
 use crate::FormatError;
 use bvh_anim::{Axis, ChannelType};
-use glam::{DQuat, Quat};
-use pomp_motion::FrameTable;
+use glam::{DQuat, Quat, Vec3};
+use pomp_motion::{FrameTable, Pose};
 
 /// What `MOTION` announces before its rows.
 pub(super) struct MotionHeader<'a> {
@@ -17,8 +17,8 @@ pub(super) struct MotionHeader<'a> {
 
 /// The rows, already turned into rotations.
 pub(super) struct MotionBlock {
-    /// `[T, J]`.
-    pub rotations: FrameTable<Quat>,
+    /// The rotations, `[T, J]`; the roots are at the origin until [`super::position_channels`] are read.
+    pub poses: Vec<Pose>,
     /// Values of all position channels in their order in a row, `[T, P]`.
     pub positions: FrameTable<f32>,
 }
@@ -84,32 +84,30 @@ pub(super) fn motion_block(
         .filter(|(channel, _)| channel.is_position())
         .map(|&(_, column)| column)
         .collect();
-    let mut block = MotionBlock {
-        rotations: FrameTable::with_columns(joints.len()),
-        positions: FrameTable::with_columns(position_columns.len()),
-    };
+    let turns: Vec<Vec<(Axis, usize)>> = joints.iter().map(turns).collect();
+    let mut block =
+        MotionBlock { poses: Vec::new(), positions: FrameTable::with_columns(position_columns.len()) };
     let mut row = Vec::with_capacity(channels);
-    let (mut rotations, mut positions) = (Vec::new(), Vec::new());
+    let mut positions = Vec::new();
     let mut lines = LineWidths::new(channels);
-    while let Some(token) = scanner.next_value() {
-        row.push(scanner.number(token)?);
+    while let Some((value, token)) = scanner.next_number()? {
+        row.push(value);
         lines.count(token.line);
         if row.len() < channels {
             continue;
         }
-        rotations.clear();
-        rotations.extend(joints.iter().map(|joint| rotation(joint, &row)));
+        let local_rotations = turns.iter().map(|turns| rotation(turns, &row)).collect();
+        block.poses.push(Pose { root_position: Vec3::ZERO, local_rotations });
         positions.clear();
         positions.extend(position_columns.iter().map(|&column| row[column] as f32));
-        block.rotations.push(&rotations);
         block.positions.push(&positions);
         row.clear();
-        let frames = block.rotations.frames();
+        let frames = block.poses.len();
         if frames * joints.len() > scanner.len() + (1 << 16) {
             return Err(scanner.error(token, BvhProblem::TooSparse { frames, joints: joints.len() }));
         }
     }
-    let found = block.rotations.frames();
+    let found = block.poses.len();
     let off_by_one = found > 0 && row.is_empty() && header.frames.abs_diff(found as u64) == 1;
     if row.is_empty() && header.frames == found as u64 {
         Ok(block)
@@ -125,18 +123,22 @@ pub(super) fn motion_block(
     }
 }
 
+/// Axes and columns of the rotation channels of a joint.
+fn turns(joint: &HeaderJoint) -> Vec<(Axis, usize)> {
+    let turns = joint.channels.iter().filter(|(channel, _)| channel.is_rotation());
+    turns.map(|(channel, column)| (channel.axis(), *column)).collect()
+}
+
 /// Rotation of a joint: the product of its rotation channels in their order.
-fn rotation(joint: &HeaderJoint, row: &[f64]) -> Quat {
+fn rotation(turns: &[(Axis, usize)], row: &[f64]) -> Quat {
     let mut rotation = DQuat::IDENTITY;
-    for &(channel, column) in &joint.channels {
-        if channel.is_rotation() {
-            let angle = row[column].to_radians();
-            rotation *= match channel.axis() {
-                Axis::X => DQuat::from_rotation_x(angle),
-                Axis::Y => DQuat::from_rotation_y(angle),
-                Axis::Z => DQuat::from_rotation_z(angle),
-            };
-        }
+    for &(axis, column) in turns {
+        let angle = row[column].to_radians();
+        rotation *= match axis {
+            Axis::X => DQuat::from_rotation_x(angle),
+            Axis::Y => DQuat::from_rotation_y(angle),
+            Axis::Z => DQuat::from_rotation_z(angle),
+        };
     }
     rotation.normalize().as_quat()
 }

@@ -16,16 +16,17 @@ struct AnimatedPosition {
     offset: Vec3,
 }
 
-/// Translation of every joint from its parent, `[T, J]`, and whether a joint other than the root is animated.
+/// Puts the roots of the poses where their channels say. Translation of every joint from its parent, `[T, J]`, where a joint other than
+/// the root is animated.
 ///
 /// A joint without position channels keeps its offset.
 pub(super) fn translations(
     checked: &[CheckedJoint],
     header: &[HeaderJoint],
-    block: &MotionBlock,
+    block: &mut MotionBlock,
     reading: PositionChannels,
     warnings: &mut Vec<BvhWarning>,
-) -> (FrameTable<Vec3>, bool) {
+) -> Option<FrameTable<Vec3>> {
     let animated = animated_positions(checked, header);
     let ambiguous = animated.iter().any(AnimatedPosition::is_ambiguous);
     let added = ambiguous
@@ -43,15 +44,19 @@ pub(super) fn translations(
             warnings.push(BvhWarning::PositionChannels { line, joint, offset, added });
         }
     }
-    let mut table = FrameTable::with_columns(checked.len());
+    let others_move = animated.iter().any(|position| position.joint > 0);
+    let mut table = others_move.then(|| FrameTable::with_columns(checked.len()));
     let mut row: Vec<Vec3> = checked.iter().map(|joint| joint.offset).collect();
-    for frame in 0..block.rotations.frames() {
+    for frame in 0..block.poses.len() {
         for position in &animated {
             row[position.joint] = position.read(added, block, frame);
         }
-        table.push(&row);
+        block.poses[frame].root_position = row[0];
+        if let Some(table) = &mut table {
+            table.push(&row);
+        }
     }
-    (table, animated.iter().any(|position| position.joint > 0))
+    table
 }
 
 fn animated_positions(checked: &[CheckedJoint], header: &[HeaderJoint]) -> Vec<AnimatedPosition> {
@@ -126,14 +131,14 @@ fn median_lowest_point(
     added: bool,
 ) -> f32 {
     let mut row: Vec<Vec3> = checked.iter().map(|joint| joint.offset).collect();
-    let frames = block.rotations.frames();
+    let frames = block.poses.len();
     let lowest: Vec<f32> = (0..frames)
         .step_by(frames.div_ceil(SAMPLED_FRAMES).max(1))
         .map(|frame| {
             for position in animated {
                 row[position.joint] = position.read(added, block, frame);
             }
-            lowest_point(&row, &block.rotations[frame], checked)
+            lowest_point(&row, &block.poses[frame].local_rotations, checked)
         })
         .collect();
     median(&lowest).expect("a motion has frames") as f32

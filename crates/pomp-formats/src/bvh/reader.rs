@@ -6,7 +6,7 @@ use super::scanner::{Scanner, Token};
 use super::warning::BvhWarning;
 use crate::FormatError;
 use bvh_anim::ChannelType;
-use pomp_motion::{Joint, JointIndex, Pose, Skeleton, SourceMotion};
+use pomp_motion::{Joint, JointIndex, Skeleton, SourceMotion};
 use std::path::Path;
 
 /// A BVH file as read.
@@ -97,7 +97,7 @@ fn parse(bytes: &[u8], file: &str, name: &str, options: &BvhReadOptions) -> Resu
     let checked = check_header(&mut scanner, &mut warnings)?;
     let header = parse_checked(&scanner, &checked)?;
     let announced = motion_header(&mut scanner)?;
-    let block = motion_block(&mut scanner, &announced, &header, &mut warnings)?;
+    let mut block = motion_block(&mut scanner, &announced, &header, &mut warnings)?;
 
     let invalid = |source| FormatError::Motion { file: file.to_owned(), source };
     let joints = checked
@@ -110,12 +110,7 @@ fn parse(bytes: &[u8], file: &str, name: &str, options: &BvhReadOptions) -> Resu
         .collect();
     let skeleton = Skeleton::new(joints).map_err(invalid)?;
     let reading = options.position_channels;
-    let (table, others_move) = translations(&checked, &header, &block, reading, &mut warnings);
-    let poses = table
-        .rows()
-        .zip(block.rotations.rows())
-        .map(|(positions, rotations)| Pose { root_position: positions[0], local_rotations: rotations.into() })
-        .collect();
+    let joint_translations = translations(&checked, &header, &mut block, reading, &mut warnings);
     let end_sites = checked
         .iter()
         .enumerate()
@@ -126,8 +121,8 @@ fn parse(bytes: &[u8], file: &str, name: &str, options: &BvhReadOptions) -> Resu
         skeleton,
         end_sites,
         frame_rate_hz: announced.frame_rate_hz,
-        poses,
-        joint_translations: others_move.then_some(table),
+        poses: block.poses,
+        joint_translations,
     };
     motion.validate().map_err(invalid)?;
     let channels = header

@@ -85,9 +85,22 @@ impl<'a> Scanner<'a> {
         self.skip_space().then(|| self.word_or(|b| b == b':'))
     }
 
-    /// The next value of the motion block: anything up to white space.
-    pub fn next_value(&mut self) -> Option<Token<'a>> {
-        self.skip_space().then(|| self.take_while(|b| !is_space(b)))
+    /// The next value of the motion block, anything up to white space, as [`Self::number`] reads it, and where it stands.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`].
+    pub fn next_number(&mut self) -> Result<Option<(f64, Token<'a>)>, FormatError> {
+        if !self.skip_space() {
+            return Ok(None);
+        }
+        if let Some((value, length)) = decimal(&self.bytes[self.at..]) {
+            let text = &self.bytes[self.at..self.at + length];
+            let token = Token { text, line: self.line, column: self.at - self.line_start + 1 };
+            self.at += length;
+            return Ok(Some((value, token)));
+        }
+        let token = self.take_while(|b| !is_space(b));
+        Ok(Some((self.number(token)?, token)))
     }
 
     fn word_or(&mut self, single: impl Fn(u8) -> bool) -> Token<'a> {
@@ -159,6 +172,72 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Most digits of [`decimal`]: every number of so many is an `f64`, and so is the power of ten that divides it.
+const DIGITS: usize = 15;
+const POWERS_OF_TEN: [f64; DIGITS + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// The value and length of the number that `text` begins with, as exporters write most: a minus or none, at most [`DIGITS`] digits, a
+/// point among them or none, then white space or the end. It is the nearest `f64`, as the quotient of two exact numbers is (Clinger
+/// 1990); `None` for any other text, which is read with care.
+fn decimal(text: &[u8]) -> Option<(f64, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let (mut digits, mut mantissa, mut point) = (0, 0_u64, None);
+    while let Some(&byte) = text.get(at) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            digits += 1;
+        } else if byte == b'.' && point.is_none() {
+            point = Some(digits);
+        } else if is_space(byte) {
+            break;
+        } else {
+            return None;
+        }
+        at += 1;
+    }
+    if !(1..=DIGITS).contains(&digits) {
+        return None;
+    }
+    let value = mantissa as f64 / POWERS_OF_TEN[digits - point.unwrap_or(digits)];
+    Some((if negative { -value } else { value }, at))
+}
+
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_plain_decimal_is_read_to_the_bits_of_the_general_parser_or_left_to_it() {
+        let left =
+            ["", "-", ".", "-.", "+1", "1e3", "1,5", "0x1", "1.2.3", "nan", "1234567890123456", "--1", "1-"];
+        for text in left {
+            assert_eq!(decimal(text.as_bytes()), None, "{text:?}");
+        }
+        for text in ["-0.000000", "0", "-7", "5.", ".5", "-.25", "123456789.012345", "999999999999999"] {
+            let (value, length) = decimal(text.as_bytes()).expect(text);
+            let general: f64 = fast_float2::parse(text).expect(text);
+            assert_eq!((value.to_bits(), length), (general.to_bits(), text.len()), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_is_read_to_the_same_bits_and_ends_where_its_token_does(
+            text in "-?[0-9]{0,9}[.]?[0-9]{0,9}([eE][-+]?[0-9]{1,2})?",
+            after in "[ \t\r\n]{0,2}",
+        ) {
+            if let Some((value, length)) = decimal(format!("{text}{after}").as_bytes()) {
+                let general: f64 = fast_float2::parse(&text).expect("what is read is a number");
+                prop_assert_eq!((value.to_bits(), length), (general.to_bits(), text.len()));
+            }
+        }
+    }
 }

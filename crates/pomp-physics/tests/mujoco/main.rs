@@ -5,6 +5,8 @@
 //! ours are set here ([`CONTACT_HZ`]). Ours has neither joint limits nor an external root assist in these runs, and no torque reaches its
 //! limit.
 
+#![allow(clippy::print_stdout, reason = "a test prints what it has measured")]
+
 #[path = "../../examples/mjcf/model.rs"]
 mod model;
 

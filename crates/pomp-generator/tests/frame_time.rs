@@ -1,0 +1,94 @@
+//! The time of a frame, as a multiple of a loop of fixed work on the same machine in the same seconds. A bound on a time says more of the
+//! machine than of the program; this one holds under load, because frames and loops take turns and the fastest of each are compared.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_embedded::Device;
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset};
+use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
+use pomp_motion::Gait;
+use pomp_terrain::HeightMap;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Rows and columns of the matrix: 4 MB of weights and a million products of them.
+const ROWS: usize = 1024;
+const COLUMNS: usize = 1024;
+/// Frames and loops that are timed.
+const TURNS: usize = 400;
+/// Products of a loop, which then takes about as long as a frame and is disturbed as often.
+const PRODUCTS: usize = 3;
+/// Most loops that a frame may take: between the 1.6 that were measured and the double.
+const MOST: f64 = 2.4;
+
+/// A matrix times a vector, in the widest registers that the machine has, as the networks run.
+struct Product<'a> {
+    matrix: &'a [f32],
+    vector: &'a [f32],
+    product: &'a mut [f32],
+}
+
+impl LaneLoop for Product<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(self, wide: W) {
+        let (vector, _) = self.vector.as_chunks::<LANES>();
+        for (row, value) in self.matrix.chunks_exact(COLUMNS).zip(self.product) {
+            let (row, _) = row.as_chunks::<LANES>();
+            let mut sums = [wide.splat(0.0); 4];
+            for (weights, inputs) in row.chunks_exact(4).zip(vector.chunks_exact(4)) {
+                for (sum, (weight, input)) in sums.iter_mut().zip(weights.iter().zip(inputs)) {
+                    *sum = wide.multiply_add(wide.load(weight), wide.load(input), *sum);
+                }
+            }
+            *value = sums.iter().flat_map(|sum| wide.store(*sum)).sum();
+        }
+    }
+}
+
+/// The time below which a tenth lie: what neither other programs nor a clock that slows down have disturbed.
+fn fastest(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 10]
+}
+
+#[test]
+fn a_frame_takes_as_many_reference_loops_as_it_did() {
+    let model = pomp_embedded::load(&Device::flex()).unwrap();
+    let ground = HeightMap::flat(400.0, 2.0).unwrap();
+    let mut generator = Generator::new(&model, ground, &GeneratorConfig::default(), Gait::Walk, 1).unwrap();
+    let plan = ControlPlan::preset(Preset::Walk, 60.0, FRAME_RATE_HZ);
+    let matrix: Vec<f32> = (0..ROWS * COLUMNS).map(|i| (i as f32 * 0.37).sin()).collect();
+    let vector: Vec<f32> = (0..COLUMNS).map(|i| (i as f32 * 0.11).cos()).collect();
+    let mut product = vec![0.0; ROWS];
+    let lanes = Lanes::detect();
+    let [mut frames, mut doubled, mut loops] = [(); 3].map(|()| Vec::with_capacity(TURNS));
+    // A stride, so that phases are read.
+    for _ in 0..90 {
+        generator.step(&plan, &[]).unwrap();
+    }
+    for _ in 0..TURNS {
+        let begun = Instant::now();
+        for _ in 0..PRODUCTS {
+            lanes.run(Product { matrix: &matrix, vector: &vector, product: black_box(&mut product) });
+        }
+        loops.push(begun.elapsed().as_secs_f64());
+        let begun = Instant::now();
+        black_box(generator.step(&plan, &[]).unwrap());
+        frames.push(begun.elapsed().as_secs_f64());
+        // The control: a frame that takes twice as long.
+        let begun = Instant::now();
+        black_box(generator.step(&plan, &[]).unwrap());
+        black_box(generator.step(&plan, &[]).unwrap());
+        doubled.push(begun.elapsed().as_secs_f64());
+    }
+    let [frame, doubled, reference] = [frames, doubled, loops].map(fastest);
+    println!(
+        "a frame takes {:.3} ms, {:.2} loops of {:.3} ms; one of twice the work {:.2}",
+        frame * 1e3,
+        frame / reference,
+        reference * 1e3,
+        doubled / reference
+    );
+    assert!(doubled / reference > MOST, "the bound would not see a frame that takes twice as long");
+    assert!(frame / reference < MOST, "a frame takes {:.2} loops, not {MOST} at most", frame / reference);
+}
