@@ -40,10 +40,12 @@ impl Structure {
     }
 
     /// The poses of features in their own units, in the unit and the axes of the files, on a body. The path is that of the features'
-    /// velocities, and below about a third of a hertz the source's, in heights: velocities add up to a path that drifts.
+    /// velocities, and below about a third of a hertz the source's, over the length of the
+    /// legs: velocities add up to a path that drifts.
     pub fn poses(&self, body: &Body, features: &[f32], source: &Path) -> Vec<Pose> {
         let frames = features.len() / self.width();
-        let mut own = Path { yaw: vec![source.yaw[0]], ground: vec![source.ground[0]] };
+        let wanted: Vec<Vec3> = source.ground.iter().map(|at| *at * body.legs).collect();
+        let mut own = Path { yaw: vec![source.yaw[0]], ground: vec![wanted[0]] };
         for row in features.chunks_exact(self.width()).take(frames - 1) {
             let (yaw, at) = (own.yaw[own.yaw.len() - 1], own.ground[own.ground.len() - 1]);
             own.ground.push(at + from_yaw(yaw) * Vec3::new(row[0], 0.0, row[1]) / RATE_HZ);
@@ -52,7 +54,7 @@ impl Structure {
         let yaw_drift: Vec<Vec3> =
             source.yaw.iter().zip(&own.yaw).map(|(from, own)| Vec3::X * (from - own)).collect();
         let ground_drift: Vec<Vec3> =
-            source.ground.iter().zip(&own.ground).map(|(from, own)| *from - *own).collect();
+            wanted.iter().zip(&own.ground).map(|(from, own)| *from - *own).collect();
         let (yaw_drift, ground_drift) = (smoothed(&yaw_drift), smoothed(&ground_drift));
         let file_from_world = self.up.world_from_file().inverse();
         features

@@ -57,16 +57,19 @@ pub struct Structure {
 pub struct Body {
     /// From the feet to the root and on to the head along the bones, in the unit of its file.
     pub height: f32,
+    /// From the feet to the root alone, share of the height.
+    pub legs: f32,
     /// Offset of each joint from its parent over the height; of the root nothing.
     pub offsets: Vec<Vec3>,
 }
 
-/// Where a motion goes: per frame the yaw of its heading and the place of the root along the ground, heights.
+/// Where a motion goes: per frame the yaw of its heading and the place of the root along the ground. Bodies go as far as their legs
+/// are long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     /// Radians, without jumps.
     pub yaw: Vec<f32>,
-    /// x and z; y is 0.
+    /// x and z over the length of the legs; y is 0.
     pub ground: Vec<Vec3>,
 }
 
@@ -180,9 +183,10 @@ impl Structure {
         }
         offsets[0] = Vec3::ZERO;
         let length = |joint: usize| self.line(joint).iter().map(|&j| offsets[j].length()).sum::<f32>();
-        let height = 0.5 * (length(self.feet[0]) + length(self.feet[1])) + length(self.head);
-        if !(height.is_finite() && height > 0.0) {
-            return Err(refuse("its bones have no length; give it offsets".to_owned()));
+        let legs = 0.5 * (length(self.feet[0]) + length(self.feet[1]));
+        let height = legs + length(self.head);
+        if !(height.is_finite() && legs > 0.0) {
+            return Err(refuse("the bones of its legs have no length; give it offsets".to_owned()));
         }
         if let Some(table) = &motion.joint_translations {
             for (frame, row) in table.rows().enumerate() {
@@ -197,7 +201,7 @@ impl Structure {
             }
         }
         offsets.iter_mut().for_each(|offset| *offset /= height);
-        Ok(Body { height, offsets })
+        Ok(Body { height, legs: legs / height, offsets })
     }
 
     /// The static features of a body, `[N 3]`: how its offsets differ from the mean.
@@ -382,7 +386,7 @@ impl Structure {
             let yaw = self.heading(turn * pose.local_rotations[0]);
             let before = path.yaw.last().copied().unwrap_or(yaw);
             path.yaw.push(before + pomp_motion::rotation::wrap_angle(yaw - before));
-            let at = turn * pose.root_position / body.height;
+            let at = turn * pose.root_position / (body.legs * body.height);
             path.ground.push(Vec3::new(at.x, 0.0, at.z));
         }
         let last = motion.frames() - 1;
@@ -392,7 +396,8 @@ impl Structure {
             let from = frame.min(last.saturating_sub(1));
             let to = (from + 1).min(last);
             let out_of_heading = from_yaw(path.yaw[from]).inverse();
-            let velocity = out_of_heading * (path.ground[to] - path.ground[from]) * motion.frame_rate_hz;
+            let step = (path.ground[to] - path.ground[from]) * body.legs;
+            let velocity = out_of_heading * step * motion.frame_rate_hz;
             let turning = (path.yaw[to] - path.yaw[from]) * motion.frame_rate_hz;
             table.extend([velocity.x, velocity.z, (turn * pose.root_position).y / body.height, turning]);
             for (joint, mean) in self.mean_rotations.iter().enumerate() {

@@ -13,7 +13,7 @@ use pomp_motion::SourceMotion;
 use pomp_motion::glam::Vec3;
 use pomp_motion::retarget::UpAxis;
 use pomp_skeletal::kinematics::{FEATURES, PLACES, loss_of_places, places};
-use pomp_skeletal::tree::chains;
+use pomp_skeletal::tree::{Level, SkeletalTree, chains};
 use pomp_skeletal::{
     Corpus, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks, Structure,
     Windows, loss, match_structures,
@@ -69,17 +69,14 @@ fn skeletons_of_one_person_are_pooled_to_one_primal_skeleton() {
     let config = small();
     let [a, b] = corpora(&config);
     let (tree_a, tree_b) = (a.structure.tree(), b.structure.tree());
-    let nodes = |tree: &pomp_skeletal::tree::SkeletalTree| tree.levels.each_ref().map(|level| level.len());
+    let nodes = |tree: &SkeletalTree| tree.levels.each_ref().map(Level::len);
     // Motion of the root, root, trunk, neck with head, two arms, two legs.
     assert_eq!(nodes(&tree_a), [23, 13, 8]);
     assert_eq!(nodes(&tree_b), [25, 15, 8]);
     for (node, (of_a, of_b)) in
         tree_a.levels[2].members.iter().zip(&tree_b.levels[2].members).enumerate().skip(1)
     {
-        let names = |structure: &Structure,
-                     tree: &pomp_skeletal::tree::SkeletalTree,
-                     members: &[usize]|
-         -> Vec<String> {
+        let names = |structure: &Structure, tree: &SkeletalTree, members: &[usize]| -> Vec<String> {
             let joints = members.iter().flat_map(|&pair| &tree.levels[1].members[pair]);
             joints.map(|&joint| structure.joints[joint - 1].trim_start_matches("b_").to_owned()).collect()
         };
@@ -90,8 +87,7 @@ fn skeletons_of_one_person_are_pooled_to_one_primal_skeleton() {
             in_a.iter().filter(|name| *name != "Spine1").all(|name| in_b.contains(name)),
             "{in_a:?} {in_b:?}"
         );
-        let are_near =
-            |tree: &pomp_skeletal::tree::SkeletalTree, other: usize| tree.levels[2].are_near(node, other, 1);
+        let are_near = |tree: &SkeletalTree, other: usize| tree.levels[2].are_near(node, other, 1);
         for other in 0..8 {
             assert_eq!(are_near(&tree_a, other), are_near(&tree_b, other), "{node} and {other}");
         }
@@ -144,7 +140,7 @@ fn rejects_a_wrong_axis_motions_of_several_skeletons_and_joints_that_move() {
         refused.to_string()
     };
     let walk = told(&StrangeBody::walking());
-    let axis = refused(&[walk.clone()], UpAxis::Z);
+    let axis = refused(std::slice::from_ref(&walk), UpAxis::Z);
     assert!(axis.contains("walks") && axis.contains("up_axis"), "{axis}");
     let other = told(&StrangeBody::walking().without("Spine1"));
     let several = refused(&[walk.clone(), other], UpAxis::Y);
@@ -245,7 +241,6 @@ impl ModuleVisitor for Seen<'_> {
         let leaked = values.iter().zip(&may_be).filter(|(g, w)| **w == 0.0 && **g != 0.0).count();
         assert_eq!(leaked, 0, "{name}: nodes that are not near have a gradient");
         let near = may_be.iter().filter(|w| **w != 0.0).count();
-        println!("{name}: {near} weights, {dead} without gradient");
         assert_eq!(dead, 0, "{name}: {dead} of {near} weights have no gradient");
         self.found.insert(name, values);
     }
