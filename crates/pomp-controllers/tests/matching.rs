@@ -9,7 +9,7 @@
 mod clips;
 
 use clips::{clip_of, moving, phased_clip_of, recorded, states, synthetic};
-use glam::{Vec2, Vec3};
+use glam::{Quat, Vec2, Vec3};
 use pomp_controllers::matching::{
     AHEAD, Ahead, MatchedFeatures, MatchingClip, MatchingController, MatchingDatabase, MatchingWeights, Place,
 };
@@ -253,6 +253,46 @@ fn the_first_frame_follows_on_the_pose_and_way_of_the_state_with_no_offset() {
             assert!(a.angle_between(*b) < 1e-3);
         }
     }
+}
+
+#[test]
+fn it_begins_from_the_pose_that_is_there_and_leaves_it_within_half_a_second() {
+    let recordings = synthetic();
+    let database = database(&recordings);
+    // A pose that no clip has: the trunk bent and the arms raised.
+    let raised = |state: &mut CharacterState| {
+        for (joint, axis) in [(11, Vec3::X), (16, Vec3::Z), (12, -Vec3::Z)] {
+            state.rotations_local[joint] *= Quat::from_axis_angle(axis, 0.8);
+        }
+        state.root_velocity = Vec2::new(0.3, 0.2);
+    };
+    let mut state = states(&recordings[1]).swap_remove(200);
+    raised(&mut state);
+    let before = state.rotations_local.clone();
+    let mut controller = MatchingController::new(Arc::clone(&database));
+    let apart =
+        |a: &[Quat], b: &[Quat]| a.iter().zip(b).map(|(a, b)| a.angle_between(*b)).fold(0.0, f32::max);
+    let mut from_start = Vec::new();
+    let mut from_clip = Vec::new();
+    for _ in 0..40 {
+        let output = step(&mut controller, &state, &keys(&state.frame, arc(1.2, 0.0)));
+        let playing = controller.playing().unwrap();
+        from_start.push(apart(&output.rotations_local, &before));
+        from_clip.push(apart(
+            &output.rotations_local,
+            &database.clips()[playing.clip].rotations_local[playing.frame],
+        ));
+        if from_start.len() == 1 {
+            assert!((output.root_velocity - Vec2::new(0.3, 0.2)).length() < 0.25, "{}", output.root_velocity);
+        }
+        state = output.state_in(output.next_frame(&state.frame, FRAME_S));
+    }
+    println!(
+        "turned by {:.2} rad in the first frame; {:.2} rad from the clip after it, {:.3} later",
+        from_start[0], from_clip[0], from_clip[39]
+    );
+    assert!(from_start[0] < 0.15, "the first frame is near to the pose that was there: {from_start:?}");
+    assert!(from_clip[0] > 0.6 && from_clip[30..].iter().any(|angle| *angle < 0.05), "{from_clip:?}");
 }
 
 #[test]

@@ -142,9 +142,17 @@ fn a_file_holds_the_phases_of_its_clips_and_of_their_mirror_images() {
             [(&whole.phase_codes, &clip.phase_codes), (&whole.mirrored_codes, &mirrored.phase_codes)]
         {
             assert!(stored.len() == clip.frames() && whole.frames().abs_diff(clip.frames()) <= 1);
-            for (a, b) in codes.iter().flatten().zip(stored.iter().flatten()) {
-                assert!((a - b).abs() < 0.01, "{}: {a} is not {b}", recording.name);
-            }
+            let apart = |(a, b): (&Vec<f32>, &Vec<f32>)| {
+                a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+            };
+            let apart: Vec<f32> = codes.iter().zip(stored).map(apart).collect();
+            // Every other frame is stored; those between are read off a curve, which a foot that lands does not follow.
+            let (kept, between): (Vec<_>, Vec<_>) =
+                apart.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+            let worst = kept.into_iter().fold(0.0, f32::max);
+            let mean = between.iter().sum::<f32>() / between.len() as f32;
+            println!("{}: {worst} stored, {mean} between", recording.name);
+            assert!(worst < 1e-3 && mean < 5e-3, "{}: {worst} stored, {mean} between", recording.name);
         }
     }
     let controller = read.controller();

@@ -1,6 +1,10 @@
 //! Motion matching from recordings to the closed loop.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside the functions that clippy exempts")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests, outside the functions that clippy exempts"
+)]
 
 use pomp_controllers::matching::{MatchingClip, MatchingDescription, MatchingModel};
 use pomp_controllers::{ControllerFile, ControllerKind};

@@ -127,7 +127,7 @@ impl LearnedController {
         self.playing.as_ref().map(|playing| playing.entry.as_slice())
     }
 
-    /// Begins where the projector finds the pose and the trajectory of `input`.
+    /// Begins where the projector finds the pose and the trajectory of `input`, from the pose that is there.
     fn first(&self, input: &InputFrame<'_>, asked: &Ahead) -> Playing {
         let (shared, mut room) = (&*self.shared, Room::default());
         let mut query = pose_values(&input.state.positions_root, &input.state.velocities_root).to_vec();
@@ -135,7 +135,8 @@ impl LearnedController {
         shared.ask(&mut query, asked, 0);
         let entry = shared.project(&query, &mut room);
         let now = shared.decode(&entry, &mut room);
-        let playback = Playback::begin(self.skeleton(), &now.pose, asked);
+        let mut playback = Playback::begin(self.skeleton(), &now.pose, asked);
+        playback.follow(input.state, &shared.moment(&entry, &now, &mut room));
         Playing { entry, now, playback, room }
     }
 }

@@ -57,12 +57,14 @@ impl MatchingController {
         }
     }
 
-    /// Begins where the database says that the pose and the trajectory of `input` go on.
+    /// Begins where the database says that the pose and the trajectory of `input` go on, from the pose that is there.
     fn first(&self, input: &InputFrame<'_>, asked: &Ahead) -> Result<Playing, ControllerError> {
         let state = input.state;
         let place = self.database.first(&state.positions_root, &state.velocities_root, asked);
         let place = place.ok_or(ControllerError::InputNotFinite { kind: self.kind().name() })?;
-        Ok(Playing::at(&self.database, place, asked))
+        let mut playing = Playing::at(&self.database, place, asked);
+        playing.playback.follow(state, &moment(&self.database, place));
+        Ok(playing)
     }
 }
 

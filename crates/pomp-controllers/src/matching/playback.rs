@@ -5,7 +5,7 @@ use super::inertia::Offset;
 use crate::gated::held;
 use glam::{Quat, Vec2, Vec3};
 use pomp_motion::features::{
-    FUTURE_KEYS, FuturePhases, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, WindowKey,
+    CharacterState, FUTURE_KEYS, FuturePhases, InputFrame, KEY_OFFSETS, KEYS, OutputFrame, WindowKey,
 };
 use pomp_motion::rotation::{angular_velocity, exp, from_yaw, log, wrap_angle};
 use pomp_motion::{FRAME_RATE_HZ, Gait, PerJoint, Pose, RootFrame, Skeleton};
@@ -96,6 +96,18 @@ impl Playback {
             adjustment: Vec2::ZERO,
             shown: skeleton.forward_kinematics(pose).positions,
         }
+    }
+
+    /// Follows on `state`, which is before the frame that `new` is of: what it lacks to that stays, and decays, so that a character in
+    /// another pose, or that moves otherwise, is not torn out of it.
+    pub fn follow(&mut self, state: &CharacterState, new: &Moment) {
+        let pose = Pose {
+            root_position: Vec3::Y * state.positions_root[0].y,
+            local_rotations: state.rotations_local.clone(),
+        };
+        let motion = Vec3::new(state.root_velocity.x, state.yaw_rate, state.root_velocity.y);
+        self.jump(&Moment { pose, angular: new.angular.clone(), climb: new.climb, motion }, new);
+        self.shown.clone_from(&state.positions_root);
     }
 
     /// Whether this frame is one to search in; `ends` when what is played does. A search begins the count anew.
