@@ -137,7 +137,20 @@ body_mass_kg: Array<number>, pushes: Array<PackedPush>, terrain?: TerrainGrid, a
 /**
  * Something that a person did, with the frame in which it began to act.
  */
-export type Event = { "steer": [number, number, number, string] } | { "push": [number, number, [number, number, number], [number, number, number]] } | { "assist": [number, number] } | { "denoise": [number, number] } | { "throw": [number, number, number, [number, number, number], [number, number, number]] } | { "bump": [number, number, number, number, number] };
+export type Event = { "steer": [number, number, number, string] } | { "steer_facing": [number, number, number, string, [number, number]] } | { "push": [number, number, [number, number, number], [number, number, number]] } | { "assist": [number, number] } | { "denoise": [number, number] } | { "throw": [number, number, number, [number, number, number], [number, number, number]] } | { "bump": [number, number, number, number, number] };
+
+/**
+ * A joint of the file.
+ */
+export type FileJoint = { name: string, 
+/**
+ * Index of its parent.
+ */
+parent: number | null, 
+/**
+ * Where the first frame has it as seen from ahead or behind: to the right and up, of the size of the body.
+ */
+place: [number, number], };
 
 /**
  * Many numbers in one piece: a MessagePack extension of type [`FLOATS_EXTENSION`] whose data are f32, little-endian. The page
@@ -253,7 +266,11 @@ direction: [number, number],
 /**
  * Name of the gait.
  */
-gait: string, } | { "do": "push" } & PushRequest | { "do": "throw" } & ThrowRequest | { "do": "bump" } & Bump | { "do": "reset", 
+gait: string, 
+/**
+ * Where it faces meanwhile, world x and z; without it, where it goes.
+ */
+facing?: [number, number], } | { "do": "push" } & PushRequest | { "do": "throw" } & ThrowRequest | { "do": "bump" } & Bump | { "do": "reset", 
 /**
  * The scene; without it the present one.
  */
@@ -390,6 +407,52 @@ impulse_ns: [number, number, number],
  * Where it acts, in the body's own frame, metres; at most 1 from its joint.
  */
 point_local: [number, number, number], };
+
+/**
+ * What is known of the joints of a file.
+ */
+export type RigChoice = { 
+/**
+ * The joints of the file, parents first.
+ */
+joints: Array<FileJoint>, 
+/**
+ * All joints of the project.
+ */
+roles: Array<RigRole>, 
+/**
+ * Name of the rig map that fits, or `inferred`; empty where none was found.
+ */
+rig: string, 
+/**
+ * Why there is no map; empty where there is one.
+ */
+refusal: string, 
+/**
+ * What a person should check.
+ */
+warnings: Array<string>, 
+/**
+ * The rig map as a file, for `--rig`; empty where there is none.
+ */
+toml: string, };
+
+/**
+ * A joint of the project.
+ */
+export type RigRole = { name: string, 
+/**
+ * The joint of the file that plays it.
+ */
+joint: string | null, 
+/**
+ * 0 to 1.
+ */
+confidence: number, 
+/**
+ * How it was found.
+ */
+reason: string, };
 
 /**
  * All that the page has to know before the first frame of a scene.
