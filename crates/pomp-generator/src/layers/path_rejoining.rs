@@ -5,7 +5,7 @@
 //!
 //! Cost: none but after a fall.
 //!
-//! Evidence (docs/experiments/0089-what-three-layers-earn.md): 30 walkers knocked down by 220 N·s fall 31 times in 30 s with the layer, and
+//! Evidence (docs/experiments/0086-what-three-layers-earn.md): 30 walkers knocked down by 220 N·s fall 31 times in 30 s with the layer, and
 //! get up each time; without it 93 times, because they set off again across their own facing. It does not prevent the first fall.
 
 use crate::control::{ControlPlan, LiveControl, Steering, pace_mps};
