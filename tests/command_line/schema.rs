@@ -102,5 +102,5 @@ fn there_is_a_manual_page_for_every_command() {
         assert!(pages.contains(&page.to_owned()), "{page} is missing in {pages:?}");
     }
     let page = fs::read_to_string(folder.path().join("pomp.1")).unwrap();
-    assert!(page.contains("Exit codes: 0 done"), "{page}");
+    assert!(page.contains("Exit codes: 0 success"), "{page}");
 }

@@ -29,16 +29,18 @@ fn a_minute_asks_for_no_memory_but_for_the_depth_in_uneven_ground() {
         let config = GeneratorConfig::default();
         let mut generator = Generator::new(&model, ground, &config, Gait::Walk, 1).unwrap();
         let plan = ControlPlan::preset(Preset::Walk, 160.0, FRAME_RATE_HZ);
-        let mut frames = |count: usize| {
+        let mut kept = Vec::new();
+        let mut frames = |count: usize, kept_per_frame: usize| {
             allocation_counter::measure(|| {
                 for _ in 0..count {
                     drop(generator.step(&plan, &[]).unwrap());
+                    kept.resize(kept.len() + kept_per_frame, 0_u8);
                 }
             })
         };
         // The engine's tables grow to their size in the first steps, and the stride that is remembered in the first seconds.
-        frames(1200);
-        let measured = frames(MINUTE);
+        frames(1200, 0);
+        let measured = frames(MINUTE, 0);
         println!(
             "{name}: {} allocations, {} bytes and {} bytes kept in a minute",
             measured.count_total, measured.bytes_total, measured.bytes_current
@@ -48,6 +50,9 @@ fn a_minute_asks_for_no_memory_but_for_the_depth_in_uneven_ground() {
             "{name}: a frame asks for memory"
         );
         assert!(measured.bytes_current < LARGEST_KEPT, "{name}: a minute keeps {measured:?}");
+        // The control: 32 bytes of each frame are kept, 7 MB an hour.
+        let leaking = frames(MINUTE, 32);
+        assert!(leaking.bytes_current > LARGEST_KEPT, "{name}: 32 bytes a frame are not seen: {leaking:?}");
     }
 }
 

@@ -16,6 +16,8 @@ const ROWS: usize = 1024;
 const COLUMNS: usize = 1024;
 /// Frames and loops that are timed.
 const TURNS: usize = 400;
+/// Other programs may disturb a measurement as a whole; a frame that has become slow is slow in all of them.
+const ATTEMPTS: usize = 3;
 /// Products of a loop, which then takes about as long as a frame and is disturbed as often.
 const PRODUCTS: usize = 3;
 /// Most loops that a frame may take: between the 1.6 that were measured and the double.
@@ -51,21 +53,21 @@ fn fastest(mut seconds: Vec<f64>) -> f64 {
     seconds[seconds.len() / 10]
 }
 
-#[test]
-fn a_frame_takes_as_many_reference_loops_as_it_did() {
-    let model = pomp_embedded::load(&Device::flex()).unwrap();
-    let ground = HeightMap::flat(400.0, 2.0).unwrap();
-    let mut generator = Generator::new(&model, ground, &GeneratorConfig::default(), Gait::Walk, 1).unwrap();
-    let plan = ControlPlan::preset(Preset::Walk, 60.0, FRAME_RATE_HZ);
+/// Times of a frame, of two, and of a loop, seconds.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    frame: f64,
+    doubled: f64,
+    reference: f64,
+}
+
+/// Times frames and loops in turn.
+fn measure(generator: &mut Generator, plan: &ControlPlan) -> Times {
     let matrix: Vec<f32> = (0..ROWS * COLUMNS).map(|i| (i as f32 * 0.37).sin()).collect();
     let vector: Vec<f32> = (0..COLUMNS).map(|i| (i as f32 * 0.11).cos()).collect();
     let mut product = vec![0.0; ROWS];
     let lanes = Lanes::detect();
     let [mut frames, mut doubled, mut loops] = [(); 3].map(|()| Vec::with_capacity(TURNS));
-    // A stride, so that phases are read.
-    for _ in 0..90 {
-        generator.step(&plan, &[]).unwrap();
-    }
     for _ in 0..TURNS {
         let begun = Instant::now();
         for _ in 0..PRODUCTS {
@@ -73,22 +75,41 @@ fn a_frame_takes_as_many_reference_loops_as_it_did() {
         }
         loops.push(begun.elapsed().as_secs_f64());
         let begun = Instant::now();
-        black_box(generator.step(&plan, &[]).unwrap());
+        black_box(generator.step(plan, &[]).unwrap());
         frames.push(begun.elapsed().as_secs_f64());
-        // The control: a frame that takes twice as long.
         let begun = Instant::now();
-        black_box(generator.step(&plan, &[]).unwrap());
-        black_box(generator.step(&plan, &[]).unwrap());
+        black_box(generator.step(plan, &[]).unwrap());
+        black_box(generator.step(plan, &[]).unwrap());
         doubled.push(begun.elapsed().as_secs_f64());
     }
     let [frame, doubled, reference] = [frames, doubled, loops].map(fastest);
-    println!(
-        "a frame takes {:.3} ms, {:.2} loops of {:.3} ms; one of twice the work {:.2}",
-        frame * 1e3,
-        frame / reference,
-        reference * 1e3,
-        doubled / reference
+    Times { frame, doubled, reference }
+}
+
+#[test]
+fn a_frame_takes_as_many_reference_loops_as_it_did() {
+    let model = pomp_embedded::load(&Device::flex()).unwrap();
+    let ground = HeightMap::flat(400.0, 2.0).unwrap();
+    let mut generator = Generator::new(&model, ground, &GeneratorConfig::default(), Gait::Walk, 1).unwrap();
+    let plan = ControlPlan::preset(Preset::Walk, 120.0, FRAME_RATE_HZ);
+    // A stride, so that phases are read.
+    for _ in 0..90 {
+        generator.step(&plan, &[]).unwrap();
+    }
+    let holds = (0..ATTEMPTS).any(|_| {
+        let Times { frame, doubled, reference } = measure(&mut generator, &plan);
+        println!(
+            "a frame takes {:.3} ms, {:.2} loops of {:.3} ms; one of twice the work {:.2}",
+            frame * 1e3,
+            frame / reference,
+            reference * 1e3,
+            doubled / reference
+        );
+        // The control, two frames in place of one, has to be seen.
+        frame / reference < MOST && doubled / reference > MOST
+    });
+    assert!(
+        holds,
+        "a frame takes more than {MOST} loops, or the bound would not see one that takes twice as long"
     );
-    assert!(doubled / reference > MOST, "the bound would not see a frame that takes twice as long");
-    assert!(frame / reference < MOST, "a frame takes {:.2} loops, not {MOST} at most", frame / reference);
 }
