@@ -35,7 +35,7 @@ pub(crate) struct FileJoint {
     pub name: String,
     /// Index of its parent.
     pub parent: Option<usize>,
-    /// Where the first frame has it as seen from ahead or behind: to the right and up, of the size of the body.
+    /// Where the first frame has it in the picture of a body of height 1 that faces the viewer: to the right, and up.
     pub place: [f32; 2],
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn rig_choice(
         Ok(motion)
     })?;
     let chosen = chosen(&motion, stated, rigs).map_err(|error| bad_clip(name, &error))?;
-    let joints = joints_as_seen(&motion, chosen.as_ref().ok().and_then(|chosen| chosen.rig.file.up_axis));
+    let joints = joints_as_seen(&motion, chosen.as_ref().ok());
     Ok(match chosen {
         Ok(Chosen { rig, roles, warnings }) => RigChoice {
             joints,
@@ -91,9 +91,10 @@ pub(crate) fn rig_choice(
     })
 }
 
-/// The joints in the first frame, seen along the horizontal axis in which the body is narrowest; where the up axis is not known the
-/// body stands along the longer one of Y and Z.
-fn joints_as_seen(motion: &SourceMotion, up: Option<UpAxis>) -> Vec<FileJoint> {
+/// The joints in the first frame, as one sees a body that faces one: its left, from one hip joint to the other where these are known, is
+/// on the right. Otherwise along the horizontal axis in which the body is narrowest. Where the up axis is not known either, the body stands
+/// along the longer one of Y and Z.
+fn joints_as_seen(motion: &SourceMotion, chosen: Option<&Chosen>) -> Vec<FileJoint> {
     let positions = motion.global_pose(0).positions;
     let extent = |of: &dyn Fn(&Vec3) -> f32| {
         let (low, high) = positions
@@ -103,8 +104,18 @@ fn joints_as_seen(motion: &SourceMotion, up: Option<UpAxis>) -> Vec<FileJoint> {
         (high - low).max(f32::MIN_POSITIVE)
     };
     let stands = if extent(&|p| p.z) > extent(&|p| p.y) { UpAxis::Z } else { UpAxis::Y };
-    let turn = up.unwrap_or(stands).world_from_file();
-    let wide = if extent(&|p| (turn * *p).z) > extent(&|p| (turn * *p).x) { Vec3::NEG_Z } else { Vec3::X };
+    let up = chosen.and_then(|chosen| chosen.rig.file.up_axis).unwrap_or(stands);
+    let turn = up.world_from_file();
+    let hip = |role: &str| {
+        let role = chosen?.roles.iter().find(|found| found.name == role)?;
+        let JointIndex(joint) = motion.skeleton.index_of(role.joint.as_deref()?)?;
+        Some(turn * positions[joint])
+    };
+    let across = hip("LeftUpLeg").zip(hip("RightUpLeg")).map(|(left, right)| left - right);
+    let across = across.and_then(|across| Vec3::new(across.x, 0.0, across.z).try_normalize());
+    let wide = across.unwrap_or_else(|| {
+        if extent(&|p| (turn * *p).z) > extent(&|p| (turn * *p).x) { Vec3::NEG_Z } else { Vec3::X }
+    });
     let height = extent(&|p| (turn * *p).y);
     let joints = motion.skeleton.joints().iter().zip(&positions).map(|(joint, position)| {
         let from_root = turn * (*position - positions[0]) / height;

@@ -320,6 +320,17 @@ fn the_joints_of_an_upload_are_told_and_can_be_stated() {
     let height =
         places.iter().fold(f64::MIN, |a, b| a.max(*b)) - places.iter().fold(f64::MAX, |a, b| a.min(*b));
     assert!((height - 1.0).abs() < 1e-3, "the body is as tall as 1: {height}");
+    // It faces the viewer: its left hip is on the right.
+    let across = |role: &str| {
+        let name = joint_of(&found, role);
+        let joints = found["joints"].as_array().unwrap().iter();
+        joints
+            .filter(|joint| joint["name"] == name)
+            .map(|joint| joint["place"][0].as_f64().unwrap())
+            .next()
+            .unwrap()
+    };
+    assert!(across("LeftUpLeg") > across("RightUpLeg") + 0.05);
     let (hand, toe) = (joint_of(&found, "LeftHand"), joint_of(&found, "LeftToe"));
     assert!(hand.is_string() && toe.is_string() && hand != toe);
 

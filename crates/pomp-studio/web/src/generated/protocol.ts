@@ -148,7 +148,7 @@ export type FileJoint = { name: string,
  */
 parent: number | null, 
 /**
- * Where the first frame has it as seen from ahead or behind: to the right and up, of the size of the body.
+ * Where the first frame has it in the picture of a body of height 1 that faces the viewer: to the right, and up.
  */
 place: [number, number], };
 
