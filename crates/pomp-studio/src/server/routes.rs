@@ -187,10 +187,12 @@ impl UploadQuery {
     }
 }
 
-async fn upload(
-    State(shared): State<Arc<Shared>>,
+/// Has `work` answer an upload, of which it is given the name, the joints that the page states and the bytes.
+async fn answer_upload(
+    shared: Arc<Shared>,
     query: Result<Query<UploadQuery>, QueryRejection>,
     request: Request,
+    work: impl FnOnce(&Shared, &str, &Stated, &[u8]) -> Result<Response, StudioError> + Send + 'static,
 ) -> Answer {
     let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the upload names no file");
     let Query(query) = query.map_err(nameless)?;
@@ -199,7 +201,19 @@ async fn upload(
     let body = body_of(&shared, &query.name, request).await?;
     apart(move || {
         let _turn = turn;
-        let recording = open_upload(&query.name, &body, &stated, &shared.preprocess, &shared.rigs)?;
+        Ok(work(&shared, &query.name, &stated, &body)?)
+    })
+    .await
+}
+
+/// A file as a package.
+async fn upload(
+    State(shared): State<Arc<Shared>>,
+    query: Result<Query<UploadQuery>, QueryRejection>,
+    request: Request,
+) -> Answer {
+    answer_upload(shared, query, request, |shared, name, stated, body| {
+        let recording = open_upload(name, body, stated, &shared.preprocess, &shared.rigs)?;
         Ok(packed(&ClipPackage::of(&recording)?))
     })
     .await
@@ -211,16 +225,10 @@ async fn rig(
     query: Result<Query<UploadQuery>, QueryRejection>,
     request: Request,
 ) -> Answer {
-    let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the upload names no file");
-    let Query(query) = query.map_err(nameless)?;
-    let stated = query.stated()?;
-    let turn = turn(&shared)?;
-    let body = body_of(&shared, &query.name, request).await?;
-    apart(move || {
-        let _turn = turn;
-        Ok(json(&rig_choice(&query.name, &body, &stated, &shared.rigs)?))
-    })
-    .await
+    let answer = |shared: &Shared, name: &str, stated: &Stated, body: &[u8]| {
+        Ok(json(&rig_choice(name, body, stated, &shared.rigs)?))
+    };
+    answer_upload(shared, query, request, answer).await
 }
 
 /// The body of an upload, which may be so large and take so long and no more.
