@@ -85,19 +85,6 @@ impl Mirror {
         };
         rows.chunks_exact(width).flat_map(mirrored).collect()
     }
-
-    /// Means and deviations that are those of a row and of its mirror image alike.
-    pub fn symmetric(&self, mean: &[f32], deviation: &[f32]) -> [Vec<f32>; 2] {
-        let both = |at: usize| {
-            let (from, sign) = self.parts[at];
-            let mean_of_both = 0.5 * (mean[at] + sign * mean[from]);
-            let square = |at: usize| mean[at].powi(2) + deviation[at].powi(2);
-            let variance = 0.5 * (square(at) + square(from)) - mean_of_both.powi(2);
-            (mean_of_both, variance.max(0.0).sqrt())
-        };
-        let (mean, deviation) = (0..self.parts.len()).map(both).unzip();
-        [mean, deviation]
-    }
 }
 
 #[cfg(test)]

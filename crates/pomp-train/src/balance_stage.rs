@@ -17,7 +17,7 @@ use pomp_files::Digest;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_policy::{
-    ACTIONS, BalancePolicy, Mirror, OBSERVATIONS, PackedPolicy, PolicyDescription, PolicyNetwork,
+    ACTIONS, BalancePolicy, OBSERVATIONS, PackedPolicy, PolicyDescription, PolicyNetwork,
 };
 use pomp_tensors::keep_freed_memory;
 use rand::seq::SliceRandom;
@@ -149,7 +149,6 @@ pub fn train_balance(
 struct Training<'a> {
     config: &'a BalanceTraining,
     description: PolicyDescription,
-    mirrors: [Mirror; 2],
     folder: &'a Path,
     checkpoint: Checkpoint,
     networks: ActorCritic,
@@ -204,8 +203,7 @@ impl<'a> Training<'a> {
             let text = std::fs::read_to_string(&path).map_err(io)?;
             seen = serde_json::from_str(&text).map_err(|error| io(error.into()))?;
         }
-        let mirrors = [Mirror::of_observations(), Mirror::of_actions()];
-        Ok(Self { config, description, mirrors, folder, checkpoint, networks, optimizer, seen, done, device })
+        Ok(Self { config, description, folder, checkpoint, networks, optimizer, seen, done, device })
     }
 
     fn run(
@@ -228,7 +226,7 @@ impl<'a> Training<'a> {
         while self.done < iterations {
             self.done += 1;
             let decisions = self.collect(walkers)?;
-            let rows = self.rows(&decisions)?;
+            let rows = self.rows(&decisions);
             let learned = self.learn(&rows)?;
             self.seen.add(&decisions);
             let mut figures = figures(self.config, walkers, &decisions);
@@ -258,15 +256,9 @@ impl<'a> Training<'a> {
 
     /// The policy as it is.
     fn policy(&self) -> BalancePolicy {
-        let [mean, deviation] = self.scales();
+        let [mean, deviation] = self.seen.scales();
         let description = PolicyDescription { mean, deviation, ..self.description.clone() };
         BalancePolicy { description, network: self.networks.actor.valid() }
-    }
-
-    /// Means and deviations of what is seen, left and right alike.
-    fn scales(&self) -> [Vec<f32>; 2] {
-        let [mean, deviation] = self.seen.scales();
-        self.mirrors[0].symmetric(&mean, &deviation)
     }
 
     /// Writes a checkpoint, and the policy so far.
@@ -305,7 +297,7 @@ impl<'a> Training<'a> {
     }
 
     /// Advantages and returns of decisions.
-    fn rows(&self, decisions: &[Decisions]) -> Result<Rows, TrainError> {
+    fn rows(&self, decisions: &[Decisions]) -> Rows {
         let learning = &self.config.learning;
         let log_deviations = self.log_deviations();
         let mut rows = Rows {
@@ -317,7 +309,6 @@ impl<'a> Training<'a> {
             value: Vec::new(),
         };
         let values = self.values(&rows.seen);
-        self.add_mirrored(&mut rows)?;
         rows.log_probability = rows
             .drawn
             .chunks_exact(ACTIONS)
@@ -369,22 +360,7 @@ impl<'a> Training<'a> {
         let mean = rows.advantage.iter().sum::<f32>() / count;
         let variance = rows.advantage.iter().map(|a| (a - mean).powi(2)).sum::<f32>() / count;
         rows.advantage.iter_mut().for_each(|a| *a = (*a - mean) / (variance.sqrt() + 1e-6));
-        rows.advantage.extend_from_within(..);
-        rows.value.extend_from_within(..);
-        Ok(rows)
-    }
-
-    /// Adds the mirror image of every decision.
-    fn add_mirrored(&self, rows: &mut Rows) -> Result<(), TrainError> {
-        let [seen, action] = &self.mirrors;
-        let policy = PackedPolicy::new(&self.policy()).map_err(pomp_model::ModelError::from)?;
-        let mirrored = seen.rows(&rows.seen);
-        let means: Vec<f32> =
-            mirrored.par_chunks_exact(OBSERVATIONS).flat_map_iter(|seen| policy.outputs(seen)).collect();
-        rows.means.extend(means);
-        rows.drawn.extend(action.rows(&rows.drawn));
-        rows.seen.extend(mirrored);
-        Ok(())
+        rows
     }
 
     /// Some passes over the decisions of an iteration.

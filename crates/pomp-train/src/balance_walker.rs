@@ -9,7 +9,7 @@ use pomp_motion::legs::LEGS;
 use pomp_motion::rotation::from_yaw;
 use pomp_motion::{FallDetector, humanoid};
 use pomp_physics::Push;
-use pomp_policy::{ACTIONS, Action, FRAMES_PER_DECISION, OBSERVATIONS, PackedPolicy};
+use pomp_policy::{ACTIONS, Action, FRAMES_PER_DECISION, Mirror, OBSERVATIONS, PackedPolicy};
 use pomp_terrain::generate;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,6 +40,9 @@ pub(crate) struct Walker {
     frame: usize,
     last: usize,
     pushed: bool,
+    /// Whether the policy sees the episode in a mirror, and acts in it: what it learns holds for both sides.
+    mirrored: bool,
+    mirrors: [Mirror; 2],
     decided: Action,
     /// What is seen now, in SI units.
     seen: Vec<f32>,
@@ -116,6 +119,8 @@ impl Walker {
             frame: 0,
             last: 0,
             pushed: false,
+            mirrored: false,
+            mirrors: [Mirror::of_observations(), Mirror::of_actions()],
             decided: Action::default(),
             seen: Vec::new(),
         };
@@ -130,6 +135,7 @@ impl Walker {
         let longest = (config.episode_s * FRAME_RATE_HZ) as usize;
         self.last = (self.frame + longest).min(frames - 1);
         self.pushed = self.rng.random();
+        self.mirrored = self.rng.random();
         self.decided = Action::default();
         self.character.begin_anew(self.motion.states[self.frame].clone());
         self.aim();
@@ -144,7 +150,7 @@ impl Walker {
     fn observe(&mut self) -> Result<(), TrainError> {
         let mut seen = std::mem::take(&mut self.seen);
         self.character.observe_balance(&mut seen)?;
-        self.seen = seen;
+        self.seen = if self.mirrored { self.mirrors[0].rows(&seen) } else { seen };
         Ok(())
     }
 
@@ -211,7 +217,7 @@ impl Walker {
         let cost = config.reward.action * mean_square(&|i| now[i])
             + config.reward.change * mean_square(&|i| now[i] - before[i]);
         self.decided = action;
-        self.character.decide(action);
+        self.character.decide(self.in_world(action));
         let mut reward = -cost;
         for _ in 0..FRAMES_PER_DECISION {
             let pushes = self.draw_pushes(config);
@@ -239,6 +245,16 @@ impl Walker {
             return Ok((reward, End::Cut(seen)));
         }
         Ok((reward, End::None))
+    }
+
+    /// An action of the policy as it is done.
+    fn in_world(&self, action: Action) -> Action {
+        if !self.mirrored {
+            return action;
+        }
+        let mut components = [0.0; ACTIONS];
+        components.copy_from_slice(&self.mirrors[1].rows(action.components()));
+        Action::new(&components)
     }
 
     fn draw_pushes(&mut self, config: &BalanceTraining) -> Vec<Push> {
