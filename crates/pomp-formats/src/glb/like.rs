@@ -71,7 +71,14 @@ fn encode(model: &GlbModel, motion: &SourceMotion, file: &str) -> Result<Vec<u8>
         },
         ..Buffer::default()
     };
-    let animation = animation(model, motion, &mut buffer);
+    let keys = keys(model, motion);
+    if let Some((frame, joint)) = keys.not_finite() {
+        return Err(cannot(format!(
+            "in frame {frame} the motion has joint \"{}\" too far away for the numbers of the format; check the motion",
+            own[joint].name
+        )));
+    }
+    let animation = animation(model, motion, &keys, &mut buffer);
     binary.append(&mut buffer.bytes);
     contents.extend(&mut document, "bufferViews", 0, &buffer.views)?;
     contents.extend(&mut document, "accessors", 0, &buffer.accessors)?;
@@ -236,8 +243,19 @@ struct Keys {
     translations: Vec<Vec<DVec3>>,
 }
 
-fn animation(model: &GlbModel, motion: &SourceMotion, buffer: &mut Buffer) -> Value {
-    let keys = keys(model, motion);
+impl Keys {
+    /// Frame and joint of a key that 32 bits do not hold.
+    fn not_finite(&self) -> Option<(usize, usize)> {
+        let joints = self.rotations.iter().zip(&self.translations).enumerate();
+        joints.into_iter().find_map(|(joint, (rotations, translations))| {
+            let frame = rotations.iter().position(|q| !q.is_finite());
+            let frame = frame.or_else(|| translations.iter().position(|at| !at.as_vec3().is_finite()));
+            frame.map(|frame| (frame, joint))
+        })
+    }
+}
+
+fn animation(model: &GlbModel, motion: &SourceMotion, keys: &Keys, buffer: &mut Buffer) -> Value {
     let times: Vec<[f32; 1]> =
         (0..motion.frames()).map(|frame| [(frame as f64 / f64::from(motion.frame_rate_hz)) as f32]).collect();
     let start = buffer.floats("SCALAR", &times[..1], true);

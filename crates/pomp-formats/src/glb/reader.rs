@@ -232,8 +232,8 @@ pub(super) fn clock(
 
 /// World rotations of the joints in the rest pose.
 ///
-/// Bind matrices stand in the space of the mesh, which may lie turned in the world. Where the nodes stand in the bind
-/// pose, they tell how; where they do not, what is above the root does.
+/// Bind matrices stand in the space of the mesh, which may lie turned in the world. Where most nodes stand in the bind pose, they tell
+/// how; where they do not, what is above the root does.
 pub(super) fn rest_rotations(
     tree: &NodeTree,
     joints: &[usize],
@@ -243,10 +243,17 @@ pub(super) fn rest_rotations(
     let nodes: Vec<Quat> = joints.iter().map(|&node| rotation_of(&standing[node])).collect();
     let bound: Option<Vec<Quat>> = bind.iter().map(|bind| bind.as_ref().map(rotation_of)).collect();
     let Some(bound) = bound else { return nodes };
-    let turn = nodes[0] * bound[0].inverse();
-    let same = nodes.iter().zip(&bound).all(|(node, bound)| node.angle_between(turn * *bound) < SAME_POSE);
-    if same {
+    let stand = |turn: Quat| {
+        let pairs = nodes.iter().zip(&bound);
+        pairs.filter(|(node, bound)| node.angle_between(turn * **bound) < SAME_POSE).count()
+    };
+    let of_root = nodes[0] * bound[0].inverse();
+    if stand(of_root) == nodes.len() {
         return nodes;
+    }
+    // Where some joints alone are in another pose, the others tell.
+    if let Some(turn) = [of_root, Quat::IDENTITY].into_iter().find(|turn| 2 * stand(*turn) > nodes.len()) {
+        return bound.into_iter().map(|bound| (turn * bound).normalize()).collect();
     }
     let above = tree.parents[joints[0]].map_or(Quat::IDENTITY, |parent| rotation_of(&standing[parent]));
     bound.into_iter().map(|bound| above * bound).collect()
