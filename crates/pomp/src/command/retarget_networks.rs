@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub fn retarget(arguments: &RetargetArguments, [source, to]: [&Path; 2], model: &Path) -> Result<ExitCode> {
     let is_bvh = |path: &Path| path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("bvh"));
     if !is_bvh(to) {
-        return Err(RetargetOntoError::NotBvh { path: to.to_path_buf() }.into());
+        return Err(RetargetOntoError::NoSkeletonFile { path: to.to_path_buf() }.into());
     }
     if !is_bvh(source) && !source.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("npz")) {
         bail!("{}: networks read .bvh and .npz; convert it, or leave --model out", source.display());
