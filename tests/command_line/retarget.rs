@@ -218,7 +218,7 @@ fn networks_write_characters(
             .map(|joint| {
                 let at = joint.offset * 0.01;
                 let hangs = joint.name.contains("ForeArm");
-                let offset = if hangs { pomp_motion::glam::Vec3::NEG_Y * at.length() } else { at };
+                let offset = if hangs { glam::Vec3::NEG_Y * at.length() } else { at };
                 pomp_motion::Joint { offset, ..joint.clone() }
             })
             .collect(),

@@ -133,7 +133,7 @@ pub fn one_push(push: &Bound<'_, PyAny>, names: &[String]) -> PyResult<Push> {
 }
 
 /// Settings as the command line takes them, `KEY.PATH=VALUE`: of a dict or of a list of such texts.
-fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+pub fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let Ok(dict) = given.cast::<PyDict>() else {
         if given.is_instance_of::<PyString>() {

@@ -22,6 +22,7 @@ mod motion;
 mod preprocess;
 mod progress;
 mod recording;
+mod retarget;
 mod rollout;
 mod step;
 mod terrain;
@@ -47,6 +48,8 @@ mod _native {
     use crate::preprocess::{_merged_manifest, _preprocessing_hash, preprocess, rank_of};
     #[pymodule_export]
     use crate::recording::{PyRecording, load, metrics, render};
+    #[pymodule_export]
+    use crate::retarget::retarget;
     #[pymodule_export]
     use crate::rollout::generate;
     #[pymodule_export]

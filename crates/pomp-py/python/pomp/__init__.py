@@ -45,6 +45,7 @@ from ._native import (
     rank_of,
     read_bvh,
     render,
+    retarget,
     terrain,
 )
 
@@ -81,6 +82,7 @@ __all__ = [
     "rank_of",
     "read_bvh",
     "render",
+    "retarget",
     "save",
     "terrain",
 ]

@@ -407,4 +407,16 @@ def evaluate(
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, str]]: ...
 def render(motion: Recording | _Path, path: _Path, *, side_by_side: bool = False) -> None: ...
+def retarget(
+    motion: Recording | _Path,
+    to: _Path,
+    out: _Path | None = None,
+    *,
+    plant_feet: bool = False,
+    simulated: bool = False,
+    model: _Path | None = None,
+    config: _Path | None = None,
+    settings: _Settings | None = None,
+    rigs: Sequence[_Path] = ...,
+) -> dict[str, Any]: ...
 def terrain(name: _Path, *, seed: int = 0, reach: float = 0.0) -> Terrain: ...
