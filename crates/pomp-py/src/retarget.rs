@@ -17,13 +17,15 @@ use std::sync::Arc;
 ///     motion: A Recording, or a file (.npz, .bvh, .glb).
 ///     to: File with the target skeleton (.bvh, .glb, .gltf). A GLB or glTF file may be a character with a skinned mesh.
 ///     out: File to write. Of a BVH skeleton: .bvh as its file is, or .glb in metres with Y up. Of a GLB or glTF skeleton: .glb with
-///         everything in its file and the motion as the first animation, or .bvh in centimetres with Y up. Without it nothing is written.
+///         everything in its file and the motion as the first animation, or .bvh in centimetres with Y up. If left out, nothing is
+///         written.
 ///     plant_feet: Hold planted feet in place by inverse kinematics, even where they slide in the motion.
 ///     simulated: Use the simulated motion of a recording made by `preprocess` instead of the mocap.
-///     model: Folder or file of skeleton-aware networks (`pomp train retarget`), which replace the rules; no other keyword goes with it.
-///     config: A preprocessing configuration (.toml) by which a motion file is read; without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
-///     rigs: Rig maps of your own (.toml), tried before the built-in ones.
+///     model: Folder or file of skeleton-aware networks (`pomp train retarget`), which replace the rules. It cannot be combined with the other
+///         keywords.
+///     config: A preprocessing configuration (.toml) by which a motion file is read; if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     rigs: Your own rig maps (.toml); they are tried before the built-in ones.
 ///
 /// Returns:
 ///     A dict of what was found, missing and measured, with the keys of `pomp retarget --json`: `frames`, `scale`, `planted_feet`,
@@ -46,11 +48,11 @@ pub fn retarget<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = motion.py();
     let settings = self::settings(settings)?;
-    let has_rules =
-        plant_feet || simulated || config.is_some() || !settings.is_empty() || !rigs.is_empty();
+    let has_rules = plant_feet || simulated || config.is_some() || !settings.is_empty() || !rigs.is_empty();
     if model.is_some() && has_rules {
         return Err(wrong(
-            "model: networks take none of plant_feet, simulated, config, settings and rigs; leave these out".to_owned(),
+            "model: networks take none of plant_feet, simulated, config, settings and rigs; leave these out"
+                .to_owned(),
         ));
     }
     let given = Given::find(motion)?;
