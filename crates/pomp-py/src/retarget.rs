@@ -81,7 +81,7 @@ enum Given {
 impl Given {
     fn find(motion: &Bound<'_, PyAny>) -> PyResult<Self> {
         match motion.cast::<PyRecording>() {
-            Ok(recording) => Ok(Self::Recording(Arc::clone(recording.get().recording))),
+            Ok(recording) => Ok(Self::Recording(Arc::clone(&recording.get().recording))),
             Err(_) => Ok(Self::File(PathBuf::from(name(motion, "motion")?))),
         }
     }
