@@ -270,6 +270,19 @@ fn rejects_what_cannot_carry_a_motion_with_place_and_remedy() {
         c.document["bufferViews"][view]["buffer"] = json!(1);
         c.document["bufferViews"][view]["extensions"] = json!({"EXT_meshopt_compression": {"buffer": 0}});
     });
+    refused(&["skin 0", "1001 joints"], &|c| {
+        c.document["skins"] = json!([{"joints": vec![1; 1001]}]);
+    });
+    refused(&["skins", "257 are more"], &|c| {
+        c.document["skins"] = json!(vec![json!({"joints": [1]}); 257]);
+    });
+    refused(&["hangs below more than 1000 nodes"], &|c| {
+        let nodes = c.document["nodes"].as_array_mut().unwrap();
+        let first = nodes.len();
+        nodes.extend(
+            (0..2000).map(|index| json!({"children": [if index == 1999 { 0 } else { first + index + 1 }]})),
+        );
+    });
     let character = Character::new(&Skeleton::humanoid(1.75));
     let mut document = character.document.clone();
     for (uri, words) in [

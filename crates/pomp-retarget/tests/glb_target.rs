@@ -9,9 +9,9 @@ mod character;
 use bodies::walking_clip;
 use character::{Character, bytes_of, taken_apart};
 use pomp_formats::{read_bvh, read_glb};
-use pomp_motion::glam::Quat;
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::{RigLibrary, UpAxis};
-use pomp_motion::{Clip, ContactConfig, Joint, Skeleton, SourceMotion, foot_contacts};
+use pomp_motion::{Clip, ContactConfig, Joint, Pose, Skeleton, SourceMotion, foot_contacts};
 use pomp_retarget::{
     OntoOptions, OntoSkeleton, RetargetOntoError, TargetSkeleton, onto_skeleton, write_onto,
 };
@@ -87,6 +87,54 @@ fn a_clip_on_a_character_lies_within_a_tenth_of_a_millimetre_of_the_clip_on_its_
         assert_eq!(own[part], new[part], "{part}");
     }
     assert_eq!(new["animations"][0]["name"], clip.name.as_str());
+}
+
+/// One file of each family whose rest pose stands, and no bone of which its converter has lost.
+const RECORDED: [&str; 5] = [
+    "core/cmu_amc_bvh/cmu_08_04.bvh",
+    "core/cmu_daz/cmudaz_13_35.bvh",
+    "core/cmu_iclone/cmuic_07_03.bvh",
+    "core/deepmimic_bvh/humanoid3d_walk.bvh",
+    "core/nimble_ik/sprinter__run0350cms.bvh",
+];
+
+#[test]
+fn skeletons_of_recorded_motion_in_glb_files_give_what_their_bvh_files_give() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rigs, clip) = (RigLibrary::builtin(), walking_clip());
+    let contacts = foot_contacts(&clip, &ContactConfig::default());
+    for name in RECORDED {
+        let Some(recorded) = pomp_testing::recorded(name, "recorded skeletons as GLB files") else {
+            continue;
+        };
+        // One frame in the rest pose, so that both files say the same of the floor.
+        let mut file = read_bvh(&recorded).unwrap();
+        let root = file.motion.poses[0].root_position;
+        file.motion.poses = vec![Pose { root_position: root, ..Pose::rest(&file.motion.skeleton) }];
+        file.motion.joint_translations = None;
+        let target = TargetSkeleton::of(file.clone().into(), &recorded, &rigs).unwrap();
+        let on_bvh = onto_skeleton(&clip, &contacts, &target, OntoOptions::default()).unwrap();
+        let frame = &on_bvh.report.source_frame;
+        let (turn, metres) = (frame.up_axis.world_from_file(), frame.unit.metres());
+        let joints = file.motion.skeleton.joints().iter().enumerate().map(|(index, joint)| {
+            let offset = if index == 0 { root } else { joint.offset };
+            Joint { offset: turn * offset * metres, ..joint.clone() }
+        });
+        let path = folder.path().join("recorded.glb");
+        fs::write(&path, Character::new(&Skeleton::new(joints.collect()).unwrap()).glb()).unwrap();
+        let on_glb = onto(&clip, &path);
+        let out = folder.path().join("walk.glb");
+        on_glb.write(&out).unwrap();
+        let far = distance(&read_glb(&out).unwrap().motion, &on_bvh.to_clip().unwrap());
+        println!(
+            "{name}: rig {} and {}, joints within {:.3} mm",
+            on_bvh.report.rig,
+            on_glb.report.rig,
+            1000.0 * far
+        );
+        assert_eq!(on_glb.report.missing, on_bvh.report.missing, "{name}");
+        assert!(far < 1e-3, "{name}: {far} m");
+    }
 }
 
 #[test]
@@ -165,8 +213,8 @@ fn table_joints() -> Vec<Joint> {
     let leg = |name: &str, x: f32| Joint {
         name: name.to_owned(),
         parent: Some(pomp_motion::JointIndex(0)),
-        offset: pomp_motion::glam::Vec3::new(x, -0.7, 0.3),
+        offset: Vec3::new(x, -0.7, 0.3),
     };
-    let top = Joint { name: "Top".to_owned(), parent: None, offset: pomp_motion::glam::Vec3::Y };
+    let top = Joint { name: "Top".to_owned(), parent: None, offset: Vec3::Y };
     vec![top, leg("LegA", 0.5), leg("LegB", -0.5)]
 }

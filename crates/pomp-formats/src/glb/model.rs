@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 /// Frame rate of a file without an animation, which has one frame, Hz.
 const STILL_HZ: f32 = 30.0;
+/// Most skins, and most nodes above a joint: the search for the skeleton takes time for each of them.
+const MOST_SKINS: usize = 256;
+const DEEPEST: usize = 1000;
 /// Largest difference of the factors of a uniform scale, share of the largest.
 const UNIFORM: f32 = 2e-3;
 
@@ -83,9 +86,7 @@ fn parse(bytes: &[u8], file: &str, name: &str, folder: Option<&Path>) -> Result<
     let tree = NodeTree::read(&container)?;
     let mut warnings = Vec::new();
     let Chosen { joints, skin } = choose(&container, &tree, &mut warnings)?;
-    if joints.len() > MOST_JOINTS {
-        return Err(container.bad("nodes", &format!("{} joints are more than {MOST_JOINTS}", joints.len())));
-    }
+    check_size(&container, &tree, "nodes", &joints)?;
     check_scales(&container, &tree, &joints)?;
     let set: BTreeSet<usize> = joints.iter().copied().collect();
     let animated = channels(&container, &tree, |node| set.contains(&node), &mut warnings)?;
@@ -132,7 +133,14 @@ fn choose(
     warnings: &mut Vec<String>,
 ) -> Result<Chosen, FormatError> {
     let count = container.list("skins").len();
+    if count > MOST_SKINS {
+        let problem = format!("{count} are more than {MOST_SKINS}; export the character alone");
+        return Err(container.bad("skins", &problem));
+    }
     let skins = (0..count).map(|index| Skin::read(container, tree, index)).collect::<Result<Vec<_>, _>>()?;
+    for (index, skin) in skins.iter().enumerate() {
+        check_size(container, tree, &format!("skin {index}"), &skin.nodes)?;
+    }
     // Of skins of one size the first.
     let largest = (0..count).rev().max_by_key(|index| skins[*index].nodes.len());
     let Some(largest) = largest.filter(|index| !skins[*index].nodes.is_empty()) else {
@@ -163,6 +171,26 @@ fn choose(
     Ok(Chosen { joints, skin: Some(skin.with_matrices(container, largest)?) })
 }
 
+/// Refuses skeletons that no person has.
+fn check_size(
+    container: &Container<'_>,
+    tree: &NodeTree,
+    place: &str,
+    joints: &[usize],
+) -> Result<(), FormatError> {
+    if joints.len() > MOST_JOINTS {
+        let problem = format!("{} joints are more than {MOST_JOINTS}; export one character", joints.len());
+        return Err(container.bad(place, &problem));
+    }
+    match joints.iter().find(|joint| tree.ancestors(**joint).nth(DEEPEST).is_some()) {
+        Some(&joint) => {
+            let problem = format!("\"{}\" hangs below more than {DEEPEST} nodes", tree.names[joint]);
+            Err(container.bad(place, &problem))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Whether `nodes` hang on `joints`, or carry them.
 fn is_of_body(tree: &NodeTree, joints: &BTreeSet<usize>, nodes: &[usize]) -> bool {
     let both: BTreeSet<usize> = joints.iter().chain(nodes).copied().collect();
@@ -178,7 +206,7 @@ fn largest_tree(container: &Container<'_>, tree: &NodeTree) -> Result<Vec<usize>
     };
     let counted: Vec<usize> =
         (0..nodes.len()).filter(|at| has_children(&nodes[*at]) || shows_nothing(&nodes[*at])).collect();
-    let top = |node: usize| tree.ancestors(node).last().unwrap_or(node);
+    let tops = tree.tops();
     let turned = container.list("animations").iter().flat_map(|animation| {
         animation["channels"].as_array().into_iter().flatten().filter_map(|channel| {
             let is_rotation = channel["target"]["path"] == Moves::ROTATION;
@@ -187,13 +215,13 @@ fn largest_tree(container: &Container<'_>, tree: &NodeTree) -> Result<Vec<usize>
         })
     });
     let mut sizes = vec![(0_usize, 0_usize); nodes.len()];
-    turned.for_each(|node| sizes[top(node)].0 += 1);
-    counted.iter().for_each(|&node| sizes[top(node)].1 += 1);
+    turned.for_each(|node| sizes[tops[node]].0 += 1);
+    counted.iter().for_each(|&node| sizes[tops[node]].1 += 1);
     // Of equal trees the first.
     let root = (0..nodes.len()).rev().max_by_key(|node| sizes[*node]);
     let root = root
         .ok_or_else(|| container.bad("nodes", "there are none; export the skeleton or its skinned mesh"))?;
-    Ok(tree.in_order(&counted.into_iter().filter(|&node| top(node) == root).collect::<Vec<_>>()))
+    Ok(tree.in_order(&counted.into_iter().filter(|&node| tops[node] == root).collect::<Vec<_>>()))
 }
 
 /// Nodes that joints hang on turn them without shearing them.

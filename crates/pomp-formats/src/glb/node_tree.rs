@@ -83,6 +83,17 @@ impl NodeTree {
         std::iter::successors(self.parents[node], |node| self.parents[*node])
     }
 
+    /// For each node the highest one above it, or itself.
+    pub fn tops(&self) -> Vec<usize> {
+        let mut tops: Vec<usize> = (0..self.len()).collect();
+        for &node in &self.order {
+            if let Some(parent) = self.parents[node] {
+                tops[node] = tops[parent];
+            }
+        }
+        tops
+    }
+
     /// The lowest node that all of `nodes` hang on, or which is one of them; `None` for none, and for nodes of several trees.
     pub fn common(&self, nodes: &BTreeSet<usize>) -> Option<usize> {
         let line = |node: usize| std::iter::once(node).chain(self.ancestors(node));
