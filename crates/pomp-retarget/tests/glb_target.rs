@@ -15,6 +15,7 @@ use pomp_motion::{Clip, ContactConfig, Joint, Pose, Skeleton, SourceMotion, foot
 use pomp_retarget::{
     OntoOptions, OntoSkeleton, RetargetOntoError, TargetSkeleton, onto_skeleton, write_onto,
 };
+use std::f32::consts::FRAC_PI_4;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -185,6 +186,36 @@ fn a_character_that_stands_turned_and_far_away_walks_upright_from_where_the_clip
     let far = distance(&read_glb(&out).unwrap().motion, &wanted);
     println!("joints within {:.3} mm", 1000.0 * far);
     assert!(far < 1e-4, "{far} m");
+}
+
+#[test]
+fn a_character_bound_with_lowered_arms_moves_as_one_bound_with_level_arms() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lowered.glb");
+    let skeleton = upright_stranger();
+    // Everything below the shoulders hangs by 45°, on the left to the left.
+    let lowered = skeleton.joints().iter().enumerate().map(|(index, joint)| {
+        let line = std::iter::successors(joint.parent, |parent| skeleton.joints()[parent.0].parent);
+        let turn = line.map(|above| skeleton.joints()[above.0].name.as_str()).find_map(|name| match name {
+            "LeftShoulder" => Some(-FRAC_PI_4),
+            "RightShoulder" => Some(FRAC_PI_4),
+            _ => None,
+        });
+        assert!(index > 0 || turn.is_none());
+        Joint { offset: Quat::from_rotation_z(turn.unwrap_or(0.0)) * joint.offset, ..joint.clone() }
+    });
+    let lowered = Skeleton::new(lowered.collect()).unwrap();
+    let hand = lowered.index_of("LeftWrist").unwrap().0;
+    let height = |skeleton: &Skeleton| skeleton.forward_kinematics(&Pose::rest(skeleton)).positions[hand].y;
+    assert!(height(&lowered) < height(&skeleton) - 0.3, "the arms hang");
+    fs::write(&path, Character::new(&lowered).glb()).unwrap();
+    let clip = walking_clip();
+    let wanted = onto(&clip, &stranger()).to_clip().unwrap();
+    let out = folder.path().join("walk.glb");
+    onto(&clip, &path).write(&out).unwrap();
+    let far = distance(&read_glb(&out).unwrap().motion, &wanted);
+    println!("joints within {:.3} mm", 1000.0 * far);
+    assert!(far < 1e-2, "{far} m");
 }
 
 #[test]
