@@ -1,9 +1,13 @@
 //! `pomp retarget`: a motion on the skeleton of another file.
 
+#[path = "../../crates/pomp-formats/tests/character/mod.rs"]
+mod character;
+
 use crate::pomp;
 use crate::program::repository;
+use character::{Character, bytes_of, taken_apart};
 use pomp_formats::{BvhWriteOptions, write_bvh};
-use pomp_motion::Clip;
+use pomp_motion::{Clip, Skeleton};
 use pomp_retarget::Altered;
 use std::fs;
 use std::sync::Arc;
@@ -47,8 +51,12 @@ fn rejects_targets_and_results_of_other_kinds_and_clips_without_a_simulation() {
     let folder = TempDir::new().unwrap();
     let stranger = repository().join("data/skeletons/stranger.bvh");
     let walk = repository().join("data/clips/01_walk.bvh");
-    let glb = folder.path().join("figure.glb");
-    pomp!("retarget", walk, "--to", glb).refuses(&["figure.glb", "a target skeleton is a .bvh file"]);
+    let figure = folder.path().join("figure.fbx");
+    pomp!("retarget", walk, "--to", figure)
+        .refuses(&["figure.fbx", "a target skeleton is a .bvh, .glb or .gltf file"]);
+    let garbage = folder.path().join("garbage.glb");
+    fs::write(&garbage, b"\x00garbage").unwrap();
+    pomp!("retarget", walk, "--to", garbage).refuses(&["garbage.glb", "glTF"]);
     let fbx = folder.path().join("out.fbx");
     pomp!("retarget", walk, "--to", stranger, "--out", fbx).refuses(&["out.fbx", ".bvh and .glb"]);
     pomp!("retarget", walk, "--to", stranger, "--simulated").refuses(&["01_walk.bvh", "no simulated motion"]);
@@ -60,6 +68,33 @@ fn rejects_targets_and_results_of_other_kinds_and_clips_without_a_simulation() {
         .replace("\n0.0000 0.0000 36.6142 0", "\n0");
     fs::write(&missing, fixed).unwrap();
     pomp!("retarget", walk, "--to", missing).refuses(&["missing.bvh", "\"Hips\"", "six channels"]);
+}
+
+#[test]
+fn a_clip_goes_onto_a_character_that_keeps_its_mesh() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("character.glb");
+    let character = Character::new(&Skeleton::humanoid(1.9)).glb();
+    fs::write(&path, &character).unwrap();
+    let walk = repository().join("data/clips/01_walk.bvh");
+    let out = folder.path().join("walking.glb");
+    let told = pomp!("retarget", walk, "--to", path, "--out", out).succeeds().stdout;
+    for words in ["241 frames at 60 Hz", "unit metres, Y up", "walking.glb"] {
+        assert!(told.contains(words), "\"{words}\" is missing in {told}");
+    }
+    let ((own, own_bytes), (new, new_bytes)) =
+        (taken_apart(&character), taken_apart(&fs::read(&out).unwrap()));
+    for accessor in 0..own["accessors"].as_array().unwrap().len() {
+        assert_eq!(bytes_of(&own, &own_bytes, accessor), bytes_of(&new, &new_bytes, accessor));
+    }
+    assert_eq!(new["animations"][0]["name"], "01_walk");
+    assert_eq!(new["meshes"], own["meshes"]);
+    // The character is a motion as any other, also for other commands.
+    let file = pomp_formats::read_glb(&out).unwrap();
+    assert_eq!((file.motion.skeleton.len(), file.motion.frames()), (22, 241));
+    pomp!("inspect", out).succeeds();
+    let told = pomp!("rig", "infer", path).succeeds().stdout;
+    assert!(told.contains("22 joints of the project found"), "{told}");
 }
 
 /// Exact pairs of the clips of the repository, in a folder.
@@ -113,6 +148,7 @@ fn networks_are_trained_without_pairs_and_put_motions_on_either_skeleton() {
     assert_eq!(shown.channels, pomp_formats::read_bvh(&target).unwrap().channels);
     let json = pomp!("retarget", target, "--to", walk, "--model", one, "--json").succeeds().json();
     assert_eq!(json["from_skeleton"], "second");
+    networks_write_characters(&folder, [&walk, &target], &one, &shown.motion);
 
     let stranger = repository().join("data/skeletons/stranger.bvh");
     pomp!("retarget", walk, "--to", stranger, "--model", one).refuses(&[
@@ -136,6 +172,67 @@ fn networks_are_trained_without_pairs_and_put_motions_on_either_skeleton() {
     assert_eq!(squared("truth"), 0.0);
     assert!(rules < 2.0, "{rules}");
     assert!(networks > rules, "two steps teach nothing: {networks} {rules}");
+}
+
+/// The networks put the walk on the target as a character and write GLB files, with the joints where the BVH file has them.
+fn networks_write_characters(
+    folder: &TempDir,
+    [walk, target]: [&std::path::Path; 2],
+    model: &std::path::Path,
+    shown: &pomp_motion::SourceMotion,
+) {
+    let own = pomp_formats::read_bvh(target).unwrap().motion;
+    let joints = own
+        .skeleton
+        .joints()
+        .iter()
+        .map(|joint| pomp_motion::Joint { offset: joint.offset * 0.01, ..joint.clone() });
+    let path = folder.path().join("character.glb");
+    fs::write(&path, Character::new(&Skeleton::new(joints.collect()).unwrap()).glb()).unwrap();
+    let distance = |out: &std::path::Path| {
+        let read = pomp_formats::read_glb(out).unwrap().motion;
+        assert_eq!(read.frames(), shown.frames());
+        let far = (0..read.frames()).map(|frame| {
+            let wanted = shown.global_pose(frame).positions;
+            let found = read.global_pose(frame).positions;
+            let place = |name: &str| found[read.skeleton.index_of(name).unwrap().0];
+            let joints = shown.skeleton.joints().iter().zip(&wanted);
+            joints.map(|(joint, at)| place(&joint.name).distance(*at * 0.01)).fold(0.0, f32::max)
+        });
+        far.fold(0.0, f32::max)
+    };
+    let plain = folder.path().join("plain.glb");
+    pomp!("retarget", walk, "--to", target, "--model", model, "--out", plain).succeeds();
+    assert!(distance(&plain) < 1e-3, "{}", distance(&plain));
+    let out = folder.path().join("shown.glb");
+    pomp!("retarget", walk, "--to", path, "--model", model, "--out", out).succeeds();
+    assert!(distance(&out) < 1e-3, "{}", distance(&out));
+    let (document, _) = taken_apart(&fs::read(&out).unwrap());
+    assert_eq!(document["meshes"][0]["name"], "body");
+
+    // Another rest pose is refused: the networks give rotations from that of the motions learned.
+    let skeleton = Skeleton::new(
+        own.skeleton
+            .joints()
+            .iter()
+            .map(|joint| {
+                let at = joint.offset * 0.01;
+                let hangs = joint.name.contains("ForeArm");
+                let offset = if hangs { glam::Vec3::NEG_Y * at.length() } else { at };
+                pomp_motion::Joint { offset, ..joint.clone() }
+            })
+            .collect(),
+    )
+    .unwrap();
+    fs::write(&path, Character::new(&skeleton).glb()).unwrap();
+    pomp!("retarget", walk, "--to", path, "--model", model).refuses(&[
+        "character.glb",
+        "ForeArm",
+        "rest pose",
+    ]);
+    let fbx = folder.path().join("out.fbx");
+    pomp!("retarget", walk, "--to", target, "--model", model, "--out", fbx)
+        .refuses(&["out.fbx", ".bvh and .glb"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! - [`write_recording`] and [`read_recording`] hold a [`pomp_motion::Recording`] in one npz file that numpy
 //!   opens.
 //! - [`write_glb`] makes a clip that any glTF viewer plays; [`read_glb`] reads the animation of a skeleton from a GLB file.
+//! - [`read_glb_model`] reads the skeleton of a GLB or glTF file, and [`write_glb_like`] writes a motion of it into that file.
 //! - [`write_atomically`] is how all of them, and the crates above, write a file.
 //!
 //! Readers are strict about truth (numbers, counts, shapes: an error says file, line and column or array) and
@@ -44,6 +45,8 @@ pub use bvh::{
     BvhFile, BvhReadOptions, BvhWarning, BvhWriteOptions, parse_bvh, read_bvh, write_bvh, write_bvh_like,
 };
 pub use error::FormatError;
-pub use glb::{GlbFile, parse_glb, read_glb, write_glb};
+pub use glb::{
+    GlbFile, GlbModel, parse_glb, parse_glb_model, read_glb, read_glb_model, write_glb, write_glb_like,
+};
 pub use npz::{read_recording, write_recording};
 pub use write_atomically::write_atomically;

@@ -5,14 +5,15 @@
 #[path = "../../../tests/fuzz_input.rs"]
 mod fuzz_input;
 
+mod character;
 mod clips;
 mod recordings;
 
 use fuzz_input::{FuzzInput, ITERATIONS, bounded};
 use pomp_formats::bvh::bvh_text;
-use pomp_formats::glb::glb_bytes;
+use pomp_formats::glb::{glb_bytes, glb_bytes_like};
 use pomp_formats::npz::{bytes_without_phases, parse_recording};
-use pomp_formats::{BvhWriteOptions, FormatError, parse_bvh, parse_glb};
+use pomp_formats::{BvhWriteOptions, FormatError, parse_bvh, parse_glb, parse_glb_model};
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 
@@ -79,6 +80,43 @@ fn any_glb_is_refused_or_valid() {
         };
         if let Ok(file) = bounded(64, || parse_glb(&bytes, "input")) {
             file.motion.validate().unwrap();
+        }
+    });
+}
+
+#[test]
+fn any_character_is_refused_or_takes_a_motion() {
+    let glb = character::Character::new(&pomp_motion::Skeleton::humanoid(1.75)).glb();
+    let end = 20 + u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let documents = [glb[20..end].to_vec()];
+    let words = [
+        "null",
+        "[]",
+        "{}",
+        ",",
+        "\"",
+        "-",
+        "\"children\":[0],",
+        "\"count\":",
+        "\"skin\":0,",
+        "\"uri\":\"data:,\",",
+        "\"scale\":[1e30,1e30,1e30],",
+        "\"matrix\":",
+        "\"buffer\":1,",
+        "\"joints\":[1],",
+        "1e38",
+    ];
+    bolero::check!().with_iterations(ITERATIONS).with_type::<FuzzInput>().for_each(|input| {
+        let bytes = if input.choice(4) == 0 {
+            input.bytes(std::slice::from_ref(&glb), &words)
+        } else {
+            with_document(&glb, input.bytes(&documents, &words))
+        };
+        if let Ok(model) = bounded(64, || parse_glb_model(&bytes, "input")) {
+            model.motion.validate().unwrap();
+            if let Ok(written) = glb_bytes_like(&model, &model.motion) {
+                parse_glb(&written, "written").map(|file| file.motion.validate().unwrap()).ok();
+            }
         }
     });
 }

@@ -5,8 +5,8 @@
 mod recordings;
 
 use pomp_formats::bvh::bvh_text;
-use pomp_formats::glb::glb_bytes;
-use pomp_formats::{BvhWriteOptions, parse_bvh, parse_glb, read_recording, write_recording};
+use pomp_formats::glb::{glb_bytes, glb_bytes_like};
+use pomp_formats::{BvhWriteOptions, parse_bvh, parse_glb, parse_glb_model, read_recording, write_recording};
 use pomp_motion::{Clip, Pose, Skeleton};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -145,12 +145,20 @@ proptest! {
     fn arbitrary_bytes_are_no_glb(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         prop_assert!(parse_glb(&bytes, "noise").is_err());
         prop_assert!(parse_glb(&[b"glTF\x02\0\0\0" as &[u8], &bytes].concat(), "noise").is_err());
+        prop_assert!(parse_glb_model(&bytes, "noise").is_err());
+        prop_assert!(parse_glb_model(&[b"glTF\x02\0\0\0" as &[u8], &bytes].concat(), "noise").is_err());
+        prop_assert!(parse_glb_model(&[b"\x7b" as &[u8], &bytes].concat(), "noise").is_err());
     }
 
     #[test]
     fn a_mutated_glb_is_answered_and_what_passes_is_finite(mutations in prop::collection::vec(mutation(), 1..5)) {
-        if let Ok(file) = parse_glb(&mutated(&GLB, mutations), "mutated") {
+        let bytes = mutated(&GLB, mutations);
+        if let Ok(file) = parse_glb(&bytes, "mutated") {
             prop_assert!(file.motion.validate().is_ok());
+        }
+        if let Ok(model) = parse_glb_model(&bytes, "mutated") {
+            prop_assert!(model.motion.validate().is_ok());
+            let _answer = glb_bytes_like(&model, &model.motion);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Arguments as people give them: names or files, settings, vectors.
+//! Conversion of Python arguments: names, files, settings, vectors.
 
 use crate::errors::{OrRaise, wrong};
 use glam::{Vec2, Vec3};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
-/// Gaits that a character can be asked for.
+/// Gaits that can be commanded.
 pub const GAITS: [Gait; 5] = [Gait::Stand, Gait::Walk, Gait::Jog, Gait::Crouch, Gait::Jump];
 
 /// A name or a path, as text.
@@ -24,7 +24,7 @@ pub fn name(given: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
         .map_err(|path| wrong(format!("{what}: {} is no text", path.display())))
 }
 
-/// A whole number of seconds of motion that is served.
+/// Checks the length of a motion, seconds.
 pub fn seconds(seconds: f32) -> PyResult<f32> {
     let longest = pomp_front::rollout::LONGEST_S;
     if seconds > 0.0 && seconds <= longest {
@@ -33,7 +33,7 @@ pub fn seconds(seconds: f32) -> PyResult<f32> {
     Err(wrong(format!("seconds = {seconds}: give a number above 0 and at most {longest} s")))
 }
 
-/// A number of characters.
+/// Checks a number of characters.
 pub fn count(count: usize) -> PyResult<()> {
     if (1..=65536).contains(&count) {
         return Ok(());
@@ -41,7 +41,7 @@ pub fn count(count: usize) -> PyResult<()> {
     Err(wrong(format!("count = {count}: give a number from 1 to 65536")))
 }
 
-/// A number of threads; without one, a thread per core.
+/// A checked number of threads; if left out, one per core.
 pub fn threads(threads: Option<usize>) -> PyResult<usize> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or(cores);
@@ -51,7 +51,7 @@ pub fn threads(threads: Option<usize>) -> PyResult<usize> {
     Err(wrong(format!("threads = {threads}: give a number from 1 to 1024")))
 }
 
-/// A gait to ask for, by name.
+/// A commanded gait by name.
 pub fn gait(name: &str) -> PyResult<Gait> {
     GAITS.into_iter().find(|gait| gait.name() == name).ok_or_else(|| {
         let known = GAITS.map(Gait::name);
@@ -59,12 +59,12 @@ pub fn gait(name: &str) -> PyResult<Gait> {
     })
 }
 
-/// Numbers of the shape, row-major; 0 in `shape` stands for any size.
+/// Numbers of a shape, row-major, and the shape found; 0 in `shape` means any size.
 pub fn floats(given: &Bound<'_, PyAny>, what: &str, shape: &[usize]) -> PyResult<(Vec<f32>, Vec<usize>)> {
     let wanted: Vec<String> =
         shape.iter().map(|size| if *size == 0 { "any".to_owned() } else { size.to_string() }).collect();
     let wanted = wanted.join(" × ");
-    // numpy would drop the imaginary parts.
+    // The conversion of numpy would drop imaginary parts.
     if given.cast::<PyUntypedArray>().is_ok_and(|array| array.dtype().kind() == b'c') {
         return Err(wrong(format!("{what}: give {wanted} real numbers")));
     }
@@ -132,8 +132,8 @@ pub fn one_push(push: &Bound<'_, PyAny>, names: &[String]) -> PyResult<Push> {
     })
 }
 
-/// Settings as the command line takes them, `KEY.PATH=VALUE`: of a dict or of a list of such texts.
-fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+/// Settings in the form of the command line, `KEY.PATH=VALUE`, from a dict or from a list of such texts.
+pub fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let Ok(dict) = given.cast::<PyDict>() else {
         if given.is_instance_of::<PyString>() {
@@ -144,7 +144,7 @@ fn settings(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     dict.iter().map(|(key, value)| Ok(format!("{}={}", key.extract::<String>()?, toml(&value)?))).collect()
 }
 
-/// A value as TOML has it.
+/// A value as TOML text.
 fn toml(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if value.is_instance_of::<PyBool>() {
         return Ok(value.is_truthy()?.to_string());
@@ -163,7 +163,7 @@ fn toml(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(wrong(format!("settings: a value is a number, a text, True, False or a list of them, not a {kind}")))
 }
 
-/// A configuration over the defaults of its type, checked: a file, and settings in place of its.
+/// A checked configuration: the defaults of its type, overridden by a file and then by settings.
 pub fn config<T>(path: Option<PathBuf>, given: Option<&Bound<'_, PyAny>>) -> PyResult<T>
 where
     T: DeserializeOwned + Serialize + Default + Validate,

@@ -1,11 +1,11 @@
-//! Numbers as numpy arrays. A `Vec` becomes an array without a copy.
+//! Conversion of numbers to numpy arrays. A `Vec` becomes an array without a copy.
 
 use glam::{Quat, Vec3};
 use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// An array of the shape, which takes the values over; it cannot be written to.
+/// A read-only array of the shape that owns the values.
 pub fn array<'py>(
     py: Python<'py>,
     values: Vec<f32>,
@@ -14,7 +14,7 @@ pub fn array<'py>(
     frozen(values.into_pyarray(py), shape)
 }
 
-/// The same of yes and no.
+/// A read-only array of booleans of the shape.
 pub fn flags<'py>(
     py: Python<'py>,
     values: Vec<bool>,
@@ -45,7 +45,7 @@ pub fn quaternions<'py>(py: Python<'py>, values: &[Quat]) -> PyResult<Bound<'py,
     array(py, values.iter().flat_map(Quat::to_array).collect(), &[values.len(), 4])
 }
 
-/// Data as plain Python objects, with the numbers that the command line prints as JSON.
+/// Data as plain Python objects, with the same numbers as the JSON of the command line.
 pub fn plain<'py>(py: Python<'py>, data: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(data).map_err(|error| crate::errors::failed(&error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))

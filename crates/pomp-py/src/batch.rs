@@ -1,4 +1,4 @@
-//! Many rollouts into a folder.
+//! Rollouts in bulk.
 
 use crate::arguments::{config, name, seconds};
 use crate::arrays::plain;
@@ -15,37 +15,39 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use std::path::PathBuf;
 
-/// Makes rollouts into a folder, as `pomp generate --count` does: OUT/rollout_0000.npz and so on with the seeds `seed`, `seed` + 1, …,
-/// and manifest.json. The files are the command's, byte by byte.
+/// Generates many rollouts into a folder, as `pomp generate --count` does.
 ///
-/// What was interrupted goes on when the same call is made again; a larger count adds to it.
+/// The files are OUT/rollout_0000.npz and so on, with the seeds `seed`, `seed` + 1, …, and manifest.json. They are identical to those of
+/// the command, byte by byte.
+///
+/// The same call continues an interrupted batch. A larger count adds rollouts to a finished batch.
 ///
 /// Args:
 ///     count: Number of rollouts.
-///     out: Folder of the results: new, empty, or with a batch of the same settings.
-///     seconds: Length of each; 60 frames a second.
-///     control: A preset, a path file (.toml), or a clip (.bvh, .glb, .npz) whose way is followed; "walk" without it.
-///     terrain: A preset or a file (.toml, .png, .npz); "hills" without it.
-///     random: True draws ground, command and pushes of each rollout from its seed as configs/batch.toml says, a file as that says.
-///         Not with control, terrain and pushes.
+///     out: Folder of the results. It is new, empty, or contains a batch with the same settings.
+///     seconds: Length of each rollout; 60 frames per second.
+///     control: A preset, a path file (.toml), or a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
+///     terrain: A preset or a file (.toml, .png, .npz); if left out, "hills".
+///     random: True draws terrain, command and pushes of each rollout from its seed, by the ranges of configs/batch.toml. A file gives
+///         other ranges. It cannot be combined with control, terrain and pushes.
 ///     seed: Seed of the first rollout.
-///     pushes: Pushes as the command line takes them, "5,Spine2,50,left"; ranges are drawn from the seed of each rollout.
-///     model: A Model or the folder of one; without it the embedded compact model.
-///     config: A configuration of the loop (.toml); without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     pushes: Pushes in the form of the command line, "5,Spine2,50,left". Values in ranges are drawn from the seed of each rollout.
+///     model: A Model or the folder of one; if left out, the embedded compact model.
+///     config: A configuration of the loop (.toml); if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0.
 ///     mass: Mass of the character, kg, 5 to 500.
-///     rank: Make only the rollouts of this rank, from 0, by hash of the rollout's name; with `ranks`. When all ranks are done, a call
-///         without them writes the manifest of the whole.
+///     rank: Generate only the rollouts of this rank (from 0), by a hash of the rollout's name; needs `ranks`. When all ranks are done, a
+///         call without rank and ranks writes the manifest of the whole batch.
 ///     ranks: Number of ranks.
-///     threads: Threads; without it one per core.
-///     dry_run: Make nothing, and return the manifest as it is before the first rollout.
-///     progress: Called after each rollout as progress(done, total, path, error), where error is None or a text. An exception in it,
-///         like Ctrl-C, stops the call after the rollouts that are under way.
+///     threads: Number of threads; if left out, one per core.
+///     dry_run: Generate nothing and return the manifest before the first rollout.
+///     progress: Called after each rollout as progress(done, total, path, error), where error is None or a text. An exception in
+///         it, like Ctrl-C, stops the call after the rollouts in progress.
 ///
 /// Returns:
-///     The manifest that is also in OUT/manifest.json: `clips`, each with file, sha256, seed, ground, control and first_fall_s, and
-///     `failures`.
+///     The manifest, which is also in OUT/manifest.json. `clips` lists file, sha256, seed, ground, control and first_fall_s of each
+///     rollout; `failures` lists the failures.
 #[pyfunction]
 #[pyo3(signature = (
     count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, config=None, settings=None,
@@ -125,7 +127,7 @@ pub fn generate_many<'py>(
     plain(py, &report.manifest)
 }
 
-/// Whether scenes are drawn, and from which file.
+/// Whether scenes are drawn at random, and by which file.
 fn drawn(random: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Option<PathBuf>>> {
     match random {
         None => Ok(None),
@@ -134,7 +136,7 @@ fn drawn(random: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Option<PathBuf>>>
     }
 }
 
-/// Pushes as texts, which the manifest holds.
+/// Pushes as texts; the manifest stores them.
 fn texts(pushes: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(pushes) = pushes else { return Ok(Vec::new()) };
     if pushes.is_instance_of::<PyString>() {

@@ -1,24 +1,25 @@
-//! What a Python object holds until it is closed.
+//! The resource of a Python object that can be closed.
 
 use crate::errors::{exception, failed};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// A simulator that calls from any thread share, each waiting for the others.
+/// A simulator behind a lock. Concurrent calls wait for each other.
 pub struct Closable<T> {
-    /// None once closed.
+    /// None after closing.
     inner: Mutex<Option<T>>,
-    /// What it is, for errors.
+    /// Name of the resource in errors.
     what: &'static str,
 }
 
 impl<T: Send> Closable<T> {
-    /// Holds `inner`, a `what`.
+    /// Wraps `inner`, which errors call `what`.
     pub fn new(what: &'static str, inner: T) -> Self {
         Self { inner: Mutex::new(Some(inner)), what }
     }
 
-    /// Works on it without the interpreter. A thread that holds it may wait for the interpreter, so this waits for it without.
+    /// Runs work on the resource without the interpreter. It also waits for the lock without the interpreter, because the thread that
+    /// holds the lock may wait for the interpreter.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -36,7 +37,7 @@ impl<T: Send> Closable<T> {
         })
     }
 
-    /// Frees it; any other call is an error from then on.
+    /// Frees the resource. Every later call raises an error.
     pub fn close(&self, py: Python<'_>) {
         py.detach(|| *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = None);
     }

@@ -1,4 +1,4 @@
-//! Errors as Python exceptions, with the sentences of the command line. The classes are in `python/pomp/_errors.py`.
+//! Errors as Python exceptions with the messages of the command line. The classes are in `python/pomp/_errors.py`.
 
 use pomp_front::errors::{of_misuse, told};
 use pomp_generator::GeneratorError;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::io;
 use std::path::Path;
 
-/// Results of the crates below, as Python sees them.
+/// Conversion of results of the crates below to Python results.
 pub trait OrRaise<T> {
     /// The value, or the exception of the error.
     fn or_raise(self) -> PyResult<T>;
@@ -23,12 +23,12 @@ pub fn exception(error: &anyhow::Error) -> PyErr {
     of_class(class(error), told(error))
 }
 
-/// The exception of an argument that cannot be right.
+/// The exception for an invalid argument.
 pub fn wrong(text: String) -> PyErr {
     exception(&of_misuse(text))
 }
 
-/// The exception of something that is not a matter of the arguments.
+/// The exception for a failure that no argument has caused.
 pub fn failed(text: &str) -> PyErr {
     of_class("Error", text.to_owned())
 }
@@ -40,7 +40,7 @@ fn of_class(name: &str, text: String) -> PyErr {
     })
 }
 
-/// Name of the class: of what the system refused, of what the networks gave, or of what was asked for.
+/// Name of the class: an error of the system, of the networks' output, or of the arguments.
 fn class(error: &anyhow::Error) -> &'static str {
     let refused = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     let is_internal = error
@@ -55,7 +55,7 @@ fn class(error: &anyhow::Error) -> &'static str {
     }
 }
 
-/// The exception of an error about a file that may not be there.
+/// The exception of an error about a file that may be missing.
 pub fn of_file(error: &anyhow::Error, path: &Path) -> PyErr {
     if path.exists() { exception(error) } else { of_class("MissingFileError", told(error)) }
 }

@@ -1,4 +1,4 @@
-//! A folder of recordings in other formats.
+//! Export of a folder of recordings to other formats.
 
 use crate::arrays::plain;
 use crate::errors::{OrRaise, exception};
@@ -10,16 +10,16 @@ use std::path::PathBuf;
 const FORMATS: [Format; 6] =
     [Format::Shards, Format::Parquet, Format::ProtoMotions, Format::MimicKit, Format::Glb, Format::Bvh];
 
-/// Writes a folder of recordings or rollouts in another format, as `pomp export` does, and goes on where it was interrupted.
+/// Writes a folder of recordings or rollouts in another format, as `pomp export` does. The same call continues an interrupted export.
 ///
 /// Args:
-///     data: Folder that `preprocess` or `generate_many` has made.
+///     data: Folder written by `preprocess` or `generate_many`.
 ///     out: Folder of the results.
 ///     format: "parquet" (a row per frame, read by pandas, pyarrow and Ray Data), "shards" (tar files, read by webdataset and Ray Data),
 ///         "protomotions", "mimickit", "glb" or "bvh"; docs/dataset.md describes them.
 ///
 /// Returns:
-///     A dict of `files`, their names, and `written`, how many of them were made now.
+///     A dict of `files`, the names of the files, and `written`, the number of files that this call has written.
 #[pyfunction(name = "export")]
 #[pyo3(signature = (data, out, *, format="parquet"))]
 pub fn export_folder<'py>(

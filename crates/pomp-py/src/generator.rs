@@ -25,16 +25,16 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A simulated character on a terrain, moved one frame (a sixtieth of a second) at a time, or a whole rollout at once.
+/// A simulated character on a terrain. `step` advances it by one frame (a sixtieth of a second), `run` by a whole rollout.
 ///
-/// It starts at x = z = 0 and faces +Z; +X is to its left. The same arguments and calls give the same numbers. It may be used from any
-/// thread; calls wait for each other.
+/// The character starts at x = z = 0 and faces +Z; +X is to its left. The same arguments and calls produce the same numbers. Calls are
+/// allowed from any thread and wait for each other.
 ///
 /// Args:
-///     model: A Model or the folder of one; without it the embedded compact model.
+///     model: A Model or the folder of one; if left out, the embedded compact model.
 ///     terrain: A Terrain, a preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz).
-///     config: A configuration of the loop (.toml); without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     config: A configuration of the loop (.toml); if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     seed: Seed of noise and terrain.
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
@@ -52,7 +52,7 @@ struct Inner {
     control: LiveControl,
 }
 
-/// The state of a Generator between two frames.
+/// A stored state of a Generator between two frames.
 #[pyclass(frozen, module = "pomp", name = "Snapshot")]
 pub struct PySnapshot {
     generator: GeneratorSnapshot,
@@ -63,7 +63,7 @@ pub struct PySnapshot {
 
 #[pymethods]
 impl PySnapshot {
-    /// Frames done when it was taken.
+    /// Number of frames before the snapshot.
     #[getter]
     fn frames(&self) -> usize {
         self.generator.frames()
@@ -74,10 +74,10 @@ impl PySnapshot {
     }
 }
 
-/// Farthest ground that a preset has for a character whose way is not known, metres.
+/// Reach of a preset terrain for a character whose path is not known in advance, metres.
 pub const REACH_M: f32 = 50.0;
 
-/// The live command of a new character: at the origin, as fast as its start gait.
+/// The live command of a new character: at the origin, with the speed of its start gait.
 pub fn live_control(generator: &Generator, start: Gait) -> LiveControl {
     let speed_mps = start_speed_mps(start);
     LiveControl::new(generator.terrain().bounds(), speed_mps, FRAME_RATE_HZ)
@@ -123,14 +123,14 @@ impl PyGenerator {
         })
     }
 
-    /// Moves on by one frame.
+    /// Advances the simulation by one frame.
     ///
     /// Args:
-    ///     direction: Where to, world x and z; its length is the share of the gait's speed, at most 1. None or (0, 0) stops.
+    ///     direction: Commanded direction, world x and z. Its length is the share of the gait's speed, at most 1. None or (0, 0) stops.
     ///     gait: stand, walk, jog, crouch or jump.
-    ///     pushes: Pushes during the frame, each (body, impulse) or (body, impulse, point): a body by name or index, N·s and metres,
-    ///         world. Without a point a push acts at the centre of mass of the body.
-    ///     facing: Where it faces meanwhile, world x and z; (0, 0) keeps the heading. None faces where it goes.
+    ///     pushes: Pushes during the frame, each (body, impulse) or (body, impulse, point): a body by name or index, N·s and metres in
+    ///         world space. Without a point, a push acts at the centre of mass of the body.
+    ///     facing: Commanded facing direction, world x and z. (0, 0) keeps the heading. None faces the direction of motion.
     #[pyo3(signature = (direction=None, gait="walk", pushes=None, *, facing=None))]
     fn step(
         &self,
@@ -150,15 +150,15 @@ impl PyGenerator {
         Ok(PyStep { output: step.output })
     }
 
-    /// Moves on by `seconds` along a command, and gives the recording.
+    /// Advances the simulation by `seconds` along a command and returns the recording.
     ///
     /// Args:
-    ///     seconds: Length; 60 frames a second.
-    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), a clip (.bvh, .glb, .npz) whose way
-    ///         is followed, or an array of the shape (N, 5) with a row per frame: root x and z (metres), heading (radians), speed
-    ///         (m/s), index into GAITS. It begins where the character is.
-    ///     pushes: Pushes, each a text as the command line takes it ("5,Spine2,50,left") or (seconds from now, body, impulse): a body
-    ///         by name, N·s, world.
+    ///     seconds: Length; 60 frames per second.
+    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml),
+    ///         a clip (.bvh, .glb, .npz) whose path is followed, or an array of the shape (N, 5) with a row per frame: root x and z
+    ///         (metres), heading (radians), speed (m/s), index into GAITS. The command begins at the position of the character.
+    ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds from now, body, impulse): a body
+    ///         by name, N·s in world space.
     ///     name: Name of the recording.
     #[pyo3(signature = (seconds, control=None, pushes=None, *, name="rollout"))]
     fn run(
@@ -197,7 +197,7 @@ impl PyGenerator {
         Ok(PyRecording::new(signals.or(recording)?))
     }
 
-    /// The state between two frames, to come back to.
+    /// Stores the current state; `restore` returns to it.
     fn save(&self, py: Python<'_>) -> PyResult<PySnapshot> {
         self.inner.with(py, |inner| {
             Ok(PySnapshot {
@@ -209,7 +209,8 @@ impl PyGenerator {
         })
     }
 
-    /// Goes on from a snapshot of this generator, or of one of the same model, terrain and settings, bit for bit.
+    /// Returns to the state of a snapshot of this generator, or of a generator with the same model, terrain and settings. The simulation
+    /// continues bit for bit.
     fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, PySnapshot>) -> PyResult<()> {
         let snapshot = snapshot.get();
         if (&snapshot.settings_hash, &snapshot.model_sha256)
@@ -227,14 +228,14 @@ impl PyGenerator {
         })
     }
 
-    /// Exchanges the ground from the next frame on.
+    /// Replaces the terrain from the next frame on.
     #[pyo3(signature = (terrain, *, seed=0))]
     fn set_terrain(&self, py: Python<'_>, terrain: &Bound<'_, PyAny>, seed: u64) -> PyResult<()> {
         let ground = terrain::find(terrain, seed, REACH_M)?;
         self.inner.with(py, |inner| Ok(inner.generator.set_terrain(ground)?))
     }
 
-    /// Frees the simulator; any other call is an error from then on.
+    /// Frees the simulator. Every later call raises an error.
     fn close(&self, py: Python<'_>) {
         self.inner.close(py);
     }
@@ -266,19 +267,19 @@ impl PyGenerator {
         self.inner.with(py, |inner| Ok(inner.generator.body_masses().to_vec()))
     }
 
-    /// Frames done.
+    /// Number of frames simulated so far.
     #[getter]
     fn frames(&self, py: Python<'_>) -> PyResult<usize> {
         self.inner.with(py, |inner| Ok(inner.generator.frames()))
     }
 
-    /// Whether the character has fallen and does not stand again yet.
+    /// Whether the character has fallen and not yet got up.
     #[getter]
     fn fallen(&self, py: Python<'_>) -> PyResult<bool> {
         self.inner.with(py, |inner| Ok(inner.generator.has_fallen()))
     }
 
-    /// Root on the ground plane and heading: world x and z (metres), yaw (radians).
+    /// Position of the root on the ground plane and heading: world x and z (metres), yaw (radians).
     #[getter]
     fn root(&self, py: Python<'_>) -> PyResult<(f32, f32, f32)> {
         self.inner.with(py, |inner| {
@@ -287,7 +288,7 @@ impl PyGenerator {
         })
     }
 
-    /// The ground.
+    /// The terrain.
     #[getter]
     fn terrain(&self, py: Python<'_>) -> PyResult<PyTerrain> {
         self.inner.with(py, |inner| Ok(PyTerrain { map: inner.generator.terrain().clone(), report: None }))

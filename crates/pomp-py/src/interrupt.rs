@@ -1,7 +1,7 @@
-//! Ctrl-C in calls that take long.
+//! Ctrl-C in long calls.
 //!
-//! Python notes a signal and acts on it when its own code runs again. Calls from here release the interpreter, so they ask for it now
-//! and then.
+//! Python records a signal and handles it when Python code runs again. The calls of this module release the interpreter, so they check
+//! for signals at intervals.
 
 use crate::errors::failed;
 use pyo3::prelude::*;
@@ -9,22 +9,22 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long a signal waits at most.
+/// Longest time from a signal to the check.
 pub const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Watches for signals between the steps of a loop that runs without the interpreter.
+/// Checks for signals between the steps of a loop that runs without the interpreter.
 pub struct Signals {
     asked: Instant,
     raised: Option<PyErr>,
 }
 
 impl Signals {
-    /// Nothing has been raised.
+    /// A watch without an exception.
     pub fn new() -> Self {
         Self { asked: Instant::now(), raised: None }
     }
 
-    /// `Break` once a signal's handler has raised an exception.
+    /// `Break` after the handler of a signal has raised an exception.
     pub fn flow(&mut self) -> ControlFlow<()> {
         if self.raised.is_none() && self.asked.elapsed() >= PATIENCE {
             self.raised = Python::attach(check).err();
@@ -33,7 +33,7 @@ impl Signals {
         if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// The exception that has been raised, in place of the `result` that was stopped.
+    /// The raised exception, or `result` if there is none.
     pub fn or<T>(self, result: PyResult<T>) -> PyResult<T> {
         self.raised.map_or(result, Err)
     }
@@ -43,15 +43,15 @@ fn check(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Runs `work` without the interpreter. After a signal the call ends at once; `work` goes on to its end unseen, and what it gives is
-/// dropped.
+/// Runs `work` in a thread without the interpreter. After a signal the call ends at once. The thread then runs to its end, and its result
+/// is dropped.
 pub fn in_background<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (send, mut receive) = channel();
     let thread = std::thread::Builder::new().name("pomp".to_owned()).spawn(move || {
-        // Only a call that was interrupted no longer listens.
+        // The receiver is gone only after an interrupted call.
         let _unheard = send.send(work());
     })?;
     loop {

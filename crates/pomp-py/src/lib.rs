@@ -1,12 +1,12 @@
-//! The native part of the Python package `pomp`: recordings, preprocessing and the closed loop, with numpy arrays.
+//! The native module of the Python package `pomp`: recordings, preprocessing, retargeting and the closed loop, with numpy arrays.
 //!
-//! Each module is a class or a few functions of the package; their documentation is what `help()` shows, and `python/pomp/_native.pyi`
-//! tells their types. Errors have the sentences of the command line. Calls of a millisecond or more release the interpreter and heed
-//! Ctrl-C.
+//! Each Rust module contains a class or a few functions of the package. Their documentation comments become the text of `help()`, and
+//! `python/pomp/_native.pyi` states their types. Errors have the messages of the command line. Calls of a millisecond or more release
+//! the interpreter and react to Ctrl-C.
 //!
-//! It computes nothing itself: what it does is in the crates below, so that Python and the command line give the same numbers.
+//! The crate computes nothing itself. The crates below do, so Python and the command line produce the same numbers.
 
-// Python owns the arguments that it passes.
+// Python owns the arguments of a call.
 #![allow(clippy::needless_pass_by_value, reason = "arguments are taken out of Python objects as values")]
 
 mod arguments;
@@ -22,6 +22,7 @@ mod motion;
 mod preprocess;
 mod progress;
 mod recording;
+mod retarget;
 mod rollout;
 mod step;
 mod terrain;
@@ -47,6 +48,8 @@ mod _native {
     use crate::preprocess::{_merged_manifest, _preprocessing_hash, preprocess, rank_of};
     #[pymodule_export]
     use crate::recording::{PyRecording, load, metrics, render};
+    #[pymodule_export]
+    use crate::retarget::retarget;
     #[pymodule_export]
     use crate::rollout::generate;
     #[pymodule_export]

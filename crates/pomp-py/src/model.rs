@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// A trained model: the embedded compact one, or one of a folder that `pomp train` has written.
+/// A trained model: the embedded compact model, or a folder written by `pomp train`.
 ///
-/// Generators of one model share its weights.
+/// Generators with the same Model object share its weights.
 #[pyclass(frozen, module = "pomp", name = "Model")]
 pub struct PyModel {
     pub model: Arc<pomp_model::Model>,
@@ -18,20 +18,20 @@ pub struct PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// Reads a model folder; without one it is the embedded compact model, which needs no file.
+    /// Reads a model folder. Without a folder, it is the embedded compact model, which needs no file.
     #[new]
     #[pyo3(signature = (folder=None))]
     fn new(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Self> {
         Ok(Self { model: load(py, folder)? })
     }
 
-    /// SHA-256 of its files, 64 hexadecimal digits; rollouts name it.
+    /// SHA-256 of its files, 64 hexadecimal digits. Rollouts store it.
     #[getter]
     fn sha256(&self) -> Option<&str> {
         self.model.files_sha256.as_deref()
     }
 
-    /// Name of the configuration that it was trained with.
+    /// Name of the training configuration.
     #[getter]
     fn config_name(&self) -> &str {
         &self.model.description.config_name
@@ -49,7 +49,7 @@ impl PyModel {
     }
 }
 
-/// A model that was given as such or as a folder, else the embedded one.
+/// A model given as an object or as a folder; if left out, the embedded model.
 pub fn find(given: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> PyResult<Arc<pomp_model::Model>> {
     let Some(given) = given else { return load(py, None) };
     if let Ok(model) = given.cast::<PyModel>() {
@@ -66,6 +66,6 @@ fn load(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Arc<pomp_model::Mod
     let is_embedded = folder.is_none();
     let model = in_background(py, move || pomp_front::model::find_whole(folder.as_deref(), &Device::flex()))?;
     let model = Arc::new(model.or_raise()?);
-    // Of two threads that load it at once both have the same one afterwards.
+    // If two threads load the model at once, both get the same one.
     Ok(if is_embedded { Arc::clone(EMBEDDED.get_or_init(|| model)) } else { model })
 }

@@ -1,4 +1,4 @@
-//! Clips of mocap, what is estimated of them, and metrics.
+//! Clips of mocap, estimates from them, and metrics.
 
 use crate::arguments::config;
 use crate::arrays::{array, quaternions, vectors};
@@ -17,9 +17,9 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A motion file on the project skeleton, at the rate of the preprocessing configuration (60 Hz).
+/// A motion file on the project skeleton, at the frame rate of the preprocessing configuration (60 Hz).
 ///
-/// T frames, J joints; metres, world space, Y up, left-handed side +X, ahead +Z.
+/// T frames, J joints; metres, world space, Y up, +X to the left, +Z ahead.
 #[pyclass(frozen, module = "pomp", name = "Clip")]
 pub struct PyClip {
     loaded: LoadedClip,
@@ -32,7 +32,7 @@ impl PyClip {
         &self.loaded.clip
     }
 
-    /// The clip, its file, and the configuration that it was read with.
+    /// The clip, its file and its preprocessing configuration.
     pub fn parts(&self) -> (&Clip, &std::path::Path, &Arc<PreprocessConfig>) {
         (&self.loaded.clip, &self.path, &self.config)
     }
@@ -40,7 +40,7 @@ impl PyClip {
 
 #[pymethods]
 impl PyClip {
-    /// Name of the file, without folder and ending.
+    /// Name of the file without folder and extension.
     #[getter]
     fn name(&self) -> &str {
         &self.clip().name
@@ -93,7 +93,7 @@ impl PyClip {
         array(py, values, &[self.clip().frames(), self.clip().skeleton.len(), 3])
     }
 
-    /// Joint rotations relative to the parents, x y z w, of the shape (T, J, 4); the root's in the world.
+    /// Joint rotations relative to the parent, x y z w, of the shape (T, J, 4); that of the root is in world space.
     #[getter]
     fn local_rotations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let rotations: Vec<_> =
@@ -103,19 +103,19 @@ impl PyClip {
         Ok(flat.call_method1("reshape", (shape,))?.cast_into()?)
     }
 
-    /// What the reader and the mapping onto the project skeleton had to interpret or repair.
+    /// Warnings of the reader and of the mapping onto the project skeleton: interpretations and repairs.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.loaded.warnings.clone()
     }
 
-    /// Name of the rig map that named the joints.
+    /// Name of the rig map that was used.
     #[getter]
     fn rig(&self) -> &str {
         &self.loaded.report.rig
     }
 
-    /// The clip as a recording, with foot contacts and gaits.
+    /// Converts the clip to a recording with foot contacts and gaits.
     fn labelled(&self, py: Python<'_>) -> PyResult<PyRecording> {
         let labelled = py.detach(|| pomp_preprocess::labelled(self.clip(), &self.config));
         Ok(PyRecording::new(labelled.or_raise()?))
@@ -135,9 +135,9 @@ impl PyClip {
 ///
 /// Args:
 ///     path: The file.
-///     config: A preprocessing configuration (.toml); without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
-///     rigs: Rig maps of your own (.toml), tried before the built-in ones.
+///     config: A preprocessing configuration (.toml); if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     rigs: Your own rig maps (.toml); they are tried before the built-in ones.
 #[pyfunction]
 #[pyo3(signature = (path, *, config=None, settings=None, rigs=Vec::new()))]
 pub fn read_bvh(
@@ -156,9 +156,9 @@ pub fn read_bvh(
     Ok(PyClip { loaded: loaded.or_raise()?, path, config })
 }
 
-/// Reconstructs the ground under a clip from its stances, with the configuration that it was read with.
+/// Reconstructs the ground under a clip from its stances, with the configuration of the clip.
 ///
-/// `report` of the result says how well it fits.
+/// The attribute `report` of the result states the quality of the fit.
 #[pyfunction]
 pub fn fit_terrain(py: Python<'_>, clip: &Bound<'_, PyClip>) -> PyResult<PyTerrain> {
     let PyClip { loaded, path, config } = clip.get();
@@ -168,10 +168,10 @@ pub fn fit_terrain(py: Python<'_>, clip: &Bound<'_, PyClip>) -> PyResult<PyTerra
     Ok(PyTerrain { map: pomp_terrain::HeightMap::from_grid(grid).or_raise()?, report: Some(report) })
 }
 
-/// Estimates the contact impulses of a clip, with the configuration that it was read with.
+/// Estimates the contact impulses of a clip, with the configuration of the clip.
 ///
-/// The result is the recording that `pomp preprocess` writes of the clip: `contact_impulse` is of the shape (T, B, 3), in N·s per frame,
-/// world space; with it come the terrain and the physics replay.
+/// The result is the recording that `pomp preprocess` writes for the clip. `contact_impulse` has the shape (T, B, 3), in N·s per frame in
+/// world space. The recording also contains the terrain and the physics replay.
 #[pyfunction]
 pub fn contact_impulses(py: Python<'_>, clip: &Bound<'_, PyClip>) -> PyResult<PyRecording> {
     let PyClip { loaded, path, config } = clip.get();
@@ -183,11 +183,12 @@ pub fn contact_impulses(py: Python<'_>, clip: &Bound<'_, PyClip>) -> PyResult<Py
 /// Measures motions, as `pomp evaluate` does.
 ///
 /// Args:
-///     motions: A recording or a file (.npz, .bvh, .glb): a dict of metrics comes back. A folder, or a list of all these: a dict of
-///         columns (`motion`, `track` and one per metric), ready for `pandas.DataFrame`. A metric that does not apply is NaN.
-///     terrain: Ground of motions that carry none, a Terrain, a preset or a file; without it level at y = 0.
-///     simulated: Measure the simulated side of every recording: of a preprocessed clip its physics replay, not the clip.
-///     rigs: Rig maps of your own (.toml), tried before the built-in ones.
+///     motions: A recording or a file (.npz, .bvh, .glb), for which the result is a dict of metrics. Or a folder or a list of these, for
+///         which the result is a dict of columns (`motion`, `track` and one per metric), ready for `pandas.DataFrame`. A metric that
+///         does not apply is NaN.
+///     terrain: Ground of motions that contain none: a Terrain, a preset or a file; if left out, level at y = 0.
+///     simulated: Measure the simulated motion of every recording; of a preprocessed clip this is its physics replay.
+///     rigs: Your own rig maps (.toml); they are tried before the built-in ones.
 #[pyfunction]
 #[pyo3(signature = (motions, *, terrain=None, simulated=false, rigs=Vec::new()))]
 pub fn evaluate<'py>(

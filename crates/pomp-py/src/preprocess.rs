@@ -10,25 +10,24 @@ use std::path::PathBuf;
 
 /// Preprocesses motion files into a folder of recordings, as `pomp preprocess` does.
 ///
-/// A run that was interrupted goes on where it was when it is called again; what is there already, made from the same bytes by the same
-/// configuration, is kept.
+/// The same call continues an interrupted run. Existing results from the same bytes and configuration are kept.
 ///
 /// Args:
 ///     inputs: A BVH file or a folder of them, or a list of both.
 ///     out: Folder of the recordings.
-///     config: A preprocessing configuration (.toml); without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
-///     rigs: Rig maps of your own (.toml), tried before the built-in ones.
-///     strict: Stop at the first clip that fails; else it is told in the result, and the others go on.
-///     rank: Do only the clips of this rank, from 0, by hash of the clip's name; with `ranks`. When all ranks are done, a call without
-///         them writes the manifest of the whole.
+///     config: A preprocessing configuration (.toml); if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     rigs: Your own rig maps (.toml); they are tried before the built-in ones.
+///     strict: Stop at the first clip that fails. By default the result lists failed clips, and the others are processed.
+///     rank: Process only the clips of this rank (from 0), by a hash of the clip's name; needs `ranks`. When all ranks are done, a call
+///         without rank and ranks writes the manifest of the whole folder.
 ///     ranks: Number of ranks.
 ///     progress: Called after each clip as progress(done, total, path, error), where error is None or a text. An exception in it stops
 ///         the run.
 ///
 /// Returns:
-///     The manifest that is also in OUT/manifest.json: `clips`, each with name, file, gaits, ground, replay and impulse figures, and
-///     `failures`.
+///     The manifest, which is also in OUT/manifest.json. `clips` lists name, file, gaits, ground, replay and impulse figures of each
+///     clip; `failures` lists the failures.
 #[pyfunction]
 #[pyo3(signature = (inputs, out, *, config=None, settings=None, rigs=Vec::new(), strict=false, rank=None, ranks=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -68,7 +67,7 @@ pub fn preprocess<'py>(
     plain(py, &manifest)
 }
 
-/// The part of the work that `rank` of `ranks` does; everything without them.
+/// The part of the work of `rank` of `ranks`; without them, all of it.
 pub fn part(rank: Option<usize>, ranks: Option<usize>) -> PyResult<Part> {
     match (rank, ranks) {
         (None, None) => Ok(Part::WHOLE),
@@ -77,8 +76,10 @@ pub fn part(rank: Option<usize>, ranks: Option<usize>) -> PyResult<Part> {
     }
 }
 
-/// Rank, of `ranks`, that does the clip of this name (of its file, without folder and ending) or the rollout of this name
-/// ("rollout_0007"): what `rank` and `ranks` of `preprocess` and `generate_many`, and `--rank` and `--ranks`, share the work by.
+/// The rank, of `ranks`, that processes the clip or rollout of this name.
+///
+/// The name of a clip is that of its file without folder and extension; the name of a rollout is like "rollout_0007". `rank` and `ranks` of
+/// `preprocess` and `generate_many`, and `--rank` and `--ranks` of the command line, divide the work by this function.
 #[pyfunction]
 pub fn rank_of(name: &str, ranks: usize) -> PyResult<usize> {
     if ranks == 0 {
@@ -87,7 +88,7 @@ pub fn rank_of(name: &str, ranks: usize) -> PyResult<usize> {
     Ok(Part::rank_of(name, ranks))
 }
 
-/// The hash by which the results of a configuration are known.
+/// The hash of a configuration in manifests.
 #[pyfunction]
 #[pyo3(signature = (config=None, settings=None))]
 pub fn _preprocessing_hash(config: Option<PathBuf>, settings: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
@@ -95,7 +96,7 @@ pub fn _preprocessing_hash(config: Option<PathBuf>, settings: Option<&Bound<'_, 
     pomp_preprocess::hash_with_files(&config).or_raise()
 }
 
-/// The text of one manifest of those of several parts: of rollouts, or else of clips, of these inputs.
+/// Merges the manifests of several parts (of rollouts, or of clips with these inputs) into the text of one manifest.
 #[pyfunction]
 pub fn _merged_manifest(
     texts: Vec<String>,

@@ -1,4 +1,4 @@
-//! Runs over many files that tell what they have done, heed Ctrl-C and can be stopped.
+//! Runs over many files with progress reports. Ctrl-C or an exception stops them.
 
 use crate::errors::OrRaise;
 use crate::interrupt::PATIENCE;
@@ -7,18 +7,18 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
-/// One file is done, or has failed.
+/// A file that is done or has failed.
 pub struct Event {
     /// The file.
     pub path: String,
-    /// Why it failed.
+    /// The error, if it failed.
     pub error: Option<String>,
 }
 
-/// What a run tells the thread that waits for it; `Break` asks it to stop.
+/// Reports an event of a run to the waiting thread. `Break` asks the run to stop.
 type Tell<'a> = &'a (dyn Fn(Event) -> ControlFlow<()> + Sync);
 
-/// Runs `work` in a thread of its own, while this one calls `progress` and watches for signals; either can stop it.
+/// Runs `work` in another thread, while this thread calls `progress` and checks for signals. Both can stop the run.
 pub fn watched<T: Send, E: Into<anyhow::Error> + Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -32,7 +32,7 @@ pub fn watched<T: Send, E: Into<anyhow::Error> + Send>(
             let stop = &stop;
             let worker = scope.spawn(move || {
                 let tell = |event: Event| {
-                    // The other end listens until this one is gone.
+                    // The receiver exists until this sender is dropped.
                     let _heard = send.send(event);
                     if stop.load(Ordering::Relaxed) {
                         ControlFlow::Break(())
@@ -53,7 +53,7 @@ pub fn watched<T: Send, E: Into<anyhow::Error> + Send>(
     }
 }
 
-/// Hears every event until the run has ended, and gives the first exception.
+/// Receives all events until the run has ended and returns the first exception.
 fn listen(
     receive: &Receiver<Event>,
     progress: Option<&Py<PyAny>>,

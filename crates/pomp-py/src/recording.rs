@@ -1,4 +1,4 @@
-//! Recordings with their arrays.
+//! Recordings and their arrays.
 
 use crate::arguments::name;
 use crate::arrays::{array, flags, plain};
@@ -18,11 +18,11 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A motion with everything known of it: one npz file.
+/// A motion with all its data, the contents of one npz file.
 ///
-/// Every array of the file is an attribute and an item (`recording.positions`, `recording["positions"]`); `keys()` lists them, and
-/// docs/dataset.md describes them. Arrays are float32, world space, metres, seconds, newtons; T frames, J joints, B bodies. They are
-/// read-only: copy one to change it.
+/// Every array of the file is an attribute and an item (`recording.positions`, `recording["positions"]`). `keys()` lists them, and
+/// docs/dataset.md describes them. Arrays are float32 in world space, in metres, seconds and newtons, with T frames, J joints and B
+/// bodies. They are read-only; to change an array, copy it.
 #[pyclass(frozen, mapping, module = "pomp", name = "Recording")]
 pub struct PyRecording {
     pub recording: Arc<Recording>,
@@ -34,7 +34,7 @@ impl PyRecording {
         Self { recording: Arc::new(recording), arrays: PyOnceLock::new() }
     }
 
-    /// The arrays by name. They are made once.
+    /// The arrays by name. They are created once.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyDict>> {
         let made = self.arrays.get_or_try_init(py, || {
             let recording = &self.recording;
@@ -52,7 +52,7 @@ impl PyRecording {
     }
 }
 
-/// An array as numpy's, a single value as Python's.
+/// An array as a numpy array, a single value as a Python number.
 fn numbers<'py>(py: Python<'py>, shape: &[usize], values: ArrayValues) -> PyResult<Bound<'py, PyAny>> {
     match values {
         ArrayValues::Floats(values) if shape.is_empty() => Ok(values[0].into_pyobject(py)?.into_any()),
@@ -120,7 +120,7 @@ impl PyRecording {
         self.recording.frames() as f32 / self.recording.frame_rate_hz
     }
 
-    /// The values that are no arrays: name, framerate (Hz), source, license, config_hash and, where there are any, terrain_cell (m),
+    /// The values that are not arrays: name, framerate (Hz), source, license and config_hash; if present also terrain_cell (m),
     /// impulse_estimator, phase_model and recipe.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -133,14 +133,14 @@ impl PyRecording {
         Ok(metadata)
     }
 
-    /// The ground, or None.
+    /// The terrain, or None.
     #[getter]
     fn terrain(&self) -> PyResult<Option<PyTerrain>> {
         let map = self.recording.terrain.clone().map(HeightMap::from_grid).transpose().or_raise()?;
         Ok(map.map(|map| PyTerrain { map, report: None }))
     }
 
-    /// Writes the recording: .npz with all arrays, .bvh or .glb the motion alone.
+    /// Writes the recording: .npz with all arrays, .bvh or .glb with the motion only.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let recording = Arc::clone(&self.recording);
         in_background(py, move || save(&recording, &path))?
@@ -148,26 +148,26 @@ impl PyRecording {
 
     /// Draws the recording into a file: .gif (moving), .png (contact sheet) or .html (a page that plays it in any browser).
     ///
-    /// With `side_by_side` a picture shows the clip on the left and its physics replay on the right.
+    /// With `side_by_side`, a picture shows the clip on the left and its physics replay on the right.
     #[pyo3(signature = (path, *, side_by_side=false))]
     fn render(&self, py: Python<'_>, path: PathBuf, side_by_side: bool) -> PyResult<()> {
         draw(py, Arc::clone(&self.recording), path, side_by_side)
     }
 
-    /// A page that plays the motion in any browser, offline.
+    /// A page as HTML text that plays the motion in any browser, offline.
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
         let recording = Arc::clone(&self.recording);
         let page = in_background(py, move || PictureKind::Html.draw(&recording, false))?.or_raise()?;
         String::from_utf8(page).map_err(|_| crate::errors::failed("the page is no text"))
     }
 
-    /// The bytes of the npz file.
+    /// The contents of the npz file as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| pomp_formats::npz::recording_bytes(&self.recording)).or_raise()?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The recording of the bytes of an npz file; `name` stands for the file in errors.
+    /// Reads a recording from the bytes of an npz file. Errors use `name` for the file.
     #[classmethod]
     #[pyo3(signature = (bytes, name="bytes"))]
     fn from_bytes(_class: &Bound<'_, PyType>, py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Self> {
@@ -181,7 +181,7 @@ impl PyRecording {
         Ok((slf.get_type().getattr("from_bytes")?, arguments))
     }
 
-    /// The motion playing in a notebook.
+    /// A player for notebooks.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let page = self.to_html(py)?.replace('&', "&amp;").replace('"', "&quot;");
         Ok(format!(
@@ -226,14 +226,14 @@ fn draw(py: Python<'_>, recording: Arc<Recording>, path: PathBuf, side_by_side: 
     drawn.or_raise()
 }
 
-/// Reads a recording (.npz) that `pomp preprocess`, `pomp generate`, the studio or `Recording.save` has written.
+/// Reads a recording (.npz) written by `pomp preprocess`, `pomp generate`, the studio or `Recording.save`.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyRecording> {
     let recording = py.detach(|| pomp_formats::read_recording(&path));
     Ok(PyRecording::new(recording.or_raise()?))
 }
 
-/// A motion that was given as a recording, or as a file of one (.npz) or of a clip (.bvh, .glb).
+/// A motion given as a recording, or as the file of a recording (.npz) or clip (.bvh, .glb).
 pub fn find(given: &Bound<'_, PyAny>, rigs: &[PathBuf]) -> PyResult<Arc<Recording>> {
     if let Ok(recording) = given.cast::<PyRecording>() {
         return Ok(Arc::clone(&recording.get().recording));
@@ -249,7 +249,7 @@ pub fn find(given: &Bound<'_, PyAny>, rigs: &[PathBuf]) -> PyResult<Arc<Recordin
 
 /// Draws a motion into a file: .gif (moving), .png (contact sheet) or .html (a page that plays it in any browser).
 ///
-/// The motion is a recording or a file (.npz, .bvh, .glb). With `side_by_side` a picture shows the clip on the left and its physics
+/// The motion is a recording or a file (.npz, .bvh, .glb). With `side_by_side`, a picture shows the clip on the left and its physics
 /// replay on the right.
 #[pyfunction]
 #[pyo3(signature = (motion, path, *, side_by_side=false))]
@@ -258,7 +258,7 @@ pub fn render(motion: &Bound<'_, PyAny>, path: PathBuf, side_by_side: bool) -> P
     draw(motion.py(), find(motion, &[])?, path, side_by_side)
 }
 
-/// Names, units, directions and definitions of the metrics: a list of dicts, in the order of `evaluate`.
+/// Lists the metrics with names, units, directions and definitions: a list of dicts in the order of `evaluate`.
 #[pyfunction]
 pub fn metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let list = plain(py, &pomp_eval::Metrics::INFO)?;

@@ -1,4 +1,4 @@
-//! Whole rollouts, as the command line makes them.
+//! Whole rollouts, identical to those of the command line.
 
 use crate::arguments::{config, name, seconds};
 use crate::errors::OrRaise;
@@ -13,21 +13,21 @@ use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Makes one rollout, as `pomp generate` does: saved as npz it is the same bytes as the command's rollout.npz.
+/// Generates one rollout, as `pomp generate` does. Saved as npz, it has the same bytes as rollout.npz of the command.
 ///
 /// Args:
-///     seconds: Length; 60 frames a second.
-///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), or a clip (.bvh, .glb, .npz) whose way
-///         is followed.
-///     terrain: A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz).
-///     seed: Seed of terrain, noise and drawn pushes.
-///     pushes: Pushes, each a text as the command line takes it ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s,
-///         world.
-///     model: A Model or the folder of one; without it the embedded compact model.
-///     config: A configuration of the loop (.toml); without it the defaults.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
-///     stature: Height of the character, metres, 1.5 to 2.0; without it that of the model's skeleton.
-///     mass: Mass of the character, kg, 5 to 500; without it that of the settings.
+///     seconds: Length; 60 frames per second.
+///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), or
+///         a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
+///     terrain: A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz); if left out, "hills".
+///     seed: Seed of terrain, noise and random pushes.
+///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s
+///         in world space.
+///     model: A Model or the folder of one; if left out, the embedded compact model.
+///     config: A configuration of the loop (.toml); if left out, the defaults.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     stature: Height of the character, metres, 1.5 to 2.0; if left out, that of the model's skeleton.
+///     mass: Mass of the character, kg, 5 to 500; if left out, that of the settings.
 #[pyfunction]
 #[pyo3(signature = (
     seconds=10.0, control=None, terrain=None, *, seed=0, pushes=None, model=None, config=None, settings=None, stature=None, mass=None
@@ -76,7 +76,7 @@ pub fn generate(
     Ok(PyRecording::new(signals.or(recording.or_raise())?))
 }
 
-/// A number that was given, if it is within its range.
+/// Checks that a given number is within its range.
 pub fn within(what: &str, given: Option<f32>, low: f32, high: f32, unit: &str) -> PyResult<Option<f32>> {
     match given {
         Some(value) if !(low..=high).contains(&value) => {

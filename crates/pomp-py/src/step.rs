@@ -1,4 +1,4 @@
-//! What a frame of the closed loop gave.
+//! The result of a frame of the closed loop.
 
 use crate::arrays::{array, quaternions, vector, vectors};
 use numpy::PyArrayDyn;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 type Floats<'py> = PyResult<Bound<'py, PyArrayDyn<f32>>>;
 
-/// What one frame, a sixtieth of a second, gave. World space, Y up, metres, seconds, newtons; J joints, which are also the bodies.
+/// The result of one frame (a sixtieth of a second) in world space with Y up, in metres, seconds and newtons. J joints, one body per joint.
 #[pyclass(frozen, module = "pomp", name = "Step")]
 pub struct PyStep {
     pub output: StepOutput,
@@ -39,7 +39,7 @@ impl PyStep {
         vectors(py, &self.output.simulated.contact_impulse)
     }
 
-    /// Where the ground pushed each body, metres, of the shape (J, 3); its joint where nothing touched.
+    /// Point where the ground pushed each body, metres, of the shape (J, 3); without contact, the position of its joint.
     #[getter]
     fn contact_point<'py>(&self, py: Python<'py>) -> Floats<'py> {
         vectors(py, &self.output.simulated.contact_point)
@@ -89,14 +89,14 @@ impl PyStep {
         array(py, self.output.phase_code.to_vec(), &[self.output.phase_code.len()])
     }
 
-    /// What was asked for: root x and z (metres, world), heading (radians), speed (m/s).
+    /// The command: root x and z (metres, world), heading (radians), speed (m/s).
     #[getter]
     fn control(&self) -> (f32, f32, f32, f32) {
         let control = self.output.control;
         (control.position.x, control.position.y, control.yaw, control.speed_mps)
     }
 
-    /// Whether the character has fallen: it lies or is getting up, and follows no command.
+    /// Whether the character has fallen. A fallen character lies or gets up and ignores commands.
     #[getter]
     fn fallen(&self) -> bool {
         self.output.fallen

@@ -1,4 +1,4 @@
-//! Ground.
+//! Terrain.
 
 use crate::arguments::{floats, name};
 use crate::arrays::{array, plain};
@@ -10,11 +10,11 @@ use pomp_terrain::{Bounds, HeightMap};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A height map: row i, column j lies at world x = origin[0] + j · cell, z = origin[1] + i · cell.
+/// A height map. Row i, column j is at world x = origin[0] + j · cell, z = origin[1] + i · cell.
 ///
 /// Args:
 ///     heights: Heights, metres, of the shape (rows, columns), both at least 2.
-///     origin: World x and z of the first height, metres; by default such that the middle of the map is at x = z = 0.
+///     origin: World x and z of the first height, metres; by default, the middle of the map is at x = z = 0.
 ///     cell: Distance between neighbours, metres.
 #[pyclass(frozen, module = "pomp", name = "Terrain")]
 pub struct PyTerrain {
@@ -56,20 +56,20 @@ impl PyTerrain {
         self.map.cell_m()
     }
 
-    /// Least and largest world x, least and largest world z, metres.
+    /// Smallest and largest world x, smallest and largest world z, metres.
     #[getter]
     fn bounds(&self) -> (f32, f32, f32, f32) {
         let Bounds { min_x, max_x, min_z, max_z } = self.map.bounds();
         (min_x, max_x, min_z, max_z)
     }
 
-    /// How well the ground fits the clip that it was reconstructed from, as in manifest.json; None for other ground.
+    /// Quality of the fit of a reconstructed terrain to its clip, as in manifest.json; None for other terrain.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.report.as_ref().map(|report| plain(py, report)).transpose()
     }
 
-    /// Height at world x and z, metres; beyond the edge that of the edge.
+    /// Height at world x and z, metres. Beyond the edge it is the height of the edge.
     fn height(&self, x: f32, z: f32) -> PyResult<f32> {
         if x.is_finite() && z.is_finite() {
             return Ok(self.map.height(x, z));
@@ -77,7 +77,7 @@ impl PyTerrain {
         Err(wrong(format!("x = {x}, z = {z}: give finite numbers")))
     }
 
-    /// Writes the map as .png (16 bit, with a .toml beside it) or .npz.
+    /// Writes the map as .png (16 bit, with a .toml file beside it) or .npz.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         pomp_terrain::save(&self.map, &path).or_raise()
     }
@@ -92,9 +92,9 @@ impl PyTerrain {
     }
 }
 
-/// A terrain by preset name (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
+/// Returns a terrain by the name of a preset (flat, slope, stairs, hills, rough, gaps, mixed) or by file (.toml, .png, .npz).
 ///
-/// A preset is made large enough to reach `reach` metres from the origin.
+/// A preset reaches at least `reach` metres from the origin.
 #[pyfunction]
 #[pyo3(signature = (name, *, seed=0, reach=0.0))]
 pub fn terrain(py: Python<'_>, name: &Bound<'_, PyAny>, seed: u64, reach: f32) -> PyResult<PyTerrain> {
@@ -106,7 +106,7 @@ pub fn terrain(py: Python<'_>, name: &Bound<'_, PyAny>, seed: u64, reach: f32) -
     Ok(PyTerrain { map, report: None })
 }
 
-/// A terrain that was given as such, or by name or file; a preset reaches `reach_m` from the origin.
+/// A terrain given as an object, by name or by file. A preset reaches `reach_m` from the origin.
 pub fn find(given: &Bound<'_, PyAny>, seed: u64, reach_m: f32) -> PyResult<HeightMap> {
     if let Ok(terrain) = given.cast::<PyTerrain>() {
         return Ok(terrain.get().map.clone());

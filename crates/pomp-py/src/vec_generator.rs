@@ -25,17 +25,17 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Characters whose networks run together: enough that the weights are read seldom, few enough that every core has some.
+/// Most characters in a group whose networks run together: the weights are read once per group, and every core gets groups.
 const TOGETHER: usize = 8;
 
-/// Many characters, each in a world of its own, moved one frame at a time on all cores.
+/// Many characters, each in its own world, simulated frame by frame on all cores.
 ///
-/// What a character does is the same bytes in any company and with any number of threads. The arguments are those of Generator;
-/// character i has the seed `seed` + i and, on a preset, the ground of that seed.
+/// The bytes of a character's results do not depend on the other characters or the number of threads. The arguments are those of
+/// Generator. Character i has the seed `seed` + i and, on a preset, the terrain of that seed.
 ///
 /// Args:
 ///     count: Number of characters, n.
-///     threads: Threads; without it one per core.
+///     threads: Number of threads; if left out, one per core.
 #[pyclass(frozen, module = "pomp", name = "VecGenerator")]
 pub struct PyVecGenerator {
     inner: Closable<Inner>,
@@ -50,17 +50,17 @@ pub struct PyVecGenerator {
 struct Inner {
     pool: rayon::ThreadPool,
     groups: Vec<Group>,
-    /// Characters of a group; the last one may have fewer.
+    /// Number of characters per group; the last group may have fewer.
     together: usize,
 }
 
-/// Characters that share their networks' work.
+/// Characters whose networks are evaluated together.
 struct Group {
     worlds: Worlds,
     controls: Vec<LiveControl>,
 }
 
-/// What one character is asked for.
+/// The command of one character.
 #[derive(Clone)]
 struct Asked {
     steering: Steering,
@@ -109,17 +109,17 @@ impl PyVecGenerator {
         Ok(Self { inner: Closable::new("generator", inner), count, bodies, model, settings, seed })
     }
 
-    /// Moves every character on by one frame.
+    /// Advances every character by one frame.
     ///
-    /// What stops one character (an error names it) stops no other; reset it then.
+    /// A failure of one character does not affect the others. The error names the character; reset it.
     ///
     /// Args:
-    ///     directions: Where to, world x and z, of the shape (n, 2); the length of a direction is the share of the gait's speed, at
-    ///         most 1. None stops all.
-    ///     gaits: A gait for all (stand, walk, jog, crouch, jump), or an index into GAITS for each, of the shape (n,).
-    ///     pushes: Pushes during the frame, each (character, body, impulse): an index, a body by name or index, N·s, world.
-    ///     facing: Where each faces meanwhile, world x and z, of the shape (n, 2); (0, 0) keeps the heading. None faces where each
-    ///         goes.
+    ///     directions: Commanded directions, world x and z, of the shape (n, 2). The length of a direction is the share of the gait's
+    ///         speed, at most 1. None stops all characters.
+    ///     gaits: One gait for all characters (stand, walk, jog, crouch, jump), or an index into GAITS for each, of the shape (n,).
+    ///     pushes: Pushes during the frame, each (character, body, impulse): an index, a body by name or index, N·s in world space.
+    ///     facing: Commanded facing directions, world x and z, of the shape (n, 2). (0, 0) keeps the heading. With None, each character
+    ///         faces its direction of motion.
     #[pyo3(signature = (directions=None, gaits=None, pushes=None, *, facing=None))]
     fn step(
         &self,
@@ -146,12 +146,12 @@ impl PyVecGenerator {
         PyVecStep::of(py, &outputs)
     }
 
-    /// Puts characters back to the start, with other seeds where `seeds` are given.
+    /// Resets characters to the start, with new seeds if `seeds` are given.
     ///
     /// Args:
-    ///     indices: Which characters; without it all.
-    ///     seeds: A seed for each of them; without it that of the start, `seed` + index.
-    ///     terrain: Another ground for them, as in Generator; without it each keeps its own.
+    ///     indices: Indices of the characters; if left out, all.
+    ///     seeds: One seed for each of them; if left out, `seed` + index.
+    ///     terrain: A new terrain for them, as in Generator; if left out, each keeps its terrain.
     ///     start: Gait of the start.
     #[pyo3(signature = (indices=None, *, seeds=None, terrain=None, start="stand"))]
     fn reset(
@@ -185,7 +185,7 @@ impl PyVecGenerator {
         self.inner.with(py, |inner| inner.reset(model, settings, &indices, &seeds, grounds, start))
     }
 
-    /// Height of the ground of each character at k points, metres, of the shape (n, k); beyond the edge that of the edge.
+    /// Height of each character's terrain at k points, metres, of the shape (n, k). Beyond the edge it is the height of the edge.
     ///
     /// Args:
     ///     points: World x and z, metres, of the shape (n, k, 2).
@@ -205,7 +205,7 @@ impl PyVecGenerator {
         array(py, heights, &[self.count, of_each])
     }
 
-    /// Frees the simulators; any other call is an error from then on.
+    /// Frees the simulators. Every later call raises an error.
     fn close(&self, py: Python<'_>) {
         self.inner.close(py);
     }
@@ -317,7 +317,7 @@ impl Inner {
         Ok(Self { pool, groups, together })
     }
 
-    /// One frame of all, or the first error with its character.
+    /// Simulates one frame of all characters. Returns the first error with its character.
     fn step(&mut self, asked: &[Asked]) -> anyhow::Result<Vec<StepOutput>> {
         let Self { pool, groups, together } = self;
         let steps: Vec<Vec<anyhow::Result<StepOutput>>> = pool.install(|| {
@@ -356,7 +356,7 @@ impl Group {
         let plans: Result<Vec<ControlPlan>, _> = characters
             .map(|((character, control), asked)| character.steered_plan(control, asked.steering))
             .collect();
-        // The directions are finite, and nothing else stops a plan.
+        // A plan fails only for directions that are not finite.
         let plans = match plans {
             Ok(plans) => plans,
             Err(error) => return vec![Err(error.into())],

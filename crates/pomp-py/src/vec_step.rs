@@ -1,4 +1,4 @@
-//! What a frame of many characters gave.
+//! The result of a frame of many characters.
 
 use crate::arrays::{array, flags};
 use glam::{Quat, Vec3};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 type Floats = Py<PyArrayDyn<f32>>;
 
-/// What one frame gave for n characters. World space, Y up, metres, seconds, newtons; J joints, which are also the bodies.
+/// The result of one frame of n characters in world space with Y up, in metres, seconds and newtons. J joints, one body per joint.
 #[pyclass(frozen, get_all, module = "pomp", name = "VecStep")]
 pub struct PyVecStep {
     /// Simulated joint positions, metres, of the shape (n, J, 3).
@@ -32,14 +32,14 @@ pub struct PyVecStep {
     gait: Floats,
     /// Phase codes, of the shape (n, 2 C).
     phase: Floats,
-    /// What was asked for: root x and z (metres, world), heading (radians), speed (m/s), of the shape (n, 4).
+    /// The commands: root x and z (metres, world), heading (radians), speed (m/s), of the shape (n, 4).
     control: Floats,
-    /// Whether each character has fallen: it lies or is getting up, of the shape (n,).
+    /// Whether each character has fallen (it lies or gets up), of the shape (n,).
     fallen: Py<PyArrayDyn<bool>>,
 }
 
 impl PyVecStep {
-    /// Of one frame of at least one character.
+    /// The result of one frame of at least one character.
     pub fn of(py: Python<'_>, outputs: &[StepOutput]) -> PyResult<Self> {
         let (count, joints) = (outputs.len(), outputs[0].simulated.pose.positions.len());
         let table = |width: &[usize], of: &dyn Fn(&StepOutput, &mut Vec<f32>)| -> PyResult<Floats> {

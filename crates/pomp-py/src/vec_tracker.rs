@@ -25,27 +25,27 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Steps a frame of a body that balances by its legs ([`pomp_physics::BalanceConfig`]).
+/// Simulator steps per frame of a body that balances with its legs ([`pomp_physics::BalanceConfig`]).
 const BALANCE_STEPS: usize = 4;
-/// Length of the walk that is tracked without a clip, seconds.
+/// Length of the default walk, seconds.
 const WALK_S: f32 = 4.0;
 
-/// Ragdolls that track a clip, each in a world of its own, moved one step (two frames, a thirtieth of a second) at a time on all cores.
+/// Ragdolls that track a clip, each in its own world, simulated on all cores. A step has two frames, a thirtieth of a second.
 ///
-/// `pomp.envs` makes the environment Pomp/Track-v0 of it; docs/python.md describes observations, actions and the reward. What a ragdoll
-/// does is the same bytes in any company and with any number of threads.
+/// The environment Pomp/Track-v0 of `pomp.envs` uses it; docs/python.md describes observations, actions and the reward. The bytes of a
+/// ragdoll's results do not depend on the other ragdolls or the number of threads.
 ///
 /// Args:
 ///     count: Number of ragdolls, n.
-///     clip: A Clip, a Recording or a file (.bvh, .glb, .npz); without it four seconds of a synthetic walk at 1.3 m/s.
-///     terrain: A Terrain, a preset or a file; without it the recording's own, else the ground fitted to the clip.
-///     action: What an action is: "rotations" of the joints' targets beyond the clip's next pose, or "torques".
+///     clip: A Clip, a Recording or a file (.bvh, .glb, .npz); if left out, four seconds of a synthetic walk at 1.3 m/s.
+///     terrain: A Terrain, a preset or a file; if left out, that of the recording, or the ground fitted to the clip.
+///     action: Kind of action: "rotations" of the joint targets relative to the clip's next pose, or "torques".
 ///     assist: Whether the external root assist acts.
-///     balance: Whether the legs balance the body (the configuration's dynamic.balance, four steps a frame).
-///     rotation_scale: Rotation of an action of 1, radians.
-///     config: A configuration of the loop (.toml), of which the section dynamic counts; without it the defaults.
-///     settings: Values in place of the configuration's, as in Generator.
-///     threads: Threads; without it one per core.
+///     balance: Whether the legs balance the body (dynamic.balance of the configuration, four simulator steps per frame).
+///     rotation_scale: Rotation for an action of 1, radians.
+///     config: A configuration of the loop (.toml), of which only the section dynamic is used; if left out, the defaults.
+///     settings: Values that override the configuration, as in Generator.
+///     threads: Number of threads; if left out, one per core.
 #[pyclass(frozen, module = "pomp", name = "VecTracker")]
 pub struct PyVecTracker {
     inner: Closable<Inner>,
@@ -115,11 +115,11 @@ impl PyVecTracker {
         Ok(Self { inner: Closable::new("tracker", inner.or_raise()?), reference, count })
     }
 
-    /// Puts ragdolls on the clip, moving as it does.
+    /// Puts ragdolls into the pose of the clip, with its velocity.
     ///
     /// Args:
-    ///     indices: Which ragdolls; without it all.
-    ///     frames: The frame of the clip for each, at most `starts` − 1; without it the first one.
+    ///     indices: Indices of the ragdolls; if left out, all.
+    ///     frames: A frame of the clip for each, at most `starts` − 1; if left out, the first frame.
     #[pyo3(signature = (indices=None, frames=None))]
     fn reset(&self, py: Python<'_>, indices: Option<Vec<usize>>, frames: Option<Vec<usize>>) -> PyResult<()> {
         let indices = indices.unwrap_or_else(|| (0..self.count).collect());
@@ -149,12 +149,12 @@ impl PyVecTracker {
         })
     }
 
-    /// Moves every ragdoll on by one step. Gives the rewards (n,), whether each has fallen (n,), and whether no step is left of the clip
+    /// Advances every ragdoll by one step. Returns the rewards (n,), whether each ragdoll has fallen (n,), and whether its clip has ended
     /// (n,).
     ///
     /// Args:
-    ///     actions: Of the shape (n, 63): three numbers for each joint but the root, clipped to −1 to 1.
-    ///     rests: Ragdolls that stay as they are, of the shape (n,); they gain nothing.
+    ///     actions: Array of the shape (n, 63): three numbers for each joint except the root, clipped to −1 to 1.
+    ///     rests: Ragdolls that are not simulated, of the shape (n,). Their reward is 0.
     #[pyo3(signature = (actions, rests=None))]
     #[expect(clippy::type_complexity, reason = "a tuple of arrays in Python")]
     fn step<'py>(
@@ -198,7 +198,7 @@ impl PyVecTracker {
         ))
     }
 
-    /// What each ragdoll sees, of the shape (n, 608).
+    /// The observation of each ragdoll, of the shape (n, 608).
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let seen = self.inner.with(py, |inner| {
             let mut seen = Vec::with_capacity(inner.trackers.len() * OBSERVATION);
@@ -218,8 +218,8 @@ impl PyVecTracker {
         array(py, positions, &[self.count, self.reference.skeleton().len(), 3])
     }
 
-    /// A picture of a ragdoll with the clip's pose as green glass: red, green and blue, 0 to 255, uint8, of the shape (height, width,
-    /// 3).
+    /// A picture of a ragdoll, with the pose of the clip in transparent green: red, green and blue, 0 to 255, uint8, of the shape
+    /// (height, width, 3).
     #[pyo3(signature = (index=0, *, width=480, height=360))]
     fn render<'py>(
         &self,
@@ -251,7 +251,7 @@ impl PyVecTracker {
         Ok(numpy::PyArray1::from_vec(py, pixels).reshape(shape)?.to_dyn().clone())
     }
 
-    /// Frees the simulators; any other call is an error from then on.
+    /// Frees the simulators. Every later call raises an error.
     fn close(&self, py: Python<'_>) {
         self.inner.close(py);
     }
@@ -265,37 +265,37 @@ impl PyVecTracker {
         self.close(py);
     }
 
-    /// Frames of the clip, 60 a second.
+    /// Number of frames of the clip, 60 per second.
     #[getter]
     fn frames(&self) -> usize {
         self.reference.clip.frames()
     }
 
-    /// Frames at which an episode can begin, counted from the first one.
+    /// Number of frames, from the first one, at which an episode can begin.
     #[getter]
     fn starts(&self) -> usize {
         self.reference.starts()
     }
 
-    /// Numbers of an action.
+    /// Length of an action.
     #[classattr]
     fn action_size() -> usize {
         ACTION
     }
 
-    /// Numbers of an observation.
+    /// Length of an observation.
     #[classattr]
     fn observation_size() -> usize {
         OBSERVATION
     }
 
-    /// Frames of a step.
+    /// Number of frames per step.
     #[classattr]
     fn frames_per_step() -> usize {
         FRAMES_PER_STEP
     }
 
-    /// Blocks of an observation in their order, with their numbers.
+    /// Blocks of an observation in order, with their lengths.
     #[staticmethod]
     fn blocks(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let blocks = PyDict::new(py);
@@ -305,7 +305,7 @@ impl PyVecTracker {
         Ok(blocks)
     }
 
-    /// The ground.
+    /// The terrain.
     #[getter]
     fn terrain(&self) -> PyTerrain {
         PyTerrain { map: self.reference.terrain.clone(), report: None }
@@ -321,7 +321,7 @@ impl PyVecTracker {
     }
 }
 
-/// The clip and its ground.
+/// The clip and its terrain.
 fn reference(
     py: Python<'_>,
     clip: Option<&Bound<'_, PyAny>>,
@@ -358,7 +358,7 @@ fn reference(
     made.or_raise()
 }
 
-/// The ground under a clip, from its stances.
+/// The ground under a clip, reconstructed from its stances.
 fn fitted(path: &Path, clip: &Clip, config: &PreprocessConfig) -> anyhow::Result<HeightMap> {
     let (_, grid, _): (Recording, _, _) = pomp_preprocess::on_own_ground(path, clip, config)?;
     Ok(HeightMap::from_grid(grid)?)

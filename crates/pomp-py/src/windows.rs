@@ -1,4 +1,4 @@
-//! What training reads of a folder of recordings.
+//! The training examples in a folder of recordings.
 
 use crate::arguments::config;
 use crate::arrays::array;
@@ -13,20 +13,21 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The examples of a preprocessed folder that `pomp train kinematic` learns from: the same numbers, in the order of clips and frames.
+/// The training examples of `pomp train kinematic` from a preprocessed folder: the same numbers, in the order of clips and frames.
 ///
-/// A window is x, what the kinematic module sees of a frame and its surroundings, and y, what it is to give for the next frame; `blocks`
-/// names their parts. All recordings are in memory. Reading starts no threads, so windows may be read in forked processes.
+/// A window consists of x, the input of the kinematic module for a frame, and y, its output for the next frame. `blocks` names their
+/// parts. All recordings are in memory. Reading a window starts no threads, so forked processes can read windows.
 ///
 /// Args:
-///     folder: Recordings that `preprocess` has made.
-///     split: "training", or "held_out": the clips that training measures with, one in `held_out_every` by hash of the clip's name.
-///     states: "clean", the states of the clips, or "replayed", those of their physics replays; in both y leads to the clip.
-///     normalised: Give x and y as the networks see them: y less what it would be if nothing changed (unless the configuration says
-///         "absolute"), both less their means and divided by their deviations.
-///     model: Model whose autoencoder reads the phases; without it the embedded compact one.
-///     config: A training configuration (.toml); without it that of the compact model.
-///     settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+///     folder: Recordings written by `preprocess`.
+///     split: "training" or "held_out". The held-out clips are those of the measurements of training: one in `held_out_every`, by a hash
+///         of the clip's name.
+///     states: "clean" for the states of the clips, "replayed" for those of their physics replays. In both cases y leads to the clip.
+///     normalised: Return x and y as the networks get them: y relative to an unchanged state (unless the configuration says "absolute"),
+///         both minus their means and divided by their deviations.
+///     model: Model whose autoencoder computes the phases; if left out, the embedded compact model.
+///     config: A training configuration (.toml); if left out, that of the compact model.
+///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 #[pyclass(frozen, module = "pomp", name = "Windows")]
 pub struct PyWindows {
     windows: Windows,
@@ -45,7 +46,7 @@ impl PyWindows {
     }
 }
 
-/// Runs `work` in threads that end with it: those of the process are gone in a process that was forked off it.
+/// Runs `work` in its own threads, which end with it. A forked process does not have the threads of its parent.
 fn in_own_threads<T: Send>(work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = rayon::ThreadPoolBuilder::new().build();
     let threads = threads.map_err(|error| crate::errors::failed(&error.to_string()))?;
@@ -95,9 +96,9 @@ impl PyWindows {
         self.windows.len()
     }
 
-    /// The windows of these indices, N: a dict of `x` (N, length of x), `y` (N, length of y), `phases` (N, keys, 2 C), the phase codes of
-    /// the window, and `impulses` (N, B, 3), the contact impulse of each body in the root frame, as mean force of the frame in body
-    /// weights. Phases and impulses are in their own units also where x is normalised.
+    /// The windows of N indices: a dict of `x` (N, length of x), `y` (N, length of y), `phases` (N, keys, 2 C), the phase codes of the
+    /// window, and `impulses` (N, B, 3), the contact impulse of each body in the root frame, as mean force of the frame in body weights.
+    /// Phases and impulses are never normalised.
     fn batch<'py>(&self, py: Python<'py>, indices: Vec<usize>) -> PyResult<Bound<'py, PyDict>> {
         let count = self.windows.len();
         if let Some(index) = indices.iter().find(|index| **index >= count) {
@@ -142,8 +143,8 @@ impl PyWindows {
         Ok((name.to_owned(), frame))
     }
 
-    /// Mean and deviation of x, and of y as the networks give it, over the training clips, as training fits them: a dict of `x_mean`,
-    /// `x_deviation`, `y_mean` and `y_deviation`. They are computed once, when they are asked for.
+    /// Mean and deviation of x, and of y in the form of the networks, over the training clips, identical to those of training: a dict of
+    /// `x_mean`, `x_deviation`, `y_mean` and `y_deviation`. They are computed at the first call.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (x, y) = py.detach(|| self.normalisers())?;
         let dict = PyDict::new(py);
@@ -157,7 +158,7 @@ impl PyWindows {
         Ok(dict)
     }
 
-    /// Places of the parts of x and y: a dict of "x" and "y", each of names ("joint_positions", "contact_impulses", …) to slices.
+    /// Slices of the parts of x and y: a dict of "x" and "y"; each maps names ("joint_positions", "contact_impulses", …) to slices.
     #[getter]
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let layout: &FeatureLayout = self.windows.layout();
@@ -184,7 +185,7 @@ impl PyWindows {
         self.windows.body_names().to_vec()
     }
 
-    /// Hash of all recordings of the folder; models that are trained on them name it.
+    /// Hash of all recordings of the folder. Models trained on them store it.
     #[getter]
     fn data_hash(&self) -> &str {
         self.windows.hash()

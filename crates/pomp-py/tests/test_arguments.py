@@ -10,8 +10,11 @@ import time
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import pomp
+
+STRANGER = ROOT / "data" / "skeletons" / "stranger.bvh"
 
 # Values that are wrong somewhere.
 ODD = [
@@ -56,6 +59,11 @@ CALLS = {
     "preprocess.inputs": lambda odd, of: pomp.preprocess(odd, "nothing"),
     "preprocess.settings": lambda odd, of: pomp.preprocess([], "nothing", settings=odd),
     "evaluate": lambda odd, of: pomp.evaluate(odd),
+    "retarget.motion": lambda odd, of: pomp.retarget(odd, STRANGER),
+    "retarget.to": lambda odd, of: pomp.retarget(of["walk"], odd),
+    "retarget.out": lambda odd, of: pomp.retarget(of["walk"], STRANGER, odd),
+    "retarget.model": lambda odd, of: pomp.retarget(of["walk"], STRANGER, model=odd),
+    "retarget.settings": lambda odd, of: pomp.retarget(of["walk"], STRANGER, settings=odd),
     "terrain": lambda odd, of: pomp.terrain(odd),
     "terrain.reach": lambda odd, of: pomp.terrain("flat", reach=odd),
     "terrain.heights": lambda odd, of: pomp.Terrain(odd, cell=0.5),

@@ -102,7 +102,7 @@ def test_a_worker_that_dies_each_time_is_told_and_the_rest_is_kept(cluster, clip
     from dying import Dying
 
     job = Dying.of(clips, tmp_path / "out", settings=SETTINGS)
-    with pytest.raises(pomp.Error, match=r"part 1 of 2: its worker was lost 2 times .* the same call goes on"):
+    with pytest.raises(pomp.Error, match=r"part 1 of 2: its worker was lost 2 times .* the same call continues"):
         pomp.ray._run(job, 2, 1, 1, None, None)
     assert list((tmp_path / "out").glob("*.npz"))
 

@@ -37,7 +37,7 @@ fn measure(from: &Path, to: &Path, options: OntoOptions, aligned: bool) -> Resul
     let contacts = foot_contacts(&clip, &ContactConfig::default());
     let target = TargetSkeleton::read(to, &library)?;
     let result = onto_skeleton(&clip, &contacts, &target, options)?;
-    let truth = &target.file().motion;
+    let truth = target.file().motion();
     let metres = target.unit().metres();
     let height = f64::from(result.report.source_frame.leg_length_m * MAPPED_HEIGHT_OF_LEG);
     let roles = target.joints().source_joints;

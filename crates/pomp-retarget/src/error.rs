@@ -19,13 +19,9 @@ pub enum RetargetOntoError {
         /// What is wrong with it.
         source: RetargetError,
     },
-    /// A target that is no BVH file.
-    #[error(
-        "{}: a target skeleton is a .bvh file, whose channels say how a motion on it is written; export the skeleton as BVH, one \
-         frame is enough",
-        path.display()
-    )]
-    NotBvh {
+    /// A target that is no file with a skeleton.
+    #[error("{}: a target skeleton is a .bvh, .glb or .gltf file; export the skeleton as one of them", path.display())]
+    NoSkeletonFile {
         /// The target file.
         path: PathBuf,
     },

@@ -1,6 +1,6 @@
 //! Motion on the skeleton of any person: the way back from the project skeleton.
 //!
-//! [`TargetSkeleton`] reads a BVH file and knows which of its joints plays which project joint, by the rig maps of
+//! [`TargetSkeleton`] reads a BVH, GLB or glTF file and knows which of its joints plays which project joint, by the rig maps of
 //! [`pomp_motion::retarget`]. [`onto_skeleton`] puts a [`pomp_motion::Clip`] of the project's topology on it:
 //!
 //! 1. *Rotations*: every joint that plays a project joint points where that joint points, whatever its own axes are.
@@ -11,14 +11,15 @@
 //!    [`pomp_motion::retarget::retarget()`], so that a motion comes back as it went.
 //! 3. *Ground*: soles stand on the floor of the target's own motion, or on y = 0 where it has none.
 //!
-//! The result has the target's joint names, hierarchy, offsets, unit and up axis; [`OntoSkeleton::write`] writes it with the
-//! target's channels, in their order, as BVH, or as GLB.
+//! The result has the target's joint names, hierarchy, offsets, unit and up axis. [`OntoSkeleton::write`] writes it as the target's file
+//! is: a BVH file with its channels in their order, a GLB file with its meshes and skins and a new animation. [`write_onto`] does the
+//! same for a motion that something else has put on the skeleton of a [`SkeletonFile`].
 //!
 //! [`Altered`] tells a motion on another body exactly (bones split, merged, stretched, turned), and [`told`] makes pairs of it that
 //! retargeting is measured against.
 //!
-//! What it does not do: it moves no fingers and no face, and it knows no mesh: hands that meet on one body may miss each
-//! other on one with other arms.
+//! It moves no fingers and no face, and it ignores the surface of the body: hands that meet on one body may miss each other on one with
+//! other arms.
 
 mod altered;
 mod error;
@@ -31,6 +32,7 @@ mod pairs;
 mod plant;
 mod report;
 mod result;
+mod skeleton_file;
 mod solve;
 mod target;
 
@@ -39,5 +41,6 @@ pub use error::RetargetOntoError;
 pub use onto::{OntoOptions, onto_skeleton};
 pub use pairs::{PairBody, PairSkeleton, told};
 pub use report::{Follower, OntoReport, PlantedFeet, ShortJoint};
-pub use result::OntoSkeleton;
+pub use result::{OntoSkeleton, write_onto};
+pub use skeleton_file::SkeletonFile;
 pub use target::TargetSkeleton;

@@ -85,7 +85,7 @@ pub fn onto_skeleton(
     Ok(OntoSkeleton {
         motion,
         report,
-        model: target.file.clone(),
+        file: target.file.clone(),
         carrier: target.carrier,
         mirrored: target.mirrored,
     })
@@ -163,8 +163,8 @@ fn write(clip: &Clip, target: &TargetSkeleton, solved: &[Solved]) -> Result<Writ
     let figure = &target.figure;
     let joints = figure.parents.len();
     let metres = target.source_frame.unit.metres();
-    let own = if target.mirrored { reflected(&target.file.motion) } else { target.file.motion.clone() };
-    let channels = |joint: usize| target.file.channels[joint].iter().filter(|c| !c.is_position()).count();
+    let own = if target.mirrored { reflected(target.file.motion()) } else { target.file.motion().clone() };
+    let channels = |joint: usize| target.file.rotation_channels(joint);
     let short: Vec<usize> = (0..joints).filter(|&joint| channels(joint) < 3).collect();
     let mut lost = vec![0.0_f64; joints];
     let mut poses = Vec::with_capacity(solved.len());
@@ -179,7 +179,7 @@ fn write(clip: &Clip, target: &TargetSkeleton, solved: &[Solved]) -> Result<Writ
                 .map_or((Vec3::ZERO, figure.world_from_file), |p| (positions[p.0], world[p.0]));
             let wanted = (parent.inverse() * figure.rotation(joint, given, parent)).normalize();
             // A mirror image writes the reflected rotation, whose axes are the same but for signs.
-            let stated = target.file.stated_rotation(JointIndex(joint), wanted)?;
+            let stated = target.file.stated_rotation(joint, wanted)?;
             lost[joint] += f64::from(wanted.angle_between(stated).to_degrees());
             local[joint] = stated;
             positions.push(at + parent * target.written_offsets[joint]);

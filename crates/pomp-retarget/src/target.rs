@@ -1,10 +1,9 @@
-use crate::RetargetOntoError;
 use crate::figure::Figure;
 use crate::floor::Floor;
 use crate::follow::{Follow, Tree};
 use crate::lengths::Lengths;
+use crate::{RetargetOntoError, SkeletonFile};
 use glam::{Quat, Vec3};
-use pomp_formats::{BvhFile, read_bvh};
 use pomp_motion::retarget::{
     ChosenRig, Inference, LengthUnit, MatchReport, RetargetOptions, RigBinding, RigLibrary, RigMap,
     SourceFrame, reflected,
@@ -15,10 +14,10 @@ use std::path::Path;
 /// Most frames of the target's own motion that a mean rest pose is taken over.
 const REST_FRAMES: usize = 200;
 
-/// Somebody's skeleton as a BVH file has it, with the rig map that says which joint plays which project joint.
+/// The skeleton of a file, with the rig map that says which joint plays which project joint.
 #[derive(Clone, Debug)]
 pub struct TargetSkeleton {
-    pub(crate) file: BvhFile,
+    pub(crate) file: SkeletonFile,
     pub(crate) rig: String,
     pub(crate) inference: Option<Box<Inference>>,
     pub(crate) joints: MatchReport,
@@ -28,7 +27,7 @@ pub struct TargetSkeleton {
     /// Translations of the joints in the file, metres. The figure has those of the body: where the converter of the file lost a
     /// bone, it is back in its place there.
     pub(crate) written_offsets: Vec<Vec3>,
-    /// The joint whose position channels carry the body.
+    /// The joint whose translation carries the body.
     pub(crate) carrier: usize,
     pub(crate) lengths: Lengths,
     pub(crate) floor: Floor,
@@ -36,18 +35,21 @@ pub struct TargetSkeleton {
 }
 
 impl TargetSkeleton {
-    /// Reads a BVH file and finds its rig map; where no known one fits, it is inferred.
+    /// Reads a file (.bvh, .glb, .gltf) and finds its rig map; where no known one fits, it is inferred.
     ///
     /// # Errors
-    /// [`RetargetOntoError::NotBvh`]; a file that its reader refuses; a skeleton that no map fits
-    /// ([`RetargetOntoError::Rig`]); one whose body cannot move ([`RetargetOntoError::Immovable`]).
+    /// As [`SkeletonFile::read`] and [`Self::of`].
     pub fn read(path: &Path, rigs: &RigLibrary) -> Result<Self, RetargetOntoError> {
-        if !path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("bvh")) {
-            return Err(RetargetOntoError::NotBvh { path: path.to_path_buf() });
-        }
-        let file = read_bvh(path)?;
+        Self::of(SkeletonFile::read(path)?, path, rigs)
+    }
+
+    /// Finds the rig map of a file that has been read; `path` names the file in errors.
+    ///
+    /// # Errors
+    /// A skeleton that no map fits ([`RetargetOntoError::Rig`]); one whose body cannot move ([`RetargetOntoError::Immovable`]).
+    pub fn of(file: SkeletonFile, path: &Path, rigs: &RigLibrary) -> Result<Self, RetargetOntoError> {
         let ChosenRig { rig, inference, .. } = rigs
-            .choose_or_infer(&file.motion)
+            .choose_or_infer(file.motion())
             .map_err(|source| RetargetOntoError::Rig { path: path.to_path_buf(), source })?;
         let rig = rig.into_owned();
         let mut target = Self::new(file, &rig, path)?;
@@ -58,12 +60,13 @@ impl TargetSkeleton {
     /// The skeleton of a file with a rig map that is known to fit; `path` names the file in errors.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    pub fn new(file: BvhFile, rig: &RigMap, path: &Path) -> Result<Self, RetargetOntoError> {
+    /// As [`Self::of`].
+    pub fn new(file: impl Into<SkeletonFile>, rig: &RigMap, path: &Path) -> Result<Self, RetargetOntoError> {
+        let file = file.into();
         let path = || path.to_path_buf();
-        let binding = RigBinding::new(&file.motion, rig, &RetargetOptions::default())
+        let binding = RigBinding::new(file.motion(), rig, &RetargetOptions::default())
             .map_err(|source| RetargetOntoError::Rig { path: path(), source })?;
-        let motion = if rig.file.mirrored { reflected(&file.motion) } else { file.motion.clone() };
+        let motion = if rig.file.mirrored { reflected(file.motion()) } else { file.motion().clone() };
         let mut role_of = vec![None; motion.skeleton.len()];
         for (role, joint) in binding.joints.source_joints.iter().enumerate() {
             if let Some(joint) = joint {
@@ -73,8 +76,9 @@ impl TargetSkeleton {
         let parents: Vec<Option<JointIndex>> =
             motion.skeleton.joints().iter().map(|joint| joint.parent).collect();
         let metres = binding.source_frame.unit.metres();
-        let in_metres =
-            |motion: &SourceMotion| offsets(motion).into_iter().map(|offset| offset * metres).collect();
+        let in_metres = |motion: &SourceMotion| {
+            offsets(&file, motion).into_iter().map(|offset| offset * metres).collect()
+        };
         let written_offsets = in_metres(&motion);
         let mut figure = Figure {
             offsets: in_metres(&binding.motion),
@@ -93,17 +97,16 @@ impl TargetSkeleton {
             t_pose: &t_pose.positions,
         };
         let lowest = tree.carrier();
-        let carrier = tree
-            .with_ancestors(lowest)
-            .into_iter()
-            .find(|&joint| file.animates_position(JointIndex(joint)))
-            .ok_or_else(|| RetargetOntoError::Immovable {
-                path: path(),
-                joint: motion.skeleton.joints()[lowest].name.clone(),
-            })?;
+        let carrier =
+            tree.with_ancestors(lowest).into_iter().find(|&joint| file.animates_position(joint)).ok_or_else(
+                || RetargetOntoError::Immovable {
+                    path: path(),
+                    joint: motion.skeleton.joints()[lowest].name.clone(),
+                },
+            )?;
         figure.follow = tree.followers(figure.pelvis());
         let t_pose = figure.t_pose();
-        let floor = Floor::of(&file.motion, rig, &figure, &t_pose, metres);
+        let floor = Floor::of(file.motion(), rig, &figure, &t_pose, metres);
         let (joints, source_frame) = (binding.joints, binding.source_frame);
         Ok(Self {
             rig: rig.name.clone(),
@@ -114,7 +117,7 @@ impl TargetSkeleton {
             carrier,
             lengths: Lengths::of(|role| figure.at(&t_pose, role)),
             floor,
-            warnings: file.warnings.iter().map(ToString::to_string).collect(),
+            warnings: file.warnings(),
             source_frame,
             figure,
             file,
@@ -122,7 +125,7 @@ impl TargetSkeleton {
     }
 
     /// The file.
-    pub fn file(&self) -> &BvhFile {
+    pub fn file(&self) -> &SkeletonFile {
         &self.file
     }
 
@@ -147,12 +150,13 @@ impl TargetSkeleton {
     }
 }
 
-/// Translation of every joint from its parent, file units: where the file animates it, that of its first frame.
-fn offsets(motion: &SourceMotion) -> Vec<Vec3> {
+/// Translation of every joint from its parent, file units: in a BVH file that animates it that of its first frame, in a GLB file that
+/// of the node.
+fn offsets(file: &SkeletonFile, motion: &SourceMotion) -> Vec<Vec3> {
     let written = motion.skeleton.joints().iter().map(|joint| joint.offset);
-    match &motion.joint_translations {
-        Some(table) => table[0].to_vec(),
-        None => written.collect(),
+    match (&motion.joint_translations, file) {
+        (Some(table), SkeletonFile::Bvh(_)) => table[0].to_vec(),
+        _ => written.collect(),
     }
 }
 

@@ -335,7 +335,7 @@ fn rejects_a_target_that_cannot_travel() {
 #[test]
 fn rejects_a_target_that_is_no_bvh() {
     let error = TargetSkeleton::read(Path::new("figure.fbx"), &RigLibrary::builtin()).unwrap_err();
-    assert!(matches!(error, RetargetOntoError::NotBvh { .. }), "{error}");
+    assert!(matches!(error, RetargetOntoError::NoSkeletonFile { .. }), "{error}");
 }
 
 #[test]

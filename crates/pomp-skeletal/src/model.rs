@@ -8,6 +8,7 @@ use crate::networks::{FRAMES_PER_CODE, SkeletalNetworks};
 use crate::structure::{Body, Structure};
 use crate::{RATE_HZ, SkeletalError};
 use burn::tensor::{Device, Tensor, TensorData};
+use pomp_motion::retarget::UpAxis;
 use pomp_motion::{Skeleton, SourceMotion};
 use pomp_weights::{WeightFile, WeightPrecision};
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,35 @@ impl SkeletalModel {
             place: place.to_owned(),
             reason: format!("against the {named}, {reason}"),
         })
+    }
+
+    /// Checks that a target from a file of another format than the motions learned has their up axis, and their rest pose in joint
+    /// frames that are theirs. The networks give rotations from that pose.
+    ///
+    /// # Errors
+    /// [`SkeletalError::UnknownSkeleton`]; as [`Structure::body`].
+    pub fn check_rest_pose(
+        &self,
+        place: &str,
+        target: &SourceMotion,
+        up: UpAxis,
+    ) -> Result<(), SkeletalError> {
+        let structure = &self.description.structures[self.side_of(place, &target.skeleton)?];
+        let unknown = |reason: String| SkeletalError::UnknownSkeleton { place: place.to_owned(), reason };
+        if structure.up != up {
+            return Err(unknown(format!(
+                "{} points up in the motions learned, {} in this file",
+                structure.up.name(),
+                up.name()
+            )));
+        }
+        match structure.bone_elsewhere(&structure.body(target)?) {
+            Some(joint) => Err(unknown(format!(
+                "the bone to \"{}\" points elsewhere in its rest pose than in that of the motions learned",
+                structure.joints[joint]
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// A motion on the skeleton of another, `target`, whose own motion is not used; names are for errors. The frame rate stays: the

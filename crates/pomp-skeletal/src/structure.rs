@@ -19,6 +19,10 @@ const LOOKED_AT: usize = 200;
 const STANDING: f32 = 0.35;
 /// Least share of the way that goes forwards, in the sum over all frames.
 const AHEAD: f32 = 0.2;
+/// Shorter bones have no direction worth a comparison, heights.
+const SHORT: f32 = 0.02;
+/// The bones of bodies with the same joint frames and rest pose differ by less, radians.
+const MOST_TURNED: f32 = 0.6;
 /// A joint may move by this share of the height in its parent without being said to move.
 const STILL: f32 = 2e-3;
 
@@ -202,6 +206,14 @@ impl Structure {
         }
         offsets.iter_mut().for_each(|offset| *offset /= height);
         Ok(Body { height, legs: legs / height, offsets })
+    }
+
+    /// The first joint whose bone points elsewhere than in the bodies learned: where joint frames are other ones, or the rest pose is.
+    pub(crate) fn bone_elsewhere(&self, body: &Body) -> Option<usize> {
+        let pairs = body.offsets.iter().zip(&self.mean_offsets);
+        pairs.into_iter().position(|(own, mean)| {
+            own.length().min(mean.length()) > SHORT && own.angle_between(*mean) > MOST_TURNED
+        })
     }
 
     /// The static features of a body, `[N 3]`: how its offsets differ from the mean.

@@ -4,12 +4,22 @@ use serde_json::{Value, json};
 const UNSIGNED_SHORT: u32 = 5123;
 const FLOAT: u32 = 5126;
 
-/// The binary chunk and the accessors into it.
+/// The binary chunk, or what is appended to one, and the accessors into it.
 #[derive(Default)]
 pub(super) struct Buffer {
+    /// Bytes, views and accessors that lie before those of this buffer.
+    pub before: Before,
     pub bytes: Vec<u8>,
     pub views: Vec<Value>,
     pub accessors: Vec<Value>,
+}
+
+/// Numbers of bytes, views and accessors.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before {
+    pub bytes: usize,
+    pub views: usize,
+    pub accessors: usize,
 }
 
 impl Buffer {
@@ -26,7 +36,7 @@ impl Buffer {
             accessor["max"] = json!(bound(f32::max));
         }
         self.accessors.push(accessor);
-        self.accessors.len() - 1
+        self.before.accessors + self.accessors.len() - 1
     }
 
     /// Appends vectors of four joint indices and returns their accessor.
@@ -36,12 +46,13 @@ impl Buffer {
         self.accessors.push(
             json!({"componentType": UNSIGNED_SHORT, "count": values.len(), "type": "VEC4", "bufferView": view}),
         );
-        self.accessors.len() - 1
+        self.before.accessors + self.accessors.len() - 1
     }
 
     fn view(&mut self, bytes: &[u8]) -> usize {
-        self.views.push(json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()}));
+        let first = self.before.bytes + self.bytes.len();
+        self.views.push(json!({"buffer": 0, "byteOffset": first, "byteLength": bytes.len()}));
         self.bytes.extend_from_slice(bytes);
-        self.views.len() - 1
+        self.before.views + self.views.len() - 1
     }
 }

@@ -1,7 +1,10 @@
 //! The container: JSON, bytes, and the numbers that accessors find in them.
 
+use super::uri;
 use crate::FormatError;
 use serde_json::Value;
+use std::borrow::Cow;
+use std::path::Path;
 
 const MAGIC: &[u8; 4] = b"glTF";
 const CHUNK_JSON: u32 = u32::from_le_bytes(*b"JSON");
@@ -14,16 +17,46 @@ const SHORT: u64 = 5122;
 const UNSIGNED_SHORT: u64 = 5123;
 const FLOAT: u64 = 5126;
 
-/// The parts of a GLB file.
+/// The parts of a GLB or glTF file.
 pub(super) struct Container<'a> {
     file: &'a str,
     /// The document.
     pub document: Value,
-    binary: &'a [u8],
+    /// The text of the document.
+    pub json: &'a [u8],
+    /// The binary chunk; empty when there is none.
+    pub binary: &'a [u8],
+    /// Contents of the buffers with a URI, by index; empty unless the container was opened with them.
+    pub linked: Vec<Option<Cow<'a, [u8]>>>,
 }
 
 impl<'a> Container<'a> {
-    /// Takes a file apart.
+    /// Takes a GLB file or a glTF document apart and reads the buffers that its URIs name: `data:` URIs, and files beside it where
+    /// `folder` is given.
+    pub fn with_buffers(bytes: &'a [u8], file: &'a str, folder: Option<&Path>) -> Result<Self, FormatError> {
+        let is_document = bytes.trim_ascii_start().first() == Some(&b'{');
+        let mut container =
+            if is_document { Self::of_document(bytes, &[], file)? } else { Self::parse(bytes, file)? };
+        let mut linked = Vec::new();
+        for (index, buffer) in container.list("buffers").iter().enumerate() {
+            let place = format!("buffer {index}");
+            let contents = buffer.get("uri").map(|uri| {
+                let uri = uri.as_str().ok_or_else(|| container.bad(&place, "its \"uri\" is no text"))?;
+                uri::contents(uri, folder).map_err(|problem| container.bad(&place, &problem))
+            });
+            linked.push(contents.transpose()?.map(Cow::Owned));
+        }
+        container.linked = linked;
+        Ok(container)
+    }
+
+    fn of_document(json: &'a [u8], binary: &'a [u8], file: &'a str) -> Result<Self, FormatError> {
+        let document =
+            serde_json::from_slice(json).map_err(|error| problem_at(file, "JSON", &error.to_string()))?;
+        Ok(Self { file, document, json, binary, linked: Vec::new() })
+    }
+
+    /// Takes a GLB file apart.
     pub fn parse(bytes: &'a [u8], file: &'a str) -> Result<Self, FormatError> {
         let bad = |place: &str, problem: &str| problem_at(file, place, problem);
         let word = |at: usize| -> Option<u32> {
@@ -48,8 +81,7 @@ impl<'a> Container<'a> {
             end if end >= bytes.len() => &[][..],
             at => chunk(at, CHUNK_BIN).ok_or_else(|| bad("header", "its binary chunk is cut off"))?,
         };
-        let document = serde_json::from_slice(json).map_err(|error| bad("JSON", &error.to_string()))?;
-        Ok(Self { file, document, binary })
+        Self::of_document(json, binary, file)
     }
 
     /// An error at a place of this file.
@@ -68,6 +100,16 @@ impl<'a> Container<'a> {
         found.filter(|index| *index < count).ok_or_else(|| {
             self.bad(place, &format!("its \"{key}\" is {}, which is no index below {count}", object[key]))
         })
+    }
+
+    /// The bytes of the buffer that a view lies in; `None` where they are not in this file.
+    fn contents(&self, view: &Value) -> Option<&[u8]> {
+        let index = usize::try_from(view["buffer"].as_u64()?).ok()?;
+        if let Some(Some(linked)) = self.linked.get(index) {
+            return Some(linked);
+        }
+        let has_uri = self.list("buffers").get(index).is_some_and(|buffer| buffer.get("uri").is_some());
+        (index == 0 && !has_uri).then_some(self.binary)
     }
 
     /// The numbers of an accessor, `width` to a row: floats, or whole numbers that stand for shares of one.
@@ -104,13 +146,15 @@ impl<'a> Container<'a> {
         };
         let view = self.index(about, "bufferView", self.list("bufferViews").len(), &place)?;
         let view = &self.list("bufferViews")[view];
-        if view["buffer"] != 0
-            || self.list("buffers").first().is_some_and(|buffer| buffer.get("uri").is_some())
-        {
-            return Err(bad("its numbers are in another file; export everything into one .glb"));
-        }
+        let Some(contents) = self.contents(view) else {
+            return Err(bad(if view["extensions"].is_object() {
+                "its numbers are compressed; export without compression"
+            } else {
+                "its numbers are in another file; export everything into one .glb"
+            }));
+        };
         let (first, length) = (whole(view, "byteOffset")?, whole(view, "byteLength")?);
-        let bytes = first.checked_add(length).and_then(|end| self.binary.get(first..end));
+        let bytes = first.checked_add(length).and_then(|end| contents.get(first..end));
         let bytes = bytes.ok_or_else(|| bad("its bytes lie outside the file"))?;
         let count = whole(about, "count")?;
         let stride = match whole(view, "byteStride")? {

@@ -152,12 +152,12 @@ fn animation(clip: &Clip, buffer: &mut Buffer) -> Value {
     json!({"name": clip.name, "channels": channels, "samplers": samplers})
 }
 
-fn sampler(input: usize, output: usize) -> Value {
+pub(super) fn sampler(input: usize, output: usize) -> Value {
     json!({"input": input, "interpolation": "LINEAR", "output": output})
 }
 
 /// Header and two chunks, each padded to four bytes; `None` when a length does not fit.
-fn container(mut text: Vec<u8>, mut binary: Vec<u8>) -> Option<Vec<u8>> {
+pub(super) fn container(mut text: Vec<u8>, mut binary: Vec<u8>) -> Option<Vec<u8>> {
     text.resize(text.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);
     let total = 12 + 8 + text.len() + 8 + binary.len();

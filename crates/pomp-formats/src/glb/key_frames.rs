@@ -14,6 +14,11 @@ pub(super) enum Moves {
     Scale,
 }
 
+impl Moves {
+    /// The path of a channel that turns a node.
+    pub const ROTATION: &str = "rotation";
+}
+
 /// How a value goes from key to key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -44,7 +49,7 @@ impl Channel {
         let target = &channel["target"];
         let moves = match target["path"].as_str() {
             Some("translation") => Moves::Translation,
-            Some("rotation") => Moves::Rotation,
+            Some(Moves::ROTATION) => Moves::Rotation,
             Some("scale") => Moves::Scale,
             _ => return Ok(None),
         };

@@ -4,6 +4,7 @@ use super::container::Container;
 use crate::FormatError;
 use glam::{Mat4, Quat, Vec3};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Place, turn and size of a node in its parent.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,8 @@ pub(super) struct Local {
 }
 
 impl Local {
-    fn matrix(&self) -> Mat4 {
+    /// Its matrix in the parent.
+    pub fn matrix(&self) -> Mat4 {
         Mat4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 }
@@ -72,13 +74,44 @@ impl NodeTree {
 
     /// `nodes` with parents before children.
     pub fn in_order(&self, nodes: &[usize]) -> Vec<usize> {
-        let wanted: std::collections::BTreeSet<usize> = nodes.iter().copied().collect();
+        let wanted: BTreeSet<usize> = nodes.iter().copied().collect();
         self.order.iter().copied().filter(|node| wanted.contains(node)).collect()
     }
 
     /// The ancestors of a node, the nearest first.
     pub fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parents[node], |node| self.parents[*node])
+    }
+
+    /// For each node the highest one above it, or itself.
+    pub fn tops(&self) -> Vec<usize> {
+        let mut tops: Vec<usize> = (0..self.len()).collect();
+        for &node in &self.order {
+            if let Some(parent) = self.parents[node] {
+                tops[node] = tops[parent];
+            }
+        }
+        tops
+    }
+
+    /// The lowest node that all of `nodes` hang on, or which is one of them; `None` for none, and for nodes of several trees.
+    pub fn common(&self, nodes: &BTreeSet<usize>) -> Option<usize> {
+        let line = |node: usize| std::iter::once(node).chain(self.ancestors(node));
+        let mut nodes = nodes.iter();
+        // Nearest first.
+        let mut common: Vec<usize> = line(*nodes.next()?).collect();
+        for &node in nodes {
+            let other: BTreeSet<usize> = line(node).collect();
+            common.retain(|above| other.contains(above));
+        }
+        common.first().copied()
+    }
+
+    /// For each of these joints, parents first, the place in the list of the nearest joint above it.
+    pub fn joint_parents(&self, joints: &[usize]) -> Vec<Option<usize>> {
+        let place: BTreeMap<usize, usize> =
+            joints.iter().enumerate().map(|(index, node)| (*node, index)).collect();
+        joints.iter().map(|&node| self.ancestors(node).find_map(|above| place.get(&above).copied())).collect()
     }
 
     /// World matrices of nodes that stand in their parents as `locals` say.

@@ -12,7 +12,7 @@ const UNEVEN_HZ: f32 = 60.0;
 const HIGHEST_HZ: f32 = 240.0;
 /// Longest animation, seconds, and most joints: beyond these a file is no motion of a person.
 const LONGEST_S: f32 = 1800.0;
-const MOST_JOINTS: usize = 1000;
+pub(super) const MOST_JOINTS: usize = 1000;
 /// Joints that move by less against their parents are taken to be fixed to them, metres.
 const FIXED_M: f32 = 1e-4;
 /// A skin whose bind pose is the pose of the nodes differs by less than this from it, radians.
@@ -54,30 +54,17 @@ fn parse(bytes: &[u8], file: &str, name: &str) -> Result<GlbFile, FormatError> {
     let container = Container::parse(bytes, file)?;
     let tree = NodeTree::read(&container)?;
     let mut warnings = Vec::new();
-    let channels = channels(&container, &tree, &mut warnings)?;
+    let channels = channels(&container, &tree, |_| true, &mut warnings)?.ok_or_else(|| {
+        container.bad("animations", "none turns a node; export the motion with the skeleton")
+    })?;
     let (joints, bind) = joints(&container, &tree, &channels)?;
     let (frame_rate_hz, times) = clock(&container, &channels, &mut warnings)?;
 
     // Rotations of the joints at rest, world; a joint's frame is turned so that all are upright then.
     let standing = tree.world(&tree.locals);
     let rest = rest_rotations(&tree, &joints, &bind, &standing);
-    let parents: Vec<Option<usize>> = joints
-        .iter()
-        .map(|&node| tree.ancestors(node).find_map(|above| joints.iter().position(|joint| *joint == above)))
-        .collect();
-
-    let mut globals: Vec<Vec<(Vec3, Quat)>> = Vec::with_capacity(times.len());
-    let mut locals = tree.locals.clone();
-    for &time in &times {
-        for channel in &channels {
-            channel.apply(time, &mut locals[channel.node]);
-        }
-        let world = tree.world(&locals);
-        let pose = joints.iter().zip(&rest).map(|(&node, rest)| {
-            (world[node].w_axis.truncate(), (rotation_of(&world[node]) * rest.inverse()).normalize())
-        });
-        globals.push(pose.collect());
-    }
+    let parents = tree.joint_parents(&joints);
+    let globals = globals(&tree, &channels, &times, &joints, &rest);
     let skeleton = skeleton(&tree, &joints, &parents, &bind, &rest, &globals[0])
         .map_err(|source| FormatError::Motion { file: file.to_owned(), source })?;
     let motion = motion(name, skeleton, frame_rate_hz, &parents, &globals);
@@ -85,12 +72,35 @@ fn parse(bytes: &[u8], file: &str, name: &str) -> Result<GlbFile, FormatError> {
     Ok(GlbFile { motion, warnings })
 }
 
-/// The channels of the first animation that turns a node.
-fn channels(
+/// Place and upright rotation of every joint in the world, per time.
+pub(super) fn globals(
+    tree: &NodeTree,
+    channels: &[Channel],
+    times: &[f32],
+    joints: &[usize],
+    rest: &[Quat],
+) -> Vec<Vec<(Vec3, Quat)>> {
+    let mut locals = tree.locals.clone();
+    let pose_at = |&time: &f32| {
+        for channel in channels {
+            channel.apply(time, &mut locals[channel.node]);
+        }
+        let world = tree.world(&locals);
+        let pose = joints.iter().zip(rest).map(|(&node, rest)| {
+            (world[node].w_axis.truncate(), (rotation_of(&world[node]) * rest.inverse()).normalize())
+        });
+        pose.collect()
+    };
+    times.iter().map(pose_at).collect()
+}
+
+/// The channels of the first animation that turns a node of this kind; `None` when no animation does.
+pub(super) fn channels(
     container: &Container<'_>,
     tree: &NodeTree,
+    counts: impl Fn(usize) -> bool,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Channel>, FormatError> {
+) -> Result<Option<Vec<Channel>>, FormatError> {
     let animations = container.list("animations");
     for (index, animation) in animations.iter().enumerate() {
         let place = format!("animation {index}");
@@ -98,15 +108,59 @@ fn channels(
         for channel in animation["channels"].as_array().into_iter().flatten() {
             found.extend(Channel::read(container, animation, channel, tree.len(), &place)?);
         }
-        if found.iter().any(|channel| channel.moves == Moves::Rotation) {
+        if found.iter().any(|channel| channel.moves == Moves::Rotation && counts(channel.node)) {
             if animations.len() > 1 {
                 let name = animation["name"].as_str().unwrap_or("without a name");
                 warnings.push(format!("of {} animations, number {index} ({name}) is read", animations.len()));
             }
-            return Ok(found);
+            return Ok(Some(found));
         }
     }
-    Err(container.bad("animations", "none turns a node; export the motion with the skeleton"))
+    Ok(None)
+}
+
+/// The joints of a skin and their inverse bind matrices, where it has them.
+pub(super) struct Skin {
+    pub nodes: Vec<usize>,
+    matrices: Option<Vec<f32>>,
+}
+
+impl Skin {
+    /// Reads skin `index`.
+    pub fn read(container: &Container<'_>, tree: &NodeTree, index: usize) -> Result<Self, FormatError> {
+        let (place, skin) = (format!("skin {index}"), &container.list("skins")[index]);
+        let list = skin["joints"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut nodes = Vec::with_capacity(list.len());
+        for joint in list {
+            let joint = joint.as_u64().and_then(|joint| usize::try_from(joint).ok());
+            let joint = joint.filter(|joint| *joint < tree.len());
+            nodes.push(joint.ok_or_else(|| container.bad(&place, "one of its joints does not exist"))?);
+        }
+        Ok(Self { nodes, matrices: None })
+    }
+
+    /// Reads its matrices.
+    pub fn with_matrices(mut self, container: &Container<'_>, index: usize) -> Result<Self, FormatError> {
+        let (place, skin) = (format!("skin {index}"), &container.list("skins")[index]);
+        if skin.get("inverseBindMatrices").is_some() {
+            let accessors = container.list("accessors").len();
+            let rows =
+                container.rows(container.index(skin, "inverseBindMatrices", accessors, &place)?, 16)?;
+            if rows.len() != 16 * self.nodes.len() {
+                return Err(container.bad(&place, "it has not one bind matrix for each joint"));
+            }
+            self.matrices = Some(rows);
+        }
+        Ok(self)
+    }
+
+    /// The matrix of a node in the bind pose, where the skin has one that can be inverted.
+    pub fn bind(&self, node: usize) -> Option<Mat4> {
+        let at = self.nodes.iter().position(|listed| *listed == node)?;
+        let inverse = Mat4::from_cols_slice(self.matrices.as_ref()?.get(16 * at..16 * (at + 1))?);
+        let bind = inverse.inverse();
+        bind.is_finite().then_some(bind)
+    }
 }
 
 /// The nodes that are joints, parents first, with their matrices in the bind pose where the file has them.
@@ -117,39 +171,19 @@ fn joints(
 ) -> Result<(Vec<usize>, Vec<Option<Mat4>>), FormatError> {
     let turned: BTreeSet<usize> =
         channels.iter().filter(|c| c.moves == Moves::Rotation).map(|channel| channel.node).collect();
-    let mut best: Option<(usize, Vec<usize>, Option<Vec<f32>>)> = None;
-    for (index, skin) in container.list("skins").iter().enumerate() {
-        let place = format!("skin {index}");
-        let list = skin["joints"].as_array().map_or(&[][..], Vec::as_slice);
-        let mut nodes = Vec::with_capacity(list.len());
-        for joint in list {
-            let joint = joint.as_u64().and_then(|joint| usize::try_from(joint).ok());
-            let joint = joint.filter(|joint| *joint < tree.len());
-            nodes.push(joint.ok_or_else(|| container.bad(&place, "one of its joints does not exist"))?);
+    let mut best: Option<(usize, usize, Skin)> = None;
+    for index in 0..container.list("skins").len() {
+        let skin = Skin::read(container, tree, index)?;
+        let moving = skin.nodes.iter().filter(|node| turned.contains(node)).count();
+        if moving > 0 && best.as_ref().is_none_or(|(most, ..)| *most < moving) {
+            best = Some((moving, index, skin));
         }
-        let moving = nodes.iter().filter(|node| turned.contains(node)).count();
-        if moving == 0 || best.as_ref().is_some_and(|(most, ..)| *most >= moving) {
-            continue;
-        }
-        let matrices = match skin.get("inverseBindMatrices") {
-            None => None,
-            Some(_) => {
-                let accessors = container.list("accessors").len();
-                let rows =
-                    container.rows(container.index(skin, "inverseBindMatrices", accessors, &place)?, 16)?;
-                if rows.len() != 16 * nodes.len() {
-                    return Err(container.bad(&place, "it has not one bind matrix for each joint"));
-                }
-                Some(rows)
-            }
-        };
-        best = Some((moving, nodes, matrices));
     }
-    let (listed, matrices) = match best {
-        Some((_, nodes, matrices)) => (nodes, matrices),
-        None => (turned.into_iter().collect(), None),
+    let skin = match best {
+        Some((_, index, skin)) => skin.with_matrices(container, index)?,
+        None => Skin { nodes: turned.into_iter().collect(), matrices: None },
     };
-    let ordered = tree.in_order(&listed);
+    let ordered = tree.in_order(&skin.nodes);
     if ordered.len() > MOST_JOINTS {
         return Err(container.bad("skins", &format!("{} joints are more than {MOST_JOINTS}", ordered.len())));
     }
@@ -159,21 +193,12 @@ fn joints(
         let problem = format!("\"{root}\" and \"{stray}\" hang on no common joint; export one skeleton");
         return Err(container.bad("skins", &problem));
     }
-    let bind = ordered
-        .iter()
-        .map(|node| {
-            let at =
-                listed.iter().position(|listed| listed == node).expect("it is one of them, in another order");
-            let inverse = Mat4::from_cols_slice(matrices.as_ref()?.get(16 * at..16 * (at + 1))?);
-            let bind = inverse.inverse();
-            bind.is_finite().then_some(bind)
-        })
-        .collect();
+    let bind = ordered.iter().map(|&node| skin.bind(node)).collect();
     Ok((ordered, bind))
 }
 
 /// Rate and times of the frames: those of the keys where they lie evenly.
-fn clock(
+pub(super) fn clock(
     container: &Container<'_>,
     channels: &[Channel],
     warnings: &mut Vec<String>,
@@ -207,16 +232,28 @@ fn clock(
 
 /// World rotations of the joints in the rest pose.
 ///
-/// Bind matrices stand in the space of the mesh, which may lie turned in the world. Where the nodes stand in the bind
-/// pose, they tell how; where they do not, what is above the root does.
-fn rest_rotations(tree: &NodeTree, joints: &[usize], bind: &[Option<Mat4>], standing: &[Mat4]) -> Vec<Quat> {
+/// Bind matrices stand in the space of the mesh, which may lie turned in the world. Where most nodes stand in the bind pose, they tell
+/// how; where they do not, what is above the root does.
+pub(super) fn rest_rotations(
+    tree: &NodeTree,
+    joints: &[usize],
+    bind: &[Option<Mat4>],
+    standing: &[Mat4],
+) -> Vec<Quat> {
     let nodes: Vec<Quat> = joints.iter().map(|&node| rotation_of(&standing[node])).collect();
     let bound: Option<Vec<Quat>> = bind.iter().map(|bind| bind.as_ref().map(rotation_of)).collect();
     let Some(bound) = bound else { return nodes };
-    let turn = nodes[0] * bound[0].inverse();
-    let same = nodes.iter().zip(&bound).all(|(node, bound)| node.angle_between(turn * *bound) < SAME_POSE);
-    if same {
+    let stand = |turn: Quat| {
+        let pairs = nodes.iter().zip(&bound);
+        pairs.filter(|(node, bound)| node.angle_between(turn * **bound) < SAME_POSE).count()
+    };
+    let of_root = nodes[0] * bound[0].inverse();
+    if stand(of_root) == nodes.len() {
         return nodes;
+    }
+    // Where some joints alone are in another pose, the others tell.
+    if let Some(turn) = [of_root, Quat::IDENTITY].into_iter().find(|turn| 2 * stand(*turn) > nodes.len()) {
+        return bound.into_iter().map(|bound| (turn * bound).normalize()).collect();
     }
     let above = tree.parents[joints[0]].map_or(Quat::IDENTITY, |parent| rotation_of(&standing[parent]));
     bound.into_iter().map(|bound| above * bound).collect()
@@ -246,7 +283,7 @@ fn skeleton(
     Skeleton::new((0..joints.len()).map(joint).collect())
 }
 
-fn motion(
+pub(super) fn motion(
     name: &str,
     skeleton: Skeleton,
     frame_rate_hz: f32,
@@ -287,6 +324,6 @@ fn motion(
 }
 
 /// The rotation of a movement that may also scale.
-fn rotation_of(matrix: &Mat4) -> Quat {
+pub(super) fn rotation_of(matrix: &Mat4) -> Quat {
     matrix.to_scale_rotation_translation().1
 }

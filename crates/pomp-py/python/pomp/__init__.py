@@ -1,7 +1,7 @@
-"""Physics-constrained human motion: recordings, preprocessing and the closed loop, with numpy arrays.
+"""Physics-constrained human motion: recordings, preprocessing, retargeting and the closed loop, with numpy arrays.
 
-World space is Y up, +Z ahead and +X to the left of a character at yaw 0; units are metres, seconds, kilograms, newtons and radians;
-quaternions are x y z w. Arrays are float32, and read-only where they come from a recording or a step.
+In world space Y is up. A character at yaw 0 faces +Z, and +X is to its left. Units are metres, seconds, kilograms, newtons and radians.
+Quaternions have the order x y z w. Arrays are float32. Arrays of a recording or a step are read-only.
 
 >>> import pomp
 >>> walk = pomp.generate(seconds=1.0, terrain="flat", seed=7, pushes=["0.5,Spine2,40,left"])
@@ -10,7 +10,7 @@ quaternions are x y z w. Arrays are float32, and read-only where they come from 
 >>> walk.metadata["framerate"]
 60.0
 
-A character is moved frame by frame by a `Generator`, many at once by a `VecGenerator`.
+A `Generator` simulates one character frame by frame, a `VecGenerator` many at once.
 
 >>> character = pomp.Generator(terrain="hills", seed=7)
 >>> step = character.step(direction=(0, 1), gait="walk")
@@ -45,6 +45,7 @@ from ._native import (
     rank_of,
     read_bvh,
     render,
+    retarget,
     terrain,
 )
 
@@ -81,6 +82,7 @@ __all__ = [
     "rank_of",
     "read_bvh",
     "render",
+    "retarget",
     "save",
     "terrain",
 ]

@@ -1,12 +1,12 @@
-"""Errors of the package, with the sentences of the command line."""
+"""Errors of the package, with the messages of the command line."""
 
 
 class Error(Exception):
-    """Anything that went wrong in POMP. The classes below tell what kind of thing, and are Python's own kinds too."""
+    """An error in POMP. The subclasses are also subclasses of Python's own exceptions."""
 
 
 class InputError(Error, ValueError):
-    """An argument, a setting or the contents of a file cannot be right."""
+    """An argument, a setting or the contents of a file are invalid."""
 
 
 class FileError(Error, OSError):
@@ -14,7 +14,7 @@ class FileError(Error, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """A file or folder is not there."""
+    """A file or folder does not exist."""
 
 
 for _class in (Error, InputError, FileError, MissingFileError):

@@ -1,10 +1,10 @@
-"""Libraries that only parts of the package need."""
+"""Optional libraries."""
 
 import importlib
 
 
 def need(module, extra, what):
-    """Imports a library, or says which extra of the package brings it."""
+    """Imports a library. If it is missing, the error names the extra of the package that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Functions of the package that take URLs beside paths. Paths go to the native module as they are."""
+"""Functions of the package that accept URLs as well as paths. They pass paths to the native module unchanged."""
 
 import functools
 import os
@@ -7,11 +7,11 @@ from . import _native
 from ._errors import InputError
 from ._url import is_url
 
-# What URLs need is imported where one is given: the package imports in milliseconds.
+# Libraries for URLs are imported only if a URL is given, so that the package imports in milliseconds.
 
 
 def _like(native):
-    """Gives a function the documentation and signature of the native one that it stands before."""
+    """Copies documentation and signature of the native function to its wrapper."""
 
     def decorate(function):
         function = functools.wraps(native, updated=())(function)
@@ -32,9 +32,9 @@ def load(path):
 
 
 def save(recording, path):
-    """Writes a recording to a path or URL: .npz with all arrays, .bvh or .glb the motion alone.
+    """Writes a recording to a path or URL: .npz with all arrays, .bvh or .glb with the motion only.
 
-    At a URL it is there whole or not at all.
+    The file appears only when it is complete.
     """
     if not isinstance(recording, _native.Recording):
         raise TypeError(f"save: give a Recording, not a {type(recording).__name__}")
@@ -89,7 +89,7 @@ def export(data, out, *, format="parquet"):
         before = {path.name: path.read_bytes() for path in made.glob("*.jsonl")} if target.path is None else {}
         told = _native.export(source.path or here / "data", made, format=format)
         if target.path is None:
-            # The journal last: what it names is there.
+            # The journal is published last, so the files that it names exist.
             for path in sorted(made.iterdir(), key=lambda path: (path.suffix == ".jsonl", path.name)):
                 if before.get(path.name) != path.read_bytes():
                     target.publish(path, path.name)

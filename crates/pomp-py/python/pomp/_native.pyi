@@ -1,4 +1,4 @@
-"""Types of the native module. What the functions and classes do is told by help() and in docs/python.md."""
+"""Types of the native module. help() and docs/python.md describe the functions and classes."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class Terrain:
     def save(self, path: _Path) -> None: ...
 
 class Recording:
-    # The arrays that every recording has.
+    # Arrays of every recording.
     name: str
     framerate: float
     positions: _Floats
@@ -61,7 +61,7 @@ class Recording:
     source: str
     license: str
     config_hash: str
-    # Those of a motion with ground, physics replay, phases, or of a rollout; AttributeError where there are none.
+    # Arrays of a motion with terrain, physics replay or phases, or of a rollout. Other recordings raise AttributeError.
     terrain_height: _Floats
     terrain_origin: _Floats
     terrain_cell: float
@@ -407,4 +407,16 @@ def evaluate(
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, str]]: ...
 def render(motion: Recording | _Path, path: _Path, *, side_by_side: bool = False) -> None: ...
+def retarget(
+    motion: Recording | _Path,
+    to: _Path,
+    out: _Path | None = None,
+    *,
+    plant_feet: bool = False,
+    simulated: bool = False,
+    model: _Path | None = None,
+    config: _Path | None = None,
+    settings: _Settings | None = None,
+    rigs: Sequence[_Path] = ...,
+) -> dict[str, Any]: ...
 def terrain(name: _Path, *, seed: int = 0, reach: float = 0.0) -> Terrain: ...

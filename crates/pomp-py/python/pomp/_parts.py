@@ -1,8 +1,8 @@
-"""Work over many files in parts, for one process or for many on many machines.
+"""Work on many files in parts, in one process or in many processes on many machines.
 
-A part is a rank of so many, and what belongs to it is decided by a hash of names alone (`pomp.rank_of`), as `--rank` and `--ranks` of
-the command line decide. Parts may be done in any order, anywhere, again after a crash, and twice at once: every file has its final name
-only when it is whole, and the same bytes whoever makes it. A job is plain data that travels to other processes.
+A part is one rank of a number of ranks. A hash of the names (`pomp.rank_of`) assigns files to parts, as for `--rank` and `--ranks` of the
+command line. Parts may run in any order, on any machine, again after a crash, or twice at once: a file gets its final name only when it
+is complete, and it has the same bytes in every case. A job is plain data, so it can be sent to other processes.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from . import _native
 from ._errors import InputError
 from ._places import Folder, is_url, scratch, split
 
-# Clips or rollouts of a part where the results go to a URL, which is written to when a part is done.
+# Clips or rollouts per part if the results go to a URL. A part is published when it is done.
 _TOGETHER = 16
 
 
@@ -35,11 +35,11 @@ class Preprocessing:
 
     @property
     def is_local(self):
-        """Whether the native module sees all of it; else files are fetched and published."""
+        """Whether all places are paths, which the native module reads and writes. Otherwise files are fetched and published."""
         return not any(map(is_url, (*self.inputs, self.out)))
 
     def found(self):
-        """The clips: of each its place, the folder of it, and its name in it."""
+        """The clips, each with its place, its folder and its name in the folder."""
         clips = []
         for place in self.inputs:
             if is_url(place):
@@ -67,11 +67,11 @@ class Preprocessing:
         return len(self.found())
 
     def together(self):
-        """Clips of a part, at most, where one process does all."""
+        """Most clips per part if one process runs all parts."""
         return _TOGETHER
 
     def part(self, rank, ranks, progress=None):
-        """Does a part."""
+        """Runs a part."""
         if self.is_local:
             _native.preprocess(list(self.inputs), self.out, rank=rank, ranks=ranks, progress=progress, **self.options)
             return
@@ -98,12 +98,12 @@ class Preprocessing:
                 for path in sorted(made.glob("*.npz")):
                     out.publish(path, path.name)
                 texts.append(_renamed((made / "manifest.json").read_text(), sources))
-            # What it names is there.
+            # The manifest is written last, so the files that it names exist.
             text = _native._merged_manifest(texts, False, [where for where, *_ in clips])
             out.write(_manifest(rank, ranks), text.encode())
 
     def whole(self, ranks):
-        """The manifest of the whole, when all parts are done."""
+        """The manifest of all parts, after they are done."""
         if self.is_local:
             return _native.preprocess(list(self.inputs), self.out, **self.options)
         out, clips = Folder(self.out), self.found()
@@ -114,7 +114,7 @@ class Preprocessing:
         return json.loads(text)
 
     def _known(self, out):
-        """What manifests say of results that are there, by clip, and the texts of those of this configuration."""
+        """Existing results by clip, and the texts of the manifests with this configuration."""
         names = set(out.names())
         made_by = f"pomp {_native.__version__}"
         config_hash = _native._preprocessing_hash(self.options.get("config"), self.options.get("settings"))
@@ -147,7 +147,7 @@ class Generation:
     @classmethod
     def of(cls, count, out, **options):
         if isinstance(options.get("model"), _native.Model):
-            raise InputError("model: give its folder; a Model in memory does not travel to other processes")
+            raise InputError("model: give its folder; a Model in memory cannot be sent to other processes")
         return cls(count, os.fspath(out), options)
 
     @property
@@ -161,7 +161,7 @@ class Generation:
         return _TOGETHER
 
     def planned(self):
-        """The manifest before the first rollout; arguments that are wrong are told here."""
+        """The manifest before the first rollout. This call raises the errors of invalid arguments."""
         return _native.generate_many(self.n, "", dry_run=True, **self.options)
 
     def part(self, rank, ranks, progress=None):
@@ -187,7 +187,7 @@ class Generation:
             raise InputError(f"{self.out} holds rollouts but no manifest of a batch; give an empty or new folder")
         with scratch() as folder:
             (folder / own).write_text(json.dumps(planned))
-            # The folder is this batch's from now on.
+            # From now on the folder belongs to this batch.
             out.write(own, (folder / own).read_bytes())
             kept = there.intersection(files)
             for file in sorted(kept):
@@ -213,7 +213,7 @@ class Generation:
 
 
 def run(job, rank=None, ranks=None, progress=None):
-    """Does a job, or the part that was asked for, in this process."""
+    """Runs a job, or one part of it, in this process."""
     if (rank is None) != (ranks is None):
         raise InputError("rank and ranks: give both or none")
     if rank is not None:
@@ -232,7 +232,7 @@ def run(job, rank=None, ranks=None, progress=None):
 
 
 class _Told:
-    """Counts what is done, and tells each file once."""
+    """Counts finished files and reports each file once."""
 
     def __init__(self, progress, total):
         self.progress, self.total, self.paths = progress, total, set()
@@ -258,7 +258,7 @@ def _stem(name):
 
 
 def _fetch_clip(folder, name, into):
-    """Copies a clip, with the list that says where it comes from, and gives its path; folders above it keep their order."""
+    """Copies a clip and the manifest.csv files that state its source. Returns the path of the copy. The folder structure is kept."""
     folder.fetch(name, into / name)
     above = [str(parent) for parent in pathlib.PurePosixPath(name).parents]
     names = set(folder.names())
@@ -270,7 +270,7 @@ def _fetch_clip(folder, name, into):
 
 
 def _is_done(entries, path):
-    """Whether the results that a manifest tells of were made of the bytes at `path`."""
+    """Whether the results in a manifest were made from the bytes at `path`."""
     if not entries:
         return False
     digest = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
@@ -278,7 +278,7 @@ def _is_done(entries, path):
 
 
 def _renamed(text, renamed):
-    """A manifest in which fetched clips have the places that they came from."""
+    """The manifest with the original places of fetched clips."""
     for path, where in renamed.items():
         text = text.replace(json.dumps(path)[1:-1], json.dumps(where)[1:-1])
     return text

@@ -1,7 +1,7 @@
-"""Folders and files by path or by URL. A URL is anything that fsspec knows: s3://, gs://, abfs://, memory:// and others.
+"""Folders and files by path or by URL. fsspec defines the URLs: s3://, gs://, abfs://, memory:// and others.
 
-Nothing here knows motion. Files are written whole or not at all: beside their place and renamed on a disk, in one transaction of the
-store elsewhere. Credentials and options are those of fsspec's configuration and environment.
+Files appear only when they are complete. On a disk, a file is written beside its place and renamed. In a store, it is written in one
+transaction. Credentials and options are those of fsspec's configuration and environment.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _WRITING = threading.Lock()
 
 @contextlib.contextmanager
 def _told(action, url):
-    """Errors of stores, whose classes are many, as those of the package."""
+    """Converts the errors of stores, which have many classes, to those of the package."""
     try:
         yield
     except (FileError, InputError, ImportError, KeyboardInterrupt):
@@ -50,24 +50,24 @@ class Folder:
 
     @property
     def path(self):
-        """The folder on a disk of this machine, None elsewhere."""
+        """The path of a folder on a disk of this machine; None for a store."""
         return None if self._files is not None else self._path
 
     def where(self, name):
-        """Place of a file of the folder, for people."""
+        """The path or URL of a file of the folder, for messages."""
         return f"{self.place}/{name}" if self._files is not None else str(self._path / name)
 
     def _of(self, name):
         return f"{self._root.rstrip('/')}/{name}"
 
     def names(self):
-        """Names of all files below the folder, sorted, with / between folders; none where there is no folder."""
+        """Sorted names of all files below the folder, with / between folders; empty if the folder does not exist."""
         if self._files is None:
             files = (path for path in self._path.rglob("*") if path.is_file())
             names = (path.relative_to(self._path).as_posix() for path in files)
         else:
             with _told("listing", self.place):
-                # What other processes have written since is to be seen.
+                # The listing includes files written by other processes.
                 self._files.invalidate_cache()
                 try:
                     found = self._files.find(self._root)
@@ -92,20 +92,20 @@ class Folder:
                 self._files.get_file(self._of(name), os.fspath(into))
 
     def write(self, name, data):
-        """Writes bytes as a file, whole or not at all."""
+        """Writes bytes as a file, which appears only when it is complete."""
         with _told("writing", self.where(name)), self._whole(name) as file:
             file.write(data)
 
     def publish(self, path, name):
-        """Copies the file at `path` into the folder, whole or not at all."""
+        """Copies the file at `path` into the folder, where it appears only when it is complete."""
         with _told("writing", self.where(name)), open(path, "rb") as source, self._whole(name) as file:
             shutil.copyfileobj(source, file, 1 << 22)
 
     @contextlib.contextmanager
     def _whole(self, name):
         if self._files is not None:
-            # A transaction that an exception ends is discarded; one that a killed process leaves is never completed. It belongs to
-            # the store's object, which threads share.
+            # An exception discards the transaction; that of a killed process is never completed. The transaction belongs to the store
+            # object, which threads share.
             with _WRITING, self._files.transaction, self._files.open(self._of(name), "wb") as file:
                 yield file
             return
@@ -133,6 +133,6 @@ def split(url):
 
 @contextlib.contextmanager
 def scratch():
-    """A folder of this machine's disk that is gone afterwards; TMPDIR says where."""
+    """A temporary folder on the disk of this machine, in TMPDIR. It is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="pomp-") as folder:
         yield pathlib.Path(folder)

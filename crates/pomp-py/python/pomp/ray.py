@@ -1,8 +1,8 @@
-"""Preprocessing and rollouts on a Ray cluster: the files of one process, byte by byte, made by many.
+"""Preprocessing and rollouts on a Ray cluster. The files are identical to those of one process, byte by byte.
 
-The work is shared in parts by the hash of `--rank` and `--ranks`. A part is a Ray task of one core; a task whose worker or machine is
-lost is done again, and finds there what was finished. The same call after an interruption goes on where it was. Machines that share no
-disk give a URL as `out` (`pomp.preprocess` tells which).
+The hash of `--rank` and `--ranks` divides the work into parts. A part is a Ray task of one core. If its worker or machine is lost, the
+task runs again and finds the finished files. The same call after an interruption continues the work. For machines without a shared
+disk, `out` is a URL (docs/cluster.md).
 
 >>> import pomp.ray  # doctest: +SKIP
 >>> manifest = pomp.ray.preprocess("s3://lab/mocap", "s3://lab/data")  # doctest: +SKIP
@@ -19,9 +19,9 @@ ray = need("ray", "ray", "pomp.ray")
 
 __all__ = ["generate", "preprocess"]
 
-# Parts per core of the cluster: more share the work more evenly, each costs a start of some tenths of a second.
+# Parts per core of the cluster. More parts divide the work more evenly; the start of a part takes some tenths of a second.
 _PARTS_PER_CORE = 4
-# How often progress is asked for, seconds.
+# Time between two queries of the progress, seconds.
 _PATIENCE_S = 0.5
 
 
@@ -43,33 +43,33 @@ def preprocess(
 
     Args:
         inputs: A BVH file or a folder of them, by path or URL, or a list of both.
-        out: Folder of the recordings, by a path that all machines share, or by URL.
-        config, settings, rigs, strict: As of `pomp.preprocess`.
-        parts: Number of parts; without it four per core of the cluster. A part that is lost is done again as a whole where `out` is a
-            URL, and from its last finished clip where it is a path.
-        cores: Cores of a part.
-        retries: How often a part whose worker was lost is begun anew.
-        export: A dict of formats to folders, by path or URL, as of `pomp.export`: {"parquet": "s3://lab/frames"}.
+        out: Folder of the recordings: a path that all machines share, or a URL.
+        config, settings, rigs, strict: As in `pomp.preprocess`.
+        parts: Number of parts; if left out, four per core of the cluster. A lost part runs again from the beginning if `out` is a URL,
+            and from its last finished clip if it is a path.
+        cores: Cores per part.
+        retries: Number of restarts of a part whose worker was lost.
+        export: A dict of formats to folders (paths or URLs), as in `pomp.export`: {"parquet": "s3://lab/frames"}.
         progress: Called after each clip as progress(done, total, path, error). An exception in it stops the run.
 
     Returns:
-        The manifest that is also in OUT/manifest.json.
+        The manifest, which is also in OUT/manifest.json.
     """
     job = Preprocessing.of(inputs, out, config=config, settings=settings, rigs=list(rigs), strict=strict)
     return _run(job, parts, cores, retries, export, progress)
 
 
 def generate(n, out, *, parts=None, cores=1, retries=3, export=None, progress=None, **options):
-    """Makes n rollouts on the cluster, as `pomp.generate_many` does on one machine, whose further arguments it takes.
+    """Generates n rollouts on the cluster, as `pomp.generate_many` does on one machine.
 
     Args:
         n: Number of rollouts.
-        out: Folder of the rollouts, by a path that all machines share, or by URL.
-        parts, cores, retries, export, progress: As of `preprocess`.
-        options: seconds, control, terrain, random, seed, pushes, model (a folder), config, settings, stature, mass.
+        out: Folder of the rollouts: a path that all machines share, or a URL.
+        parts, cores, retries, export, progress: As in `preprocess`.
+        options: Further arguments of `pomp.generate_many`: seconds, control, terrain, random, seed, pushes, model (a folder), config, settings, stature, mass.
 
     Returns:
-        The manifest that is also in OUT/manifest.json.
+        The manifest, which is also in OUT/manifest.json.
     """
     refused = {"rank", "ranks", "threads", "dry_run"} & options.keys()
     if refused:
@@ -115,7 +115,7 @@ def _run(job, parts, cores, retries, export, progress):
 
 
 class _Heard:
-    """An actor that hears of finished files until the driver asks."""
+    """An actor that collects finished files until the driver queries them."""
 
     def __init__(self):
         self.events = []
@@ -129,10 +129,10 @@ class _Heard:
 
 
 def _in_worker(work, job, cores, folder, heard):
-    """A task. The native module starts its threads with the first call of a process."""
+    """A task. The native module starts its threads at the first call in a process."""
     os.environ["RAYON_NUM_THREADS"] = str(cores)
     if os.path.isdir(folder):
-        # Relative paths are the driver's.
+        # Relative paths are relative to the folder of the driver.
         os.chdir(folder)
     kind, *arguments = work
     if kind == "part":
@@ -140,7 +140,7 @@ def _in_worker(work, job, cores, folder, heard):
         if heard is not None:
 
             def progress(_done, _total, path, error):
-                # A file that is told twice, by a part that was begun anew, counts once.
+                # A restarted part may report a file twice; it counts once.
                 ray.get(heard.hear.remote(path, error))
 
         return job.part(*arguments, progress)
@@ -156,10 +156,10 @@ def _result(task, what, retries):
     try:
         return ray.get(task)
     except ray.exceptions.RayTaskError as error:
-        # The exception of the worker, as if it had been raised here.
+        # Raise the exception of the worker itself.
         if isinstance(error.cause, (Error, OSError, ValueError, TypeError)):
             raise error.cause from None
         raise
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError) as error:
         told = f"{what}: its worker was lost {retries + 1} times ({type(error).__name__})"
-        raise Error(f"{told}; what is finished is kept, and the same call goes on from there") from error
+        raise Error(f"{told}; finished files are kept, and the same call continues") from error

@@ -1,4 +1,4 @@
-"""Motion for PyTorch: what POMP's own training reads, as tensors.
+"""The training examples of POMP as PyTorch tensors.
 
 >>> from pomp.torch import MotionDataset  # doctest: +SKIP
 >>> windows = MotionDataset("out/data", normalised=True)  # doctest: +SKIP
@@ -22,28 +22,29 @@ __all__ = ["MotionDataset"]
 class MotionDataset(torch.utils.data.Dataset):
     """The examples of a preprocessed folder that `pomp train kinematic` learns from: `pomp.Windows` as tensors.
 
-    An item is a dict of float32 tensors: `x`, what the kinematic module sees of a frame and its surroundings; `y`, what it is to give
-    for the next frame; `phases` (keys, 2 C), the phase codes of the window; `impulses` (bodies, 3), the contact impulse of each body in
-    the root frame, as mean force of the frame in body weights. `blocks` names the parts of x and y.
+    An item is a dict of float32 tensors: `x`, the input of the kinematic module for a frame; `y`, its output for the next frame;
+    `phases` (keys, 2 C), the phase codes of the window; `impulses` (bodies, 3), the contact impulse of each body in the root frame, as
+    mean force of the frame in body weights. `blocks` names the parts of x and y.
 
-    Items are in the order of clips and frames, the same in every process and with any number of workers. The recordings are in memory
-    once; workers that are forked share them, others read the folder again and check that it has not changed.
+    Items are in the order of clips and frames, in every process and with any number of workers. The recordings are in memory once.
+    Forked workers share them. Other workers read the folder again and check that it has not changed.
 
     Args:
-        folder: Recordings that `pomp.preprocess` has made, by path or URL.
-        split: "training", or "held_out": the clips that training measures with, one in `held_out_every` by hash of the clip's name.
-        states: "clean", the states of the clips, or "replayed", those of their physics replays; in both y leads to the clip.
-        normalised: Give x and y as the networks see them: y less what it would be if nothing changed, both normalised.
-        model: Folder of the model whose autoencoder reads the phases; without it the embedded compact one.
-        config: A training configuration (.toml); without it that of the compact model.
-        settings: Values in place of the configuration's: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
+        folder: Folder of recordings written by `pomp.preprocess`, a path or URL.
+        split: "training" or "held_out". The held-out clips are those of the measurements of training: one in `held_out_every`, by a
+            hash of the clip's name.
+        states: "clean" for the states of the clips, "replayed" for those of their physics replays. In both cases y leads to the clip.
+        normalised: Return x and y as the networks get them: y relative to an unchanged state, both normalised.
+        model: Folder of the model whose autoencoder computes the phases; if left out, the embedded compact model.
+        config: A training configuration (.toml); if left out, that of the compact model.
+        settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
     """
 
     def __init__(
         self, folder, *, split="training", states="clean", normalised=False, model=None, config=None, settings=None
     ):
         if isinstance(model, _native.Model):
-            raise InputError("model: give its folder; a Model in memory does not travel to workers")
+            raise InputError("model: give its folder; a Model in memory cannot be sent to workers")
         folder = os.fspath(folder)
         self._folder = folder if is_url(folder) else os.path.abspath(folder)
         self._options = {"split": split, "states": states, "normalised": normalised}
@@ -68,7 +69,7 @@ class MotionDataset(torch.utils.data.Dataset):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices):
-        """Several items at once, as `torch.utils.data.DataLoader` asks for them."""
+        """Several items at once, as `torch.utils.data.DataLoader` requests them."""
         count = len(self)
         places = [_place(index, count) for index in indices]
         batch = {name: torch.tensor(values) for name, values in self._opened().batch(places).items()}
@@ -76,7 +77,7 @@ class MotionDataset(torch.utils.data.Dataset):
 
     @property
     def blocks(self):
-        """Places of the parts of x and y: a dict of "x" and "y", each of names to slices."""
+        """Slices of the parts of x and y: a dict of "x" and "y"; each maps names to slices."""
         return self._opened().blocks
 
     @property
@@ -86,7 +87,7 @@ class MotionDataset(torch.utils.data.Dataset):
 
     @property
     def data_hash(self):
-        """Hash of all recordings of the folder; models that are trained on them name it."""
+        """Hash of all recordings of the folder. Models trained on them store it."""
         return self._data_hash
 
     def place(self, index):
@@ -94,8 +95,8 @@ class MotionDataset(torch.utils.data.Dataset):
         return self._opened().place(_place(index, len(self)))
 
     def statistics(self):
-        """Mean and deviation over the training clips, as training fits them: `x_mean`, `x_deviation`, and `y_mean` and `y_deviation`
-        of y as the networks give it."""
+        """Mean and deviation over the training clips, identical to those of training: `x_mean` and `x_deviation`, and `y_mean` and
+        `y_deviation` of y in the form of the networks."""
         return {name: torch.tensor(values) for name, values in self._opened().statistics().items()}
 
     def __getstate__(self):

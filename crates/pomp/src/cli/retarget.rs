@@ -21,11 +21,13 @@ Examples:
   pomp retarget out/generate/rollout.npz --to character.bvh --out walk_on_character.bvh
   pomp retarget walk.bvh --to character.bvh --out walk_on_character.glb --plant-feet
   pomp retarget rollout.npz --to character.bvh --rig my_rig.toml     only say what would be done
+  pomp retarget out/generate/rollout.npz --to character.glb --out walking_character.glb
   pomp retarget walk.bvh --to character.bvh --model networks --out walk_on_character.bvh
 
-Only the rest pose and the floor of the target file are used, not its motion, so one frame is enough. Joints that correspond to no
-joint of the body keep their rest pose. Extra joints within a limb or the spine share its bends and twists. The result has the frame
-rate of the clip. docs/retargeting.md explains the method.")]
+A GLB or glTF file is written with its meshes, skins and materials, and the motion as its first animation. Only the rest pose and the
+floor of the target file are used, not its motion, so one frame of a BVH file is enough and a GLB file needs no animation. Joints that
+correspond to no joint of the body keep their rest pose. Extra joints within a limb or the spine share its bends and twists. The result
+has the frame rate of the clip. docs/retargeting.md explains the method.")]
 pub struct RetargetArguments {
     /// What to do instead of retargeting a motion.
     #[command(subcommand)]
@@ -33,15 +35,16 @@ pub struct RetargetArguments {
     /// The motion: a recording or rollout (.npz), a BVH file or a GLB file.
     #[arg(value_hint = ValueHint::FilePath, required = true)]
     pub clip: Option<PathBuf>,
-    /// BVH file with the target skeleton.
+    /// File with the target skeleton: .bvh, .glb or .gltf.
     #[arg(long, value_name = "SKELETON", value_hint = ValueHint::FilePath, required = true)]
     pub to: Option<PathBuf>,
     /// Use skeleton-aware networks (`pomp train retarget`) instead of the rules. The motion (.bvh or .npz) has one of their two
     /// skeletons, and the target has the other one or is another body with the same one.
     #[arg(long, value_name = "NETWORKS", value_hint = ValueHint::AnyPath, conflicts_with_all = ["plant_feet", "simulated", "rig", "config", "set"])]
     pub model: Option<PathBuf>,
-    /// The file to write: .bvh with the joints, channels, unit and axes of the skeleton's file, or .glb in metres with Y up. If left
-    /// out, the command only prints its findings.
+    /// The file to write. Of a BVH skeleton: .bvh with its joints, channels, unit and axes, or .glb in metres with Y up. Of a GLB or
+    /// glTF skeleton: .glb with everything in its file and the new animation, or .bvh in centimetres with Y up. If left out, the command
+    /// only prints its findings.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
     /// Hold planted feet in place by inverse kinematics, even where they slide in the clip.

@@ -15,7 +15,7 @@ pub enum RigCommand {
 #[command(after_help = "\
 Examples:
   pomp rig infer strange.bvh
-  pomp rig infer strange.bvh --out my_rig.toml
+  pomp rig infer character.glb --out my_rig.toml
   pomp rig infer strange.bvh --joint LeftHand=bone_17 --joint LeftToe= --out my_rig.toml
   pomp inspect strange.bvh --rig my_rig.toml
 
@@ -23,7 +23,7 @@ The command recognises joint names of all known conventions. Where the names do 
 mirrored limbs, proportions and motion. It does not use the known rig maps. Each joint is printed with a confidence and the reason;
 check those below 0.6. The file that --out writes can be passed to --rig of every command. docs/rigs.md explains its fields.")]
 pub struct RigInferArguments {
-    /// The motion file (.bvh, .glb).
+    /// The file: a motion (.bvh, .glb), or a character without one (.glb, .gltf).
     #[arg(value_hint = ValueHint::FilePath)]
     pub clip: PathBuf,
     /// State a known joint: ROLE is a joint of the project skeleton and JOINT the corresponding joint of the file, or empty if the

@@ -2,45 +2,25 @@
 
 use crate::cli::{RetargetArguments, RetargetReportArguments};
 use crate::json;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use burn::tensor::Device;
-use pomp_formats::{read_bvh, write_bvh_like};
+use pomp_front::retarget::{Motion, RetargetRequest};
 use pomp_report::retargeting;
-use pomp_retarget::RetargetOntoError;
-use pomp_skeletal::{SkeletalModel, read_motion};
+use pomp_skeletal::SkeletalModel;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// A motion on a skeleton by networks.
 pub fn retarget(arguments: &RetargetArguments, [source, to]: [&Path; 2], model: &Path) -> Result<ExitCode> {
-    let is_bvh = |path: &Path| path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("bvh"));
-    if !is_bvh(to) {
-        return Err(RetargetOntoError::NotBvh { path: to.to_path_buf() }.into());
-    }
-    if !is_bvh(source) && !source.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("npz")) {
-        bail!("{}: networks read .bvh and .npz; convert it, or leave --model out", source.display());
-    }
-    if let Some(out) = arguments.out.as_deref().filter(|out| !is_bvh(out)) {
-        bail!("{}: networks write .bvh, as the target's file is; give a name that ends so", out.display());
-    }
-    let networks = SkeletalModel::open(model, &Device::flex())?;
-    let (motion, target) = (read_motion(source)?, read_bvh(to)?);
-    let names = [source, to].map(|path| path.display().to_string());
-    let sides = [
-        networks.side_of(&names[0], &motion.skeleton)?,
-        networks.side_of(&names[1], &target.motion.skeleton)?,
-    ];
-    let result = networks.retarget([&names[0], &names[1]], &motion, &target.motion)?;
-    if let Some(out) = &arguments.out {
-        write_bvh_like(out, &target, &result)?;
-    }
-    let [from, onto] = sides.map(|side| ["first", "second"][side]);
+    let request = RetargetRequest { motion: Motion::File(source), to, out: arguments.out.as_deref() };
+    let result = request.by_networks(model)?;
     if arguments.json {
-        let value = json!({
-            "path": source, "to": to, "out": arguments.out, "model": model, "from_skeleton": from, "to_skeleton": onto,
-            "frames": result.frames(), "frame_rate_hz": json::plain(&result.frame_rate_hz)?,
-        });
+        let mut value = json::plain(&result)?;
+        value["path"] = json!(source);
+        value["to"] = json!(to);
+        value["out"] = json!(arguments.out);
+        value["model"] = json!(model);
         json::print("retarget-networks", &value)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -51,9 +31,8 @@ pub fn retarget(arguments: &RetargetArguments, [source, to]: [&Path; 2], model: 
         model.display()
     );
     println!(
-        "  {} frames at {} Hz, from the {from} skeleton onto the {onto}",
-        result.frames(),
-        result.frame_rate_hz
+        "  {} frames at {} Hz, from the {} skeleton onto the {}",
+        result.frames, result.frame_rate_hz, result.from_skeleton, result.to_skeleton
     );
     if let Some(out) = &arguments.out {
         println!("  wrote {}", out.display());

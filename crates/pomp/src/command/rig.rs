@@ -3,10 +3,11 @@
 use crate::cli::RigInferArguments;
 use crate::json;
 use anyhow::{Context, Result, anyhow};
-use pomp_formats::write_atomically;
+use pomp_formats::{read_glb_model, write_atomically};
 use pomp_motion::retarget::{Finding, Inference, RigMap, StatedJoints, infer_with};
-use pomp_motion::{JointIndex, Skeleton};
+use pomp_motion::{JointIndex, Skeleton, SourceMotion};
 use serde_json::json;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Most joints of a kind that are listed by name.
@@ -14,7 +15,7 @@ const LISTED: usize = 8;
 
 pub fn infer_rig(arguments: &RigInferArguments) -> Result<ExitCode> {
     let path = &arguments.clip;
-    let (motion, warnings) = pomp_preprocess::read_motion(path)?;
+    let (motion, warnings) = read(path)?;
     let names = arguments.joints.iter().map(|(role, joint)| (role.as_str(), joint.as_deref()));
     let stated = StatedJoints::by_names(&motion.skeleton, names).context("--joint")?;
     let inference = infer_with(&motion, &stated).map_err(|error| anyhow!("{}: {error}", path.display()))?;
@@ -40,6 +41,15 @@ pub fn infer_rig(arguments: &RigInferArguments) -> Result<ExitCode> {
         println!("  wrote {}; check the joints, then give it with --rig", out.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A motion, or a character that need not move.
+fn read(path: &Path) -> Result<(SourceMotion, Vec<String>)> {
+    if ["glb", "gltf"].iter().any(|kind| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(kind))) {
+        let model = read_glb_model(path)?;
+        return Ok((model.motion, model.warnings));
+    }
+    Ok(pomp_preprocess::read_motion(path)?)
 }
 
 /// The map as a file, each joint with its confidence and reason.

@@ -9,8 +9,8 @@ They need the package gymnasium, 1.0 or newer (`pip install "pomp-motion[gym]"`)
 >>> observation.shape
 (156,)
 
-`gymnasium.make_vec("Pomp/Steer-v0", num_envs=64, vectorization_mode="vector_entry_point")` moves 64 characters on all cores. The same
-seed gives the same episode, alone or among others. docs/python.md describes observations, actions and rewards.
+`gymnasium.make_vec("Pomp/Steer-v0", num_envs=64, vectorization_mode="vector_entry_point")` simulates 64 characters on all cores. The
+same seed gives the same episode, in a single environment or in a vector. docs/python.md describes observations, actions and rewards.
 """
 
 import gymnasium
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def register():
-    """Makes the environments known to gymnasium. `import pomp.envs` does it."""
+    """Registers the environments in gymnasium. `import pomp.envs` calls it."""
     for task in (STEER, PUSH):
         if task.name not in gymnasium.registry:
             gymnasium.register(

@@ -1,6 +1,6 @@
-"""What the characters of the environments are to do, and what it is worth.
+"""Tasks of the environments and their rewards.
 
-A task sees all characters at once, as numpy arrays with a row for each, so that one environment and many are the same code.
+A task computes all characters at once, as numpy arrays with a row per character, so a single environment and a vector use the same code.
 """
 
 import dataclasses
@@ -9,22 +9,22 @@ import numpy as np
 
 # A goal counts as reached at this distance, metres.
 REACHED_M = 0.5
-# What a goal is worth beside the way to it, metres.
+# Reward for reaching a goal, in addition to the reward for the distance.
 GOAL_BONUS = 2.0
 # Distance of a new goal from the character, metres.
 GOAL_M = (3.0, 8.0)
 # Distance of a goal from the edge of the ground, metres.
 EDGE_M = 4.0
-# Size of a push, N·s, and the time between two, seconds.
+# Magnitude of a push, N·s, and time between two pushes, seconds.
 PUSH_NS = (40.0, 120.0)
 PUSH_S = (2.0, 4.0)
-# The speeds that Push asks for, m/s.
+# Commanded speeds of Push, m/s.
 SPEED_MPS = (0.0, 1.2)
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task by name, with the ground that it is done on and the length of an episode in steps of a tenth of a second."""
+    """A task with its name, its terrain and the length of an episode in steps of a tenth of a second."""
 
     name: str
     terrain: str
@@ -39,8 +39,8 @@ TASKS = {task.name: task for task in (STEER, PUSH)}
 class Steer:
     """Walk over hills from goal to goal.
 
-    The command is the way to the goal, metres, ahead and left of the character. The reward of a step is by how much the goal has come
-    nearer, metres, and 2 for a goal that is reached; then there is another one.
+    The command is the vector to the goal, ahead and left of the character, metres. The reward of a step is the decrease of the distance
+    to the goal, metres, plus 2 for reaching it. Then a new goal is drawn.
     """
 
     def __init__(self, count):
@@ -82,8 +82,7 @@ class Steer:
 class Push:
     """Keep a commanded velocity on level ground, against pushes of 40 to 120 N·s every two to four seconds.
 
-    The command is the velocity, m/s, ahead and left of the character. The reward of a step is 0.1 less a tenth of the distance of the
-    velocity from it, m/s.
+    The command is the velocity ahead and left of the character, m/s. The reward of a step is 0.1 − 0.1 · velocity error in m/s.
     """
 
     def __init__(self, count):
@@ -91,7 +90,7 @@ class Push:
         self.next_s = np.zeros(count)
 
     def stay_on(self, bounds):
-        """It asks for no place."""
+        """The task does not depend on the place."""
 
     def reset(self, index, rng, root):
         speed, angle = rng.uniform(*SPEED_MPS), rng.uniform(-np.pi, np.pi)

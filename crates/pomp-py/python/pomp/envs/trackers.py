@@ -1,4 +1,4 @@
-"""`Pomp/Track-v0`: ragdolls of a `VecTracker`, one or many, that track a clip."""
+"""`Pomp/Track-v0`: one or many ragdolls of a `VecTracker` that track a clip."""
 
 import gymnasium
 import numpy as np
@@ -10,11 +10,11 @@ from gymnasium.vector.utils import batch_space
 import pomp
 
 TRACK = "Pomp/Track-v0"
-# Steps of an episode at most; most clips end before.
+# Most steps of an episode; most clips end earlier.
 STEPS = 300
-# An episode begins at least this long before the end of the clip, where the clip is that long, seconds.
+# Shortest time from the beginning of an episode to the end of the clip, if the clip is long enough, seconds.
 LEAST_S = 1.0
-# Blocks of an observation, in this order, with their numbers; docs/python.md describes them.
+# Blocks of an observation in order, with their lengths; docs/python.md describes them.
 BLOCKS = pomp.VecTracker.blocks()
 OBSERVATION = spaces.Box(-100.0, 100.0, (pomp.VecTracker.observation_size,), np.float32)
 ACTION = spaces.Box(-1.0, 1.0, (pomp.VecTracker.action_size,), np.float32)
@@ -27,7 +27,7 @@ def check_render_mode(render_mode):
 
 
 class Starts:
-    """The frame of the clip that an episode begins with."""
+    """Draws the frame of the clip at which an episode begins."""
 
     def __init__(self, many, random_start):
         step = pomp.VecTracker.frames_per_step
@@ -49,10 +49,10 @@ class TrackEnv(gymnasium.Env):
     """A ragdoll that tracks a clip.
 
     Args:
-        random_start: Whether an episode begins with a frame drawn by the seed; else with the first one.
+        random_start: Whether an episode begins at a frame drawn by the seed; otherwise at the first frame.
         clip, terrain, action, assist, balance, rotation_scale, config, settings: As in `pomp.VecTracker`.
 
-    `reset(options={"frame": 30})` begins with that frame.
+    `reset(options={"frame": 30})` begins at that frame.
     """
 
     metadata = {"render_modes": list(PICTURES), "render_fps": 30}
@@ -85,19 +85,20 @@ class TrackEnv(gymnasium.Env):
 
 
 class TrackVectorEnv(VectorEnv):
-    """Ragdolls that track a clip, on all cores. Environment i has the seed `seed` + i.
+    """A vector of ragdolls that track a clip, simulated on all cores. Environment i has the seed `seed` + i.
 
     Args:
         num_envs: Number of ragdolls.
-        threads: Threads; without it one per core.
-        max_episode_steps: Steps after which an episode is cut off; without it 300.
-        autoreset_mode: `AutoresetMode.NEXT_STEP`: an environment whose episode has ended begins the next one with the step after.
-            `AutoresetMode.SAME_STEP`: it begins with the same step, whose last observation is in `info["final_obs"]`.
+        threads: Number of threads; if left out, one per core.
+        max_episode_steps: Number of steps after which an episode is truncated; if left out, 300.
+        autoreset_mode: With `AutoresetMode.NEXT_STEP`, the step after the end of an episode begins the next episode. With
+            `AutoresetMode.SAME_STEP`, the step that ends an episode begins the next one, and `info["final_obs"]` contains the last
+            observation.
         random_start, clip, terrain, action, assist, balance, rotation_scale, config, settings: As in `TrackEnv`.
     """
 
     metadata = {"render_modes": list(PICTURES), "render_fps": 30, "autoreset_mode": AutoresetMode.NEXT_STEP}
-    # Gymnasium closes an environment that is freed, also one whose arguments were refused.
+    # Gymnasium closes an environment when it is freed, even if its constructor has failed.
     many = None
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The environments: characters of a `VecGenerator`, one or many, that do a task."""
+"""Environments of one or many characters of a `VecGenerator` that do a task."""
 
 import functools
 
@@ -13,17 +13,17 @@ import pomp
 
 from .tasks import KINDS, TASKS
 
-# Frames of the simulator per step of an environment: ten steps a second.
+# Frames per step of an environment: ten steps per second.
 FRAMES = 6
 STEP_S = FRAMES / pomp.FRAME_RATE_HZ
-# Where the ground is seen, metres ahead and left of the character.
+# Points of the ground in the observation, metres ahead and left of the character.
 PROBES_M = np.array([(ahead, left) for ahead in (0.0, 0.5, 1.0) for left in (-0.4, 0.0, 0.4)])
 FEET = ("LeftFoot", "LeftToe", "RightFoot", "RightToe")
 JOINTS = 22
-# Grounds of a preset among which an episode's is drawn, and how far they reach from the start, metres.
+# Number of terrains per preset, one of which is drawn for an episode, and their reach from the start, metres.
 GROUNDS = 16
 REACH_M = 50.0
-# Blocks of an observation, in this order, with their numbers; docs/python.md describes them.
+# Blocks of an observation in order, with their lengths; docs/python.md describes them.
 BLOCKS = {
     "command": 2,
     "joints": 3 * JOINTS,
@@ -33,7 +33,7 @@ BLOCKS = {
     "feet": len(FEET),
     "fallen": 1,
 }
-# Metres, metres per second and newton-seconds that no character gets beyond.
+# Limit of observations, in metres, metres per second and newton-seconds.
 MOST = 100.0
 OBSERVATION = spaces.Box(-MOST, MOST, (sum(BLOCKS.values()),), np.float32)
 ACTION = spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -42,19 +42,19 @@ WALK, JOG, CROUCH = (pomp.GAITS.index(gait) for gait in ("walk", "jog", "crouch"
 
 @functools.lru_cache(maxsize=None)
 def ground_of(preset, kind):
-    """One of the grounds of a preset. They are made once: that takes as long as tens of steps."""
+    """One of the terrains of a preset. They are cached, because making one takes as long as tens of steps."""
     return pomp.terrain(preset, seed=kind, reach=REACH_M)
 
 
 class Walkers:
-    """n characters that do a task, as arrays with a row for each."""
+    """n characters that do a task, as arrays with a row per character."""
 
     def __init__(self, task, count, *, terrain=None, model=None, config=None, settings=None, threads=None):
         task = TASKS[task]
         self.count = count
         self.steps = task.steps
         self.task = KINDS[task.name](count)
-        # Each episode is on one of a preset's grounds; ground of one's own stays.
+        # With a preset, each episode draws one of its terrains. A terrain or file stays the same.
         terrain = task.terrain if terrain is None else terrain
         self.preset = terrain if isinstance(terrain, str) and terrain in pomp.TERRAINS else None
         if self.preset is None and not isinstance(terrain, pomp.Terrain):
@@ -69,7 +69,7 @@ class Walkers:
         self.times_s = np.zeros(count)
 
     def reset(self, indices, rngs):
-        """Puts characters back to the start, each with random numbers of its own. They stand in the next step."""
+        """Resets characters to the start, each with its own random numbers. They stand during the next step."""
         for index, rng in zip(indices, rngs):
             self.rngs[index] = rng
         for index, rng in zip(indices, rngs):
@@ -80,7 +80,7 @@ class Walkers:
         self.times_s[indices] = 0.0
 
     def step(self, actions, stands):
-        """Moves all on by one step; those that `stands` marks do nothing, and gain nothing."""
+        """Advances all characters by one step. Characters marked in `stands` stand and have a reward of 0."""
         actions = np.where(stands[:, None], 0.0, np.clip(actions, -1.0, 1.0))
         directions, gaits = self._commands(actions)
         pushes = []
@@ -107,17 +107,17 @@ class Walkers:
         self.last = step
         self.roots = step.positions[:, 0, [0, 2]].astype(np.float64)
         x, y, z, w = step.quaternions[:, 0].astype(np.float64).T
-        # Where the pelvis's own ahead lies on the ground.
+        # Yaw of the pelvis.
         self.yaws = np.arctan2(2 * (x * z + w * y), 1 - 2 * (x * x + y * y))
 
     def _local(self, ways):
-        """World x and z as ahead and left of each character."""
+        """Converts world x and z to ahead and left of each character."""
         sin, cos = np.sin(self.yaws), np.cos(self.yaws)
         x, z = ways[..., 0].T, ways[..., 1].T
         return np.stack([(x * sin + z * cos).T, (x * cos - z * sin).T], axis=-1)
 
     def observe(self):
-        """What each character sees, of the shape (n, 156)."""
+        """The observation of each character, of the shape (n, 156)."""
         step, count = self.last, self.count
         ahead, left = PROBES_M.T
         sin, cos = np.sin(self.yaws)[:, None], np.cos(self.yaws)[:, None]
@@ -143,11 +143,12 @@ class Walkers:
 
 
 class WalkerEnv(gymnasium.Env):
-    """One character that does a task; `Walkers` of one.
+    """One character that does a task.
 
     Args:
         task: Name of the task, "Pomp/Steer-v0" or "Pomp/Push-v0".
-        terrain: A preset, drawn anew for every episode, or a `pomp.Terrain` or file that stays; without it the task's own.
+        terrain: A preset, of which every episode draws a terrain, or a `pomp.Terrain` or file, which stays the same; if left out, the
+            preset of the task.
         model, config, settings: As in `pomp.Generator`.
     """
 
@@ -177,15 +178,15 @@ class WalkerEnv(gymnasium.Env):
 
 
 class WalkerVectorEnv(VectorEnv):
-    """Many characters that do a task, on all cores. Environment i has the seed `seed` + i.
+    """A vector of characters that do a task, simulated on all cores. Environment i has the seed `seed` + i.
 
-    An environment whose episode has ended begins the next one with the step after (`AutoresetMode.NEXT_STEP`).
+    The step after the end of an episode begins the next episode (`AutoresetMode.NEXT_STEP`).
 
     Args:
         num_envs: Number of characters.
-        threads: Threads; without it one per core.
+        threads: Number of threads; if left out, one per core.
         task, terrain, model, config, settings: As in `WalkerEnv`.
-        max_episode_steps: Steps after which an episode is cut off; without it those of the task.
+        max_episode_steps: Number of steps after which an episode is truncated; if left out, that of the task.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
