@@ -288,7 +288,7 @@ impl Batch<'_> {
         fields.holds(counts, "count", self.count, "1 or more, and as many as there are seeds left")?;
         self.settings.validate()?;
         let settings = json!({
-            "model_sha256": model_hash(self.model, self.settings.controller)?,
+            "model_sha256": model_hash(self.model, self.settings.used_parts())?,
             "seconds": plain(&self.seconds),
             "first_seed": self.first_seed,
             "scenes": self.scenes,

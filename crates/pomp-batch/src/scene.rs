@@ -1,7 +1,6 @@
 use crate::BatchError;
-use pomp_controllers::ControllerKind;
 use pomp_generator::{ControlPlan, GeneratorConfig, RolloutRecipe, ScheduledPush};
-use pomp_model::Model;
+use pomp_model::{Model, UsedParts};
 use pomp_terrain::{HeightMap, TerrainSpec};
 
 /// Longest run that is served, seconds: what fits into memory with room to spare.
@@ -39,7 +38,7 @@ impl Scene {
         frames: usize,
     ) -> Result<RolloutRecipe, BatchError> {
         Ok(RolloutRecipe {
-            model_sha256: model_hash(model, settings.controller)?,
+            model_sha256: model_hash(model, settings.used_parts())?,
             settings: settings.clone(),
             start: settings.start_gait(&self.plan, model),
             seed,
@@ -52,9 +51,9 @@ impl Scene {
     }
 }
 
-/// Hash of a model's files, with that of the controller that is chosen.
-pub(crate) fn model_hash(model: &Model, controller: ControllerKind) -> Result<String, BatchError> {
-    model.sha256_with(controller).ok_or(BatchError::UnnamedModel)
+/// Hash of a model's files, with those of the parts that are used.
+pub(crate) fn model_hash(model: &Model, used: UsedParts) -> Result<String, BatchError> {
+    model.sha256_with(used).ok_or(BatchError::UnnamedModel)
 }
 
 /// A ground of `spec`, made large enough for `plan`.

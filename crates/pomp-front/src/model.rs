@@ -1,9 +1,8 @@
 //! The model that is asked for: one of a folder, or the one that comes with the program.
 
 use anyhow::{Context, Result, bail};
-use pomp_controllers::ControllerKind;
 use pomp_embedded::Device;
-use pomp_model::Model;
+use pomp_model::{Model, UsedParts};
 use std::path::Path;
 
 /// Reads the embedded compact model, with its controllers.
@@ -44,12 +43,12 @@ pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, Stri
     Ok((find(folder, device)?, name))
 }
 
-/// Hash of a model's files, by which rollouts of a controller name it.
+/// Hash of a model's files, by which rollouts that use these parts name it.
 ///
 /// # Errors
 /// A model that was made in memory.
-pub fn hash(model: &Model, controller: ControllerKind) -> Result<String> {
+pub fn hash(model: &Model, used: UsedParts) -> Result<String> {
     model
-        .sha256_with(controller)
+        .sha256_with(used)
         .context("the model was never saved, so rollouts cannot name it by the hash of its files; save it and load it again")
 }

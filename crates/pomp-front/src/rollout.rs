@@ -38,7 +38,7 @@ impl RolloutRequest<'_> {
         let plan = control::find(self.control, self.seconds + BEYOND_S)?;
         let reach_m = plan.reach_m() + TERRAIN_MARGIN_M;
         Ok(RolloutRecipe {
-            model_sha256: crate::model::hash(model, self.settings.controller)?,
+            model_sha256: crate::model::hash(model, self.settings.used_parts())?,
             start: self.settings.start_gait(&plan, model),
             seed: self.seed,
             pushes: pushes::draw(self.pushes, &plan, self.seed),

@@ -3,6 +3,7 @@ use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_controllers::ControllerKind;
 use pomp_kinematic::SamplerConfig;
+use pomp_model::UsedParts;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,11 @@ impl Validate for GeneratorConfig {
 }
 
 impl GeneratorConfig {
+    /// What rollouts with these settings use of a model.
+    pub fn used_parts(&self) -> UsedParts {
+        UsedParts { controller: self.controller, balance_policy: self.layers.balance_policy.enabled }
+    }
+
     /// Where phase codes come from with the controller that is chosen.
     pub(crate) fn feedback(&self) -> PhaseFeedback {
         match self.controller {

@@ -7,8 +7,7 @@ use crate::{
     ScheduledPush, ScheduledThrow,
 };
 use glam::{Vec2, Vec3};
-use pomp_controllers::ControllerKind;
-use pomp_model::Model;
+use pomp_model::{Model, UsedParts};
 use pomp_motion::{Gait, Recipe, Recording};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
@@ -78,6 +77,13 @@ struct PushSettings {
 }
 
 impl EnsembleRecipe {
+    /// What the rollouts use of their model.
+    pub fn used_parts(&self) -> UsedParts {
+        let balance_policy =
+            self.characters.iter().any(|character| character.setup.settings.layers.balance_policy.enabled);
+        UsedParts { balance_policy, ..UsedParts::default() }
+    }
+
     /// Makes the rollouts, one recording per character with the names "character_1", "character_2", …. `after_step` is
     /// that of [`crate::record`], called once per frame of the world.
     ///
@@ -88,7 +94,7 @@ impl EnsembleRecipe {
         model: &Model,
         mut after_step: impl FnMut(usize) -> f32,
     ) -> Result<Vec<Recording>, GeneratorError> {
-        check_model(&self.model_sha256, model, ControllerKind::Pomp)?;
+        check_model(&self.model_sha256, model, self.used_parts())?;
         if self.frames == 0 {
             return Err(GeneratorError::BadControl { reason: "a rollout of no frames is none".to_owned() });
         }

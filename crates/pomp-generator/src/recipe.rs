@@ -7,9 +7,8 @@ use crate::{
     ScheduledThrow,
 };
 use glam::Vec2;
-use pomp_controllers::ControllerKind;
 use pomp_files::Digest;
-use pomp_model::Model;
+use pomp_model::{Model, UsedParts};
 use pomp_motion::{Difference, Gait, GenerationTrack, Recipe, Recording, differences};
 use pomp_terrain::HeightMap;
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ use std::ops::ControlFlow;
 /// machine the same recipe gives the same numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RolloutRecipe {
-    /// Hash of the model's files, `Model::sha256_with` of the controller of the settings.
+    /// Hash of the model's files, `Model::sha256_with` of what the settings use.
     pub model_sha256: String,
     /// Settings of the loop.
     pub settings: GeneratorConfig,
@@ -88,7 +87,7 @@ impl RolloutRecipe {
         name: &str,
         after_step: impl FnMut(usize) -> ControlFlow<(), f32>,
     ) -> Result<Recording, GeneratorError> {
-        check_model(&self.model_sha256, model, self.settings.controller)?;
+        check_model(&self.model_sha256, model, self.settings.used_parts())?;
         self.check_frames()?;
         let terrain = self.terrain.clone();
         let mut generator = Generator::new(model, terrain, &self.settings, self.start, self.seed)?;
@@ -221,9 +220,9 @@ impl RolloutRecipe {
 pub(crate) fn check_model(
     recorded: &str,
     model: &Model,
-    controller: ControllerKind,
+    used: UsedParts,
 ) -> Result<(), GeneratorError> {
-    let given = model.sha256_with(controller).unwrap_or_else(|| "a model that was never a file".to_owned());
+    let given = model.sha256_with(used).unwrap_or_else(|| "a model that was never a file".to_owned());
     if given == recorded {
         return Ok(());
     }

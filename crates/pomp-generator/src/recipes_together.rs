@@ -58,7 +58,7 @@ struct Running<'a> {
 impl Rollouts<'_> {
     /// Adds the character of a recipe.
     fn enter(&mut self, recipe: &RolloutRecipe) -> Result<Recorder, GeneratorError> {
-        check_model(&recipe.model_sha256, self.model, recipe.settings.controller)?;
+        check_model(&recipe.model_sha256, self.model, recipe.settings.used_parts())?;
         recipe.check_frames()?;
         let setup = CharacterSetup {
             settings: recipe.settings.clone(),

@@ -14,4 +14,4 @@ pub use description::{
     FORMAT_VERSION, FineTunedFrom, KinematicDescription, ModelDescription, OutputSpace, subtract_base,
 };
 pub use error::ModelError;
-pub use model::{Model, ModelBytes};
+pub use model::{Model, ModelBytes, UsedParts};

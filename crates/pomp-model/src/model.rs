@@ -31,9 +31,18 @@ pub struct Model {
     pub controllers: BTreeMap<ControllerKind, ControllerFile>,
     /// The balance policy, trained on the motion of this model.
     pub balance_policy: Option<BalancePolicy>,
-    /// SHA-256 of the files that it was read from, those of the controllers left out, 64 hexadecimal digits; `None` for one that was made in memory.
+    /// SHA-256 of the files that it was read from, those of controllers and balance policy left out, 64 hexadecimal digits; `None` for one that was made in memory.
     /// Changes in memory do not change it.
     pub files_sha256: Option<String>,
+}
+
+/// Parts of a model that not every rollout uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsedParts {
+    /// What proposes the frames.
+    pub controller: ControllerKind,
+    /// Whether the balance policy reacts.
+    pub balance_policy: bool,
 }
 
 /// The bytes of a model's files, as embedded in a program.
@@ -251,14 +260,23 @@ impl Model {
         }
     }
 
-    /// What names the model when `kind` proposes its frames: [`Self::files_sha256`], with the controller's file where it is not the
-    /// kinematic module; `None` for a model that was made in memory.
-    pub fn sha256_with(&self, kind: ControllerKind) -> Option<String> {
+    /// What names the model when `used` is used of it: [`Self::files_sha256`], with the controller's file where it is not the
+    /// kinematic module, and with that of the balance policy; `None` for a model that was made in memory.
+    pub fn sha256_with(&self, used: UsedParts) -> Option<String> {
         let files = self.files_sha256.as_ref()?;
-        let Some(file) = self.controllers.get(&kind) else { return Some(files.clone()) };
+        let controller = self.controllers.get(&used.controller);
+        let policy = self.balance_policy.as_ref().filter(|_| used.balance_policy);
+        if controller.is_none() && policy.is_none() {
+            return Some(files.clone());
+        }
         let mut hash = Hasher::default();
         hash.update(files.as_bytes());
-        hash.update(file.bytes());
+        if let Some(file) = controller {
+            hash.update(file.bytes());
+        }
+        if let Some(policy) = policy {
+            hash.update(policy.file_sha256.as_ref()?.as_bytes());
+        }
         Some(hash.finish().to_string())
     }
 

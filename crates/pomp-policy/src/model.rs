@@ -4,6 +4,7 @@ use crate::{ACTIONS, OBSERVATIONS, PolicyError};
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
+use pomp_files::Digest;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_tensors::{Tanh, nonlinear};
 use pomp_weights::{WeightFile, WeightPrecision};
@@ -113,6 +114,8 @@ pub struct BalancePolicy {
     pub description: PolicyDescription,
     /// Its weights: observations, normalised, to actions.
     pub network: PolicyNetwork,
+    /// SHA-256 of the file that it was read from, 64 hexadecimal digits; `None` for one that was made in memory.
+    pub file_sha256: Option<String>,
 }
 
 impl BalancePolicy {
@@ -142,6 +145,6 @@ impl BalancePolicy {
         description.check().map_err(bad)?;
         let fresh = PolicyNetwork::new(&description.sizes.hidden, [OBSERVATIONS, ACTIONS], device);
         let network = file.load_into(WEIGHTS, fresh)?;
-        Ok(Self { description, network })
+        Ok(Self { description, network, file_sha256: Some(Digest::of(bytes).to_string()) })
     }
 }

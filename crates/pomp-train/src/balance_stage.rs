@@ -223,6 +223,10 @@ impl<'a> Training<'a> {
             let first = self.collect(walkers)?;
             self.seen.add(&first);
         }
+        if self.done == iterations {
+            // Nothing is left to learn, but the policy is to say how it was made.
+            self.save(out)?;
+        }
         while self.done < iterations {
             self.done += 1;
             let decisions = self.collect(walkers)?;
@@ -258,7 +262,7 @@ impl<'a> Training<'a> {
     fn policy(&self) -> BalancePolicy {
         let [mean, deviation] = self.seen.scales();
         let description = PolicyDescription { mean, deviation, ..self.description.clone() };
-        BalancePolicy { description, network: self.networks.actor.valid() }
+        BalancePolicy { description, network: self.networks.actor.valid(), file_sha256: None }
     }
 
     /// Writes a checkpoint, and the policy so far.

@@ -1,6 +1,6 @@
 //! The training configuration that comes with the program.
 
-pub use pomp_front::model::{find, find_named, find_whole, load};
+pub use pomp_front::model::{find, find_named, find_whole, hash, load};
 
 use pomp_config::Origin;
 use pomp_controllers::ControllerKind;

@@ -28,6 +28,7 @@ impl Files {
             phase: &self.phase,
             aligned_phase: Some(&self.aligned_phase),
             kinematic: Some(&self.kinematic),
+            balance_policy: None,
         };
         Model::from_bytes(&bytes, "small", &Device::flex()).map_err(|error| error.to_string())
     }
@@ -105,6 +106,7 @@ fn model() -> Model {
         phase: autoencoder,
         kinematic: Some((network, gamma)),
         controllers: BTreeMap::new(),
+        balance_policy: None,
         files_sha256: None,
     }
 }

@@ -26,7 +26,7 @@ struct Settings {
 pub(super) fn recipe_of(world: &World, frames: usize) -> Option<Recipe> {
     let settings = Settings {
         made_by: format!("pomp {} studio", env!("CARGO_PKG_VERSION")),
-        model_sha256: world.model().sha256_with(world.controller())?,
+        model_sha256: world.model().sha256_with(world.scene_config().used_parts())?,
         frames_before: world.frame() - frames as u32,
         scene: world.scene_with_events()?,
         generator: world.config.clone(),
@@ -64,7 +64,7 @@ pub fn replay(
         ))
         .into());
     }
-    let given = model.sha256_with(settings.scene.controller_over(&settings.generator));
+    let given = model.sha256_with(settings.scene.generator_config(&settings.generator).used_parts());
     let given = given.unwrap_or_else(|| "a model that was never a file".to_owned());
     if given != settings.model_sha256 {
         let recorded = settings.model_sha256;

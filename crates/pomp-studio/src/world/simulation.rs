@@ -171,6 +171,11 @@ impl World {
         &self.scene
     }
 
+    /// The settings of the loop in the scene.
+    pub(super) fn scene_config(&self) -> GeneratorConfig {
+        self.scene.generator_config(&self.config)
+    }
+
     /// The controller that moves the character.
     pub fn controller(&self) -> ControllerKind {
         self.scene.controller_over(&self.config)

@@ -94,12 +94,14 @@ fn recipe(
     for character in &cast {
         terrain::warn_of_edge(&arguments.terrain, &ground, &character.plan, arguments.seconds, border_m);
     }
-    Ok(EnsembleRecipe {
-        model_sha256: model.files_sha256.clone().expect("it was read from files"),
+    let mut recipe = EnsembleRecipe {
+        model_sha256: String::new(),
         terrain: ground,
         frames: (arguments.seconds * FRAME_RATE_HZ).round().max(1.0) as usize,
         characters: cast,
-    })
+    };
+    recipe.model_sha256 = default_model::hash(model, recipe.used_parts())?;
+    Ok(recipe)
 }
 
 fn character(
