@@ -16,6 +16,7 @@ mod fields;
 use configuration::Kind;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
+use pomp_bench::performance::PerformanceConfig;
 use pomp_generator::GeneratorConfig;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
@@ -353,6 +354,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
+        Kind::with_defaults::<PerformanceConfig>("performance", &[]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
         Kind::with_defaults::<SkeletalConfig>("retarget", &[]),

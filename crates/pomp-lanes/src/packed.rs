@@ -1,6 +1,6 @@
 //! Dense layers as one frame at a time reads them.
 
-use crate::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
+use crate::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, Work, short};
 
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
@@ -187,6 +187,17 @@ impl PackedLinear {
     /// Length of an output row, padding included.
     pub fn padded(&self) -> usize {
         self.padded
+    }
+
+    /// What [`Self::apply_rows`] costs for so many rows.
+    pub fn work(&self, rows: usize) -> Work {
+        let weights = (self.inputs * self.padded) as u64;
+        let bytes = match self.panels {
+            Panels::Single(_) => size_of::<f32>(),
+            Panels::Short(_) => size_of::<u16>(),
+        };
+        let reads = rows.div_ceil(MOST_ROWS) as u64;
+        Work { multiply_adds: rows as u64 * weights, weight_bytes: reads * weights * bytes as u64 }
     }
 
     /// out = x W + b for one row. Columns past the layer's outputs are written as zeros.

@@ -1,5 +1,5 @@
 use super::plain_convolution::PlainConvolution;
-use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
+use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, Work, short};
 
 /// Rows of weights that take turns with the characters: with 80 outputs in sixteen bits a quarter of the smallest first-level
 /// cache.
@@ -63,6 +63,15 @@ impl LevelWeights {
     /// Values of a level.
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// What [`Self::apply`] costs for one character.
+    pub(super) fn work(&self) -> Work {
+        let (weights, bytes) = match &self.rows {
+            Rows::Single(rows) => (rows.len(), size_of::<f32>()),
+            Rows::Short(rows) => (rows.len(), size_of::<u16>()),
+        };
+        Work { multiply_adds: weights as u64, weight_bytes: (weights * bytes) as u64 }
     }
 
     /// level = bias + seen · weights for every character: a factor per row of weights in, a value per output out, one
