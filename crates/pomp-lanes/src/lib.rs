@@ -30,6 +30,7 @@
 
 mod functions;
 mod lanes;
+mod limits;
 mod packed;
 mod short;
 mod work;

@@ -4,7 +4,11 @@ use super::report::{GroundTimes, Spread, StageTime, stage_name};
 use super::{NamedModel, PerformanceConfig};
 use crate::BenchError;
 use crate::rollout::{ground, timed_record};
-use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, LayersConfig, Preset, Stage};
+use glam::Vec2;
+use pomp_generator::{
+    CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, LayersConfig, Networks, Preset,
+    Stage,
+};
 use pomp_model::Model;
 use pomp_motion::statistics::{mean, percentile};
 use std::time::Instant;
@@ -68,7 +72,7 @@ pub(super) fn measure(
 
 /// A character that walks straight ahead on a ground of `seed`, large enough for its `plan`.
 fn walk(
-    model: &Model,
+    (model, networks): (&Model, &Networks),
     settings: &GeneratorConfig,
     name: &str,
     plan: &ControlPlan,
@@ -76,7 +80,9 @@ fn walk(
 ) -> Result<Generator, BenchError> {
     let spec = pomp_terrain::preset(name).expect("validation found the preset");
     let terrain = ground(&spec, plan.reach_m(), seed)?;
-    Ok(Generator::new(model, terrain, settings, settings.start_gait(plan, model), seed)?)
+    let start = settings.start_gait(plan, model);
+    let setup = CharacterSetup { settings: settings.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
+    Ok(Generator::with_networks(model, networks, terrain, &setup)?)
 }
 
 /// Times of the frames of a rollout, ms, as `pomp generate --clock` records them.
@@ -88,7 +94,9 @@ fn frame_times(
 ) -> Result<Vec<f64>, BenchError> {
     let frames = (config.frame_s * FRAME_RATE_HZ) as usize;
     let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
-    let mut generator = walk(model, &config.loop_settings(), name, &plan, seed)?;
+    let settings = config.loop_settings();
+    let networks = Networks::new(model, &settings)?;
+    let mut generator = walk((model, &networks), &settings, name, &plan, seed)?;
     let (_, frame_us) = timed_record(&mut generator, name, &plan, &[], frames)?;
     Ok(frame_us[WARM_UP..].iter().map(|&us| f64::from(us) / 1e3).collect())
 }
@@ -99,6 +107,7 @@ type Frame = [f64; Stage::ALL.len()];
 /// A walk that begins again where its plan ends.
 struct Timed<'a> {
     model: &'a Model,
+    networks: &'a Networks,
     settings: GeneratorConfig,
     ground: &'a str,
     plan: ControlPlan,
@@ -107,16 +116,21 @@ struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    fn new(model: &'a Model, settings: GeneratorConfig, ground: &'a str) -> Result<Self, BenchError> {
+    fn new(
+        (model, networks): (&'a Model, &'a Networks),
+        settings: GeneratorConfig,
+        ground: &'a str,
+    ) -> Result<Self, BenchError> {
         let seconds = WALK as f32 / FRAME_RATE_HZ;
         let plan = ControlPlan::preset(Preset::Walk, seconds + BEYOND_S, FRAME_RATE_HZ);
-        let generator = walk(model, &settings, ground, &plan, 0)?;
-        Ok(Self { model, settings, ground, plan, generator, frames: Vec::new() })
+        let generator = walk((model, networks), &settings, ground, &plan, 0)?;
+        Ok(Self { model, networks, settings, ground, plan, generator, frames: Vec::new() })
     }
 
     fn turn(&mut self) -> Result<(), BenchError> {
         if self.generator.frames() >= WALK {
-            self.generator = walk(self.model, &self.settings, self.ground, &self.plan, 0)?;
+            let networks = (self.model, self.networks);
+            self.generator = walk(networks, &self.settings, self.ground, &self.plan, 0)?;
         }
         for _ in 0..TURN {
             let mut frame = [0.0; Stage::ALL.len()];
@@ -153,7 +167,10 @@ fn stages(
 ) -> Result<(Vec<StageTime>, Work), BenchError> {
     let settings = config.loop_settings();
     let bare = GeneratorConfig { layers: LayersConfig::off(), ..settings.clone() };
-    let mut walks = [Timed::new(model, settings, name)?, Timed::new(model, bare, name)?];
+    // Both read the same weights, as one would.
+    let networks = Networks::new(model, &settings)?;
+    let begin = |settings| Timed::new((model, &networks), settings, name);
+    let mut walks = [begin(settings)?, begin(bare)?];
     let frames = ((config.frame_s * FRAME_RATE_HZ) as usize).max(WARM_UP + TURN);
     for turn in 0..frames.div_ceil(TURN) {
         // Either goes first as often.

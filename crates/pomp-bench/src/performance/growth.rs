@@ -25,9 +25,12 @@ const FRAMES: (usize, usize) = (10, 300);
 /// Frames before a moment of a long rollout that are timed.
 const MOMENT: usize = 600;
 
-/// Bytes that have become resident since there were `before`.
+/// Least memory that is told: less may come from what the process has kept of earlier work.
+const LEAST_BYTES: f64 = 1024.0 * 1024.0;
+
+/// Bytes that have become resident since there were `before`, when they are enough to be told.
 fn grown(before: Option<u64>) -> Option<f64> {
-    Some(resident_bytes()? as f64 - before? as f64)
+    Some(resident_bytes()? as f64 - before? as f64).filter(|bytes| *bytes >= LEAST_BYTES)
 }
 
 /// Frames of many characters of one model, each in a world of its own.

@@ -1,113 +1,56 @@
 //! What one core of this machine can do: products a second, and bytes read a second.
 
 use super::report::{Bandwidth, Limits, Spread};
-use pomp_lanes::{LaneLoop, Lanes, SIXTEEN, Wide};
+use pomp_lanes::{Lanes, SIXTEEN};
 use pomp_model::Model;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Sizes of the arrays that are read, bytes.
-const SIZES: [usize; 7] = [32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20];
-/// Products of each sum between two looks at the clock.
-const ROUNDS: usize = 4096;
+/// Sizes of the arrays that are read beside those of the models' weights, bytes.
+const SIZES: [u64; 7] = [32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20];
+/// An array is read in eight streams of sixteen values.
+const GRANULE: u64 = (8 * size_of::<[f32; SIXTEEN]>()) as u64;
 
-/// Products without anything to read: as many sums in flight as hide the time of one.
-struct Peak<'a> {
-    factor: f32,
-    multiply_adds: &'a mut u64,
-    sums: &'a mut [f32; SIXTEEN],
-}
-
-impl LaneLoop for Peak<'_> {
-    #[inline(always)]
-    fn run<W: Wide>(self, wide: W) {
-        // Ten registers of sums, whether one or two of them hold sixteen values.
-        if W::SUMS >= 8 { self.sum::<W, 10>(wide) } else { self.sum::<W, 5>(wide) }
-    }
-}
-
-impl Peak<'_> {
-    #[inline(always)]
-    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
-        let factor = wide.splat_sixteen(self.factor);
-        let mut sums: [W::Sixteen; SUMS] = std::array::from_fn(|at| wide.splat_sixteen(at as f32));
-        for _ in 0..ROUNDS {
-            for sum in &mut sums {
-                // Near 2/3 after a while, far from numbers so small that they take longer.
-                *sum = wide.multiply_add_sixteen(*sum, factor, factor);
-            }
-        }
-        *self.multiply_adds += (ROUNDS * SUMS * SIXTEEN) as u64;
-        for sum in sums {
-            for (total, value) in self.sums.iter_mut().zip(wide.store_sixteen(sum)) {
-                *total += value;
-            }
-        }
-    }
-}
-
-/// Reads an array once, sixteen values at a time.
-struct Read<'a> {
-    values: &'a [[f32; SIXTEEN]],
-    sum: &'a mut f32,
-}
-
-impl LaneLoop for Read<'_> {
-    #[inline(always)]
-    fn run<W: Wide>(self, wide: W) {
-        if W::SUMS >= 8 { self.sum::<W, 8>(wide) } else { self.sum::<W, 4>(wide) }
-    }
-}
-
-impl Read<'_> {
-    #[inline(always)]
-    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
-        let one = wide.splat_sixteen(1.0);
-        let mut sums = [wide.splat_sixteen(0.0); SUMS];
-        for values in self.values.chunks_exact(SUMS) {
-            for (sum, value) in sums.iter_mut().zip(values) {
-                *sum = wide.multiply_add_sixteen(wide.load_sixteen(value), one, *sum);
-            }
-        }
-        *self.sum += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
-    }
-}
-
-/// How many times a second `once` can be done, over `seconds`.
-fn rate(seconds: f64, mut once: impl FnMut()) -> f64 {
+/// How much a second is done, over `seconds`, when `once` does so much.
+fn rate(seconds: f64, mut once: impl FnMut() -> f64) -> f64 {
     let begun = Instant::now();
-    let mut done = 0_u64;
+    let mut done = 0.0;
     loop {
-        once();
-        done += 1;
+        done += once();
         let elapsed = begun.elapsed().as_secs_f64();
         if elapsed >= seconds {
-            return done as f64 / elapsed;
+            return done / elapsed;
         }
     }
 }
 
-/// Measures both, each loop for `seconds` and `repetitions` times.
-pub(super) fn measure(seconds: f64, repetitions: usize) -> Limits {
+/// Measures both, each loop for `seconds` and `repetitions` times; reading with arrays of these `sizes` too, bytes.
+pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits {
     let lanes = Lanes::detect();
-    let peak = |_| {
-        let (mut multiply_adds, mut sums, begun) = (0, [0.0; SIXTEEN], Instant::now());
-        rate(seconds, || {
-            let sums = black_box(&mut sums);
-            lanes.run(Peak { factor: black_box(0.4), multiply_adds: &mut multiply_adds, sums });
-        });
-        multiply_adds as f64 / begun.elapsed().as_secs_f64()
+    let spread = |once: &mut dyn FnMut() -> f64| {
+        let rates: Vec<f64> = (0..repetitions).map(|_| rate(seconds, &mut *once)).collect();
+        Spread::of(&rates)
     };
-    let multiply_adds_per_s = Spread::of(&(0..repetitions).map(peak).collect::<Vec<_>>());
-    let bandwidths = SIZES.map(|bytes| {
-        let values = vec![[1.0_f32; SIXTEEN]; bytes / size_of::<[f32; SIXTEEN]>()];
-        let mut sum = 0.0;
-        let mut read = || lanes.run(Read { values: black_box(&values), sum: black_box(&mut sum) });
-        read();
-        let rates: Vec<f64> = (0..repetitions).map(|_| bytes as f64 * rate(seconds, &mut read)).collect();
-        Bandwidth { bytes: bytes as u64, bytes_per_s: Spread::of(&rates) }
+    let multiply_adds_per_s = spread(&mut || {
+        let (multiply_adds, result) = lanes.burst(black_box(0.4));
+        black_box(result);
+        multiply_adds as f64
     });
-    Limits { multiply_adds_per_s, bandwidths: bandwidths.to_vec() }
+    let mut sizes: Vec<u64> =
+        SIZES.iter().chain(sizes).map(|bytes| bytes.next_multiple_of(GRANULE)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let bandwidths = sizes.into_iter().map(|bytes| {
+        let values = vec![[1.0_f32; SIXTEEN]; bytes as usize / size_of::<[f32; SIXTEEN]>()];
+        // Once to have it in the caches, as far as it fits.
+        black_box(lanes.read(&values));
+        let bytes_per_s = spread(&mut || {
+            black_box(lanes.read(black_box(&values)));
+            bytes as f64
+        });
+        Bandwidth { bytes, bytes_per_s }
+    });
+    Limits { multiply_adds_per_s, bandwidths: bandwidths.collect() }
 }
 
 /// Width of the registers that the networks use, bits.

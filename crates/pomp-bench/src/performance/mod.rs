@@ -49,8 +49,13 @@ pub fn measure(
     let first = models.first().ok_or(BenchError::NoModel)?;
     let begun = Instant::now();
     let load_before = machine::load_average();
-    progress("what the machine can do");
-    let limits = limits::measure(config.machine_s, config.repetitions);
+    // Memory first: what other measurements give back would be taken again, and not be seen.
+    progress("many characters");
+    let characters = growth::characters(&first.model, config)?;
+    progress("large terrains");
+    let terrains = growth::terrains(&first.model, config)?;
+    progress("long rollouts");
+    let rollouts = growth::rollouts(&first.model, config)?;
     let grounds = frames::measure(models, config, progress)?;
     let ensembles = ensembles::measure(models, config, progress)?;
     let models: Vec<ModelTimes> = models
@@ -65,12 +70,9 @@ pub fn measure(
             ensembles,
         })
         .collect();
-    progress("many characters");
-    let characters = growth::characters(&first.model, config)?;
-    progress("large terrains");
-    let terrains = growth::terrains(&first.model, config)?;
-    progress("long rollouts");
-    let rollouts = growth::rollouts(&first.model, config)?;
+    progress("what the machine can do");
+    let weights: Vec<u64> = models.iter().map(ModelTimes::resident_bytes).collect();
+    let limits = limits::measure(config.machine_s, config.repetitions, &weights);
     Ok(PerformanceReport {
         made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
         command,

@@ -103,7 +103,7 @@ pub struct CharacterGrowth {
     pub characters: usize,
     /// Time of a frame of one of them, µs: median over frames.
     pub frame_us: f64,
-    /// Memory that became resident with them, bytes each; `None` where the system does not say.
+    /// Memory that became resident with them, bytes each; `None` where that is less than 1 MiB, or the system does not say.
     pub bytes_each: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ pub struct TerrainGrowth {
     pub generate_s: f64,
     /// Time to make a character on them, colliders included, seconds.
     pub build_s: f64,
-    /// Memory that became resident with ground and character, bytes; `None` where the system does not say.
+    /// Memory that became resident with ground and character, bytes; `None` where that is less than 1 MiB, or the system does not say.
     pub bytes: Option<f64>,
 }
 
@@ -135,7 +135,7 @@ pub struct RolloutGrowth {
     pub frame_us: f64,
     /// The same in the first ten seconds of the rollout that were timed.
     pub first_frame_us: f64,
-    /// Memory that became resident since the beginning, recorded frames included, bytes; `None` where the system does not say.
+    /// Memory that became resident since the beginning, recorded frames included, bytes; `None` where that is less than 1 MiB, or the system does not say.
     pub bytes: Option<f64>,
 }
 

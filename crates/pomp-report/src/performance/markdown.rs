@@ -236,7 +236,8 @@ fn growth(page: &mut Page, report: &PerformanceReport) {
         page.text(
             "Each character has a world of its own on level ground; the networks are evaluated for all of them together \
              (`pomp_generator::Worlds`), in one thread. Memory is what became resident with the characters and their worlds; the \
-             weights, which they share, were there before.",
+             weights, which they share, were there before. A dash says that it was less than 1 MiB in all, which cannot be told from what \
+             the process had kept of earlier work.",
         );
         let rows = report.characters.iter().map(|row| {
             let each = row.bytes_each.map(|bytes| bytes / MIB);
