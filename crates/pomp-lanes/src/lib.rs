@@ -38,5 +38,5 @@ mod work;
 pub use functions::{exponential, hyperbolic_tangent};
 pub use lanes::{LANES, LaneLoop, Lanes, Portable, SIXTEEN, Wide, multiply_add};
 pub use packed::{BLOCK_INPUTS, NotFinite, NotFinitePart, PackedLinear, Scratch, padded, row_stride};
-pub use short::{SHORT_SCALE, short};
+pub use short::short;
 pub use work::Work;

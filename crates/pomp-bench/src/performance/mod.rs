@@ -71,7 +71,8 @@ pub fn measure(
         })
         .collect();
     progress("what the machine can do");
-    let weights: Vec<u64> = models.iter().map(ModelTimes::resident_bytes).collect();
+    let weights: Vec<u64> =
+        models.iter().flat_map(|model| [model.resident_bytes(), model.step_bytes()]).collect();
     let limits = limits::measure(config.machine_s, config.repetitions, &weights);
     Ok(PerformanceReport {
         made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),

@@ -192,9 +192,17 @@ impl Limits {
 impl ModelTimes {
     /// Bytes of weights that lie in memory: those of the decoder are read in every step.
     pub fn resident_bytes(&self) -> u64 {
+        let bytes_of = |(_, _, bytes): &(String, u64, u64)| *bytes;
+        let all: u64 = self.work.iter().map(bytes_of).sum();
         let steps = self.denoising_steps.max(1) as u64;
+        all - (steps - 1) * self.step_bytes()
+    }
+
+    /// Bytes of weights that a denoising step reads.
+    pub fn step_bytes(&self) -> u64 {
         let decoder = stage_name(Stage::DenoisingStep);
-        self.work.iter().map(|(stage, _, bytes)| if stage == decoder { bytes / steps } else { *bytes }).sum()
+        let bytes = self.work.iter().find(|(stage, ..)| stage == decoder).map_or(0, |(_, _, bytes)| *bytes);
+        bytes / self.denoising_steps.max(1) as u64
     }
 }
 

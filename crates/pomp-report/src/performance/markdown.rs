@@ -335,14 +335,16 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
     ));
     let rows = limits.bandwidths.iter().map(|row| {
         let size = row.bytes as f64;
-        let size = if size < MIB { format!("{} KiB", size / KIB) } else { format!("{} MiB", size / MIB) };
+        let size =
+            if size < MIB { format!("{} KiB", size / KIB) } else { format!("{} MiB", number(size / MIB)) };
         vec![size, spread(&scaled(&row.bytes_per_s, 1e-9))]
     });
     page.table(&["array", "read, GB/s"], rows);
     page.text(
-        "A part cannot take less than its operations at that rate, nor less than the reading of its weights at the rate of an array as \
-         large as all weights together. The limit is the larger of the two. Operations include the padding of rows to whole registers. \
-         They leave out nonlinearities, sums and everything that is not a product with a constant.",
+        "A part cannot take less than its operations at the best of these rates, nor less than the reading of its weights: once at the \
+         best rate of an array as large as all weights together, because the frame has read the others since, and in later denoising \
+         steps at the rate of an array as large as those of a step. The limit is the larger of the two. Operations include the padding of \
+         rows to whole registers. They leave out nonlinearities, sums and everything that is not a product with a constant.",
     );
     for model in &report.models {
         limits_of(page, report, model);
@@ -365,16 +367,19 @@ fn scaled(spread: &Spread, factor: f64) -> Spread {
 fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
     let Some(first) = model.grounds.first() else { return };
     let resident = model.resident_bytes();
-    let bandwidth =
-        report.limits.bandwidth_of(resident).map_or(f64::NAN, |bandwidth| bandwidth.bytes_per_s.median);
-    let rate = report.limits.multiply_adds_per_s.median;
+    let rate = report.limits.multiply_adds_per_s.most;
     let time_of =
         |name: &str| first.stages.iter().find(|stage| stage.stage == name).map_or(f64::NAN, |stage| stage.us);
-    let (mut rows, mut sums) = (Vec::new(), [0.0; 5]);
-    let mut add = |name: &str, us: f64, operations: f64, bytes: f64| {
-        let [by_operations, by_memory] = [1e6 * operations / rate, 1e6 * bytes / bandwidth];
-        let limit = by_operations.max(by_memory);
-        for (sum, value) in sums.iter_mut().zip([us, operations, bytes, limit, 0.0]) {
+    // Time to read bytes that lie among so many, µs.
+    let reading = |bytes: f64, among: u64| {
+        let bandwidth = report.limits.bandwidth_of(among).map_or(f64::NAN, |row| row.bytes_per_s.most);
+        1e6 * bytes / bandwidth
+    };
+    let (mut rows, mut sums) = (Vec::new(), [0.0; 4]);
+    let mut add = |name: &str, us: f64, operations: f64, bytes: f64, by_reading: f64| {
+        let by_operations = 1e6 * operations / rate;
+        let limit = by_operations.max(by_reading);
+        for (sum, value) in sums.iter_mut().zip([us, operations, bytes, limit]) {
             *sum += value;
         }
         vec![
@@ -383,16 +388,20 @@ fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
             number(operations / 1e6),
             number(bytes / KIB),
             number(by_operations),
-            number(by_memory),
+            number(by_reading),
             number(us / limit),
         ]
     };
     for (stage, multiply_adds, bytes) in &model.work {
-        rows.push(add(stage, time_of(stage), *multiply_adds as f64, *bytes as f64));
+        let times = if stage == "denoising steps" { model.denoising_steps.max(1) as u64 } else { 1 };
+        let once = bytes / times;
+        let by_reading = reading(once as f64, resident) + reading((bytes - once) as f64, once);
+        rows.push(add(stage, time_of(stage), *multiply_adds as f64, *bytes as f64, by_reading));
     }
     // A product and a sum are one operation where the machine makes them at once.
-    rows.push(add("dynamics", time_of("dynamics"), 0.5 * forward_dynamics(report.degrees_of_freedom), 0.0));
-    let [parts_us, operations, bytes, limit, _] = sums;
+    let dynamics = 0.5 * forward_dynamics(report.degrees_of_freedom);
+    rows.push(add("dynamics", time_of("dynamics"), dynamics, 0.0, 0.0));
+    let [parts_us, operations, bytes, limit] = sums;
     let total: f64 = first.stages.iter().map(|stage| stage.us).sum();
     rows.push(vec![
         "everything else".to_owned(),
