@@ -36,7 +36,7 @@ impl Burst<'_> {
     }
 }
 
-/// Reads an array once, in as many streams as there are sums.
+/// Reads an array once.
 struct Read<'a> {
     values: &'a [[f32; SIXTEEN]],
     result: &'a mut f32,
@@ -51,15 +51,12 @@ impl LaneLoop for Read<'_> {
 
 impl Read<'_> {
     #[inline(always)]
-    fn sum<W: Wide, const STREAMS: usize>(self, wide: W) {
+    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
         let one = wide.splat_sixteen(1.0);
-        let mut sums = [wide.splat_sixteen(0.0); STREAMS];
-        let length = self.values.len() / STREAMS;
-        let streams: [&[[f32; SIXTEEN]]; STREAMS] =
-            std::array::from_fn(|at| &self.values[at * length..][..length]);
-        for place in 0..length {
-            for (sum, stream) in sums.iter_mut().zip(streams) {
-                *sum = wide.multiply_add_sixteen(wide.load_sixteen(&stream[place]), one, *sum);
+        let mut sums = [wide.splat_sixteen(0.0); SUMS];
+        for values in self.values.as_chunks::<SUMS>().0 {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = wide.multiply_add_sixteen(wide.load_sixteen(value), one, *sum);
             }
         }
         *self.result += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
@@ -76,8 +73,7 @@ impl Lanes {
         (multiply_adds, result)
     }
 
-    /// The sum of an array whose length is a multiple of eight, made as quickly as it can be read: several streams at a time, as the
-    /// weights of a network are read.
+    /// The sum of an array whose length is a multiple of eight, made as quickly as it can be read.
     #[inline(never)]
     pub fn read(self, values: &[[f32; SIXTEEN]]) -> f32 {
         let mut result = 0.0;

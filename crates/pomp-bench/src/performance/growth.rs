@@ -33,11 +33,35 @@ fn grown(before: Option<u64>) -> Option<f64> {
     Some(resident_bytes()? as f64 - before? as f64).filter(|bytes| *bytes >= LEAST_BYTES)
 }
 
-/// Frames of many characters of one model, each in a world of its own.
-pub(super) fn characters(
+/// What was found.
+pub(super) struct Growth {
+    pub(super) characters: Vec<CharacterGrowth>,
+    pub(super) terrains: Vec<TerrainGrowth>,
+    pub(super) rollouts: Vec<RolloutGrowth>,
+}
+
+/// Measures the growth with characters, ground and length, and tells `progress` what comes next.
+///
+/// What was made stays until the end of it all: memory that is given back would be taken again, and not be seen.
+pub(super) fn measure(
     model: &Model,
     config: &PerformanceConfig,
-) -> Result<Vec<CharacterGrowth>, BenchError> {
+    progress: &dyn Fn(&str),
+) -> Result<Growth, BenchError> {
+    progress("many characters");
+    let (characters, _worlds) = characters(model, config)?;
+    progress("large terrains");
+    let (terrains, _generators) = terrains(model, config)?;
+    progress("long rollouts");
+    let rollouts = rollouts(model, config)?;
+    Ok(Growth { characters, terrains, rollouts })
+}
+
+/// Frames of many characters of one model, each in a world of its own; and these worlds.
+fn characters(
+    model: &Model,
+    config: &PerformanceConfig,
+) -> Result<(Vec<CharacterGrowth>, Vec<Worlds>), BenchError> {
     let settings = config.loop_settings();
     let networks = Networks::new(model, &settings)?;
     let plan = ControlPlan::preset(Preset::Walk, 20.0 + BEYOND_S, FRAME_RATE_HZ);
@@ -55,7 +79,6 @@ pub(super) fn characters(
         first.step(&plan, &[])?;
     }
     let walking = first.save();
-    // All worlds stay until the end: memory that one gives back would be taken by the next.
     let mut kept = Vec::new();
     let mut found = Vec::new();
     for &count in &config.characters {
@@ -83,11 +106,14 @@ pub(super) fn characters(
         found.push(CharacterGrowth { characters: count, frame_us, bytes_each });
         kept.push(worlds);
     }
-    Ok(found)
+    Ok((found, kept))
 }
 
-/// Frames on hills of several areas.
-pub(super) fn terrains(model: &Model, config: &PerformanceConfig) -> Result<Vec<TerrainGrowth>, BenchError> {
+/// Frames on hills of several areas; and the characters that walk there.
+fn terrains(
+    model: &Model,
+    config: &PerformanceConfig,
+) -> Result<(Vec<TerrainGrowth>, Vec<Generator>), BenchError> {
     let settings = config.loop_settings();
     let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
     let networks = Networks::new(model, &settings)?;
@@ -117,11 +143,11 @@ pub(super) fn terrains(model: &Model, config: &PerformanceConfig) -> Result<Vec<
         found.push(TerrainGrowth { hectares, heights, frame_us, generate_s, build_s, bytes });
         kept.push(generator);
     }
-    Ok(found)
+    Ok((found, kept))
 }
 
 /// Frames of one recorded rollout, a circle on level ground, at several moments.
-pub(super) fn rollouts(model: &Model, config: &PerformanceConfig) -> Result<Vec<RolloutGrowth>, BenchError> {
+fn rollouts(model: &Model, config: &PerformanceConfig) -> Result<Vec<RolloutGrowth>, BenchError> {
     let frame_of = |minutes: f32| (60.0 * minutes * FRAME_RATE_HZ).round() as usize;
     let moments: Vec<usize> = config.rollout_min.iter().map(|&minutes| frame_of(minutes)).collect();
     let Some(&last) = moments.last() else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// Sizes of the arrays that are read beside those of the models' weights, bytes.
 const SIZES: [u64; 7] = [32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20];
-/// An array is read in eight streams of sixteen values.
+/// An array is read eight times sixteen values at a time.
 const GRANULE: u64 = (8 * size_of::<[f32; SIXTEEN]>()) as u64;
 
 /// How much a second is done, over `seconds`, when `once` does so much.

@@ -21,6 +21,7 @@ pub use report::{
 };
 
 use crate::BenchError;
+use growth::Growth;
 use pomp_model::Model;
 use std::time::Instant;
 
@@ -49,13 +50,8 @@ pub fn measure(
     let first = models.first().ok_or(BenchError::NoModel)?;
     let begun = Instant::now();
     let load_before = machine::load_average();
-    // Memory first: what other measurements give back would be taken again, and not be seen.
-    progress("many characters");
-    let characters = growth::characters(&first.model, config)?;
-    progress("large terrains");
-    let terrains = growth::terrains(&first.model, config)?;
-    progress("long rollouts");
-    let rollouts = growth::rollouts(&first.model, config)?;
+    // First, because memory is a part of it.
+    let Growth { characters, terrains, rollouts } = growth::measure(&first.model, config, progress)?;
     let grounds = frames::measure(models, config, progress)?;
     let ensembles = ensembles::measure(models, config, progress)?;
     let models: Vec<ModelTimes> = models

@@ -349,6 +349,9 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
     for model in &report.models {
         limits_of(page, report, model);
     }
+    page.text(
+        "A factor below 1 says that some of the weights were still in a nearer cache than the limit takes them from.",
+    );
     page.text(format!(
         "Operations of the dynamics are those of the articulated-body algorithm for {} degrees of freedom ({:.0} products and sums, \
          R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008), once per frame. The dynamic module does more: the drives are implicit, \
