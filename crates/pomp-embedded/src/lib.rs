@@ -39,6 +39,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         phase: PHASE,
         aligned_phase: Some(ALIGNED_PHASE),
         kinematic: Some(KINEMATIC),
+        balance_policy: None,
     };
     Model::from_bytes(&bytes, "embedded compact model", device)
 }

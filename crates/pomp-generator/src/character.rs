@@ -5,6 +5,7 @@
 //! from states that the loop itself has made.
 
 mod lead;
+mod reflexes;
 mod snapshot;
 mod surroundings;
 mod together;
@@ -12,6 +13,7 @@ mod together;
 pub(crate) use snapshot::CharacterSnapshot;
 
 use crate::layers::LayersConfig;
+use crate::layers::balance_policy::Reflexes;
 use crate::layers::pose_blending::PoseBlending;
 use crate::layers::shown_surface::ShownSurface;
 use crate::layers::standing_posture::straighten;
@@ -23,6 +25,7 @@ use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{FRAME_RATE_HZ, GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push, standing_pose};
+use pomp_policy::PackedPolicy;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
@@ -37,6 +40,7 @@ pub struct Character {
     layers: LayersConfig,
     terrain: Arc<HeightMap>,
     dynamic: DynamicModule,
+    policy: Option<Arc<PackedPolicy>>,
     motion: Motion,
 }
 
@@ -57,8 +61,29 @@ struct Motion {
     at_start: bool,
     /// How far the target was moved with the body after the last frame, world x and z, metres.
     displaced: Vec2,
+    /// What the balance policy does.
+    reflexes: Reflexes,
     /// No root motion leads the target: the character lies or gets up, and targets are set in the world.
     released: bool,
+}
+
+impl Motion {
+    /// That of a character which begins in the state `start`, its target in the same pose.
+    fn at(start: CharacterState, adaptation: TerrainAdaptation, blending: PoseBlending) -> Self {
+        let pose = start.to_pose();
+        Self {
+            target_frame: start.frame,
+            state: start,
+            from: pose.clone(),
+            target: AdaptedPose::unadapted(pose),
+            adaptation,
+            blending,
+            at_start: true,
+            displaced: Vec2::ZERO,
+            reflexes: Reflexes::default(),
+            released: false,
+        }
+    }
 }
 
 impl Character {
@@ -93,25 +118,24 @@ impl Character {
         }
         let joints = start.positions_root.iter().map(|joint| start.frame.to_world(*joint)).collect();
         let adaptation = TerrainAdaptation::new(&config.layers, surface, dynamic.body_height_m(), joints);
-        let pose = start.to_pose();
         Self {
             skeleton: skeleton.clone(),
             dynamics: config.dynamics,
             terrain,
             dynamic,
-            motion: Motion {
-                target_frame: start.frame,
-                state: start,
-                from: pose.clone(),
-                target: AdaptedPose::unadapted(pose),
-                adaptation,
-                blending: PoseBlending::new(config.layers.pose_blending),
-                at_start: true,
-                displaced: Vec2::ZERO,
-                released: false,
-            },
+            policy: None,
+            motion: Motion::at(start, adaptation, PoseBlending::new(config.layers.pose_blending)),
             layers: config.layers.clone(),
         }
+    }
+
+    /// Begins again in the state `start`, on the same terrain, as a new character would.
+    pub fn begin_anew(&mut self, start: CharacterState) {
+        let joints = start.positions_root.iter().map(|joint| start.frame.to_world(*joint)).collect();
+        let surface = self.shown_surface().clone();
+        let adaptation =
+            TerrainAdaptation::new(&self.layers, surface, self.dynamic.body_height_m(), joints);
+        self.motion = Motion::at(start, adaptation, PoseBlending::new(self.layers.pose_blending));
     }
 
     /// What the kinematic module is shown of the body.
@@ -165,7 +189,8 @@ impl Character {
     }
 
     /// Sets the next target from a prediction, its trunk a `share` of the way to an upright posture.
-    pub(crate) fn aim_upright(&mut self, output: &OutputFrame, share: f32) {
+    pub fn aim_upright(&mut self, output: &OutputFrame, share: f32) {
+        self.motion.reflexes.ahead = output.trajectory;
         let Motion { target_frame, target, adaptation, at_start, .. } = &mut self.motion;
         let mut next = output.next_frame(target_frame, FRAME_S);
         // The root falls in with feet that are carried to treads, and all that it leads is moved alike.
@@ -198,7 +223,10 @@ impl Character {
         self.begin()?;
         match self.dynamics {
             Dynamics::Simulated => {
-                Ok(self.dynamic.step(&self.motion.from, &self.motion.target.world.0, pushes)?)
+                self.react();
+                let Self { dynamic, motion, .. } = self;
+                let (from, to) = motion.driven();
+                Ok(dynamic.step(from, to, pushes)?)
             }
             Dynamics::KinematicOnly if pushes.is_empty() => Ok(self.pose_of_target()),
             Dynamics::KinematicOnly => Err(GeneratorError::NothingToPush { frame }),

@@ -25,7 +25,7 @@ use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback, unhindered
 use glam::{Vec2, Vec3};
 use pomp_lanes::Work;
 use pomp_model::Model;
-use pomp_motion::features::{CharacterState, InputFrame, PhaseCode, WindowKey};
+use pomp_motion::features::{CharacterState, InputFrame, OutputFrame, PhaseCode, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
 use pomp_physics::{Frame, Leader, Push};
 
@@ -131,6 +131,27 @@ impl Generator {
             (Stage::PhaseDecoder, phase_decoder),
             (Stage::PhaseEncoder, phase_encoder),
         ]
+    }
+
+    /// Moves on by one frame along `plan`; gives the prediction, and the share of the way to an upright posture of its target.
+    pub(crate) fn step_predicting(
+        &mut self,
+        plan: &ControlPlan,
+    ) -> Result<(OutputFrame, f32), GeneratorError> {
+        let Self { networks, inner } = self;
+        networks.begin();
+        inner.fill_window(plan, networks)?;
+        networks.kinematic.run();
+        inner.set_target(networks)?;
+        let (prediction, upright) = (inner.state.prediction.clone(), inner.under_way.upright);
+        let simulated = inner.simulate(&[])?;
+        inner.observe(&simulated, networks)?;
+        networks.phase.decode();
+        inner.stitch(networks)?;
+        networks.phase.encode();
+        inner.take_over(plan, simulated, false, networks)?;
+        let frame = inner.state.frame;
+        Ok((prediction.ok_or(GeneratorError::NotFinite { frame })?, upright))
     }
 
     /// Networks that share its weights, when they are those of `model` that `config` asks for.

@@ -11,6 +11,9 @@ pub enum ModelError {
     /// A controller whose file is damaged, or of another kind.
     #[error(transparent)]
     Controller(#[from] pomp_controllers::ControllerError),
+    /// A balance policy whose file is damaged, or of another version.
+    #[error(transparent)]
+    Policy(#[from] pomp_policy::PolicyError),
     /// A phase network that cannot be built from its configuration.
     #[error("{source_name}: {source}")]
     Phase {

@@ -5,6 +5,7 @@ use pomp_files::Hasher;
 use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_motion::{Joint, Skeleton};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
+use pomp_policy::BalancePolicy;
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub struct Model {
     pub kinematic: Option<(KinematicModel, GammaTable)>,
     /// Controllers that can take the place of the kinematic module.
     pub controllers: BTreeMap<ControllerKind, ControllerFile>,
+    /// The balance policy, trained on the motion of this model.
+    pub balance_policy: Option<BalancePolicy>,
     /// SHA-256 of the files that it was read from, those of the controllers left out, 64 hexadecimal digits; `None` for one that was made in memory.
     /// Changes in memory do not change it.
     pub files_sha256: Option<String>,
@@ -44,6 +47,8 @@ pub struct ModelBytes<'a> {
     pub aligned_phase: Option<&'a [u8]>,
     /// `kinematic.safetensors`.
     pub kinematic: Option<&'a [u8]>,
+    /// `balance_policy.safetensors`.
+    pub balance_policy: Option<&'a [u8]>,
 }
 
 impl ModelBytes<'_> {
@@ -91,11 +96,13 @@ impl Model {
             reason: error.to_string(),
         })?;
         let (phase, aligned_phase, kinematic) = (read(PHASE)?, optional(ALIGNED)?, optional(KINEMATIC)?);
+        let balance_policy = optional(BalancePolicy::FILE)?;
         let bytes = ModelBytes {
             description: &json,
             phase: &phase,
             aligned_phase: aligned_phase.as_deref(),
             kinematic: kinematic.as_deref(),
+            balance_policy: balance_policy.as_deref(),
         };
         let mut model = Self::from_bytes(&bytes, &folder.display().to_string(), device)?;
         for kind in ControllerKind::ALL {
@@ -180,9 +187,11 @@ impl Model {
                 });
             }
         };
+        let policy = |bytes| BalancePolicy::from_bytes(bytes, &name(BalancePolicy::FILE), device);
+        let balance_policy = bytes.balance_policy.map(policy).transpose()?;
         let files_sha256 = Some(bytes.sha256());
         let controllers = BTreeMap::new();
-        Ok(Self { description, phase, aligned_phase, kinematic, controllers, files_sha256 })
+        Ok(Self { description, phase, aligned_phase, kinematic, controllers, balance_policy, files_sha256 })
     }
 
     /// Writes a model folder, but for its controllers, which have files of their own; every file appears whole or not at all, the
@@ -285,6 +294,18 @@ impl Model {
             return Err(bad("its clips are of a skeleton with other bones"));
         }
         Ok(controller)
+    }
+
+    /// The balance policy.
+    ///
+    /// # Errors
+    /// It has not been trained.
+    pub fn balance_policy(&self) -> Result<&BalancePolicy, ModelError> {
+        self.balance_policy.as_ref().ok_or_else(|| ModelError::MissingPart {
+            source_name: self.description.config_name.clone(),
+            part: "balance policy",
+            stage: "balance",
+        })
     }
 
     /// The aligned phase encoder.

@@ -1,4 +1,4 @@
-use crate::balance::{HeightWave, MovedFoot};
+use crate::balance::{HeightWave, MovedFoot, Reaction};
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub(crate) struct Controls {
     pub(crate) height: Option<HeightWave>,
     /// Feet of the target of a body that balances.
     pub(crate) feet: [MovedFoot; 2],
+    /// What a body that balances does beyond what its target asks.
+    pub(crate) reaction: Reaction,
     pub(crate) divergences: u32,
     /// For how long a joint has been too deep in the ground.
     pub(crate) frames_in_ground: u32,
@@ -34,6 +36,7 @@ impl Controls {
             led: None,
             height: None,
             feet: [MovedFoot::default(); 2],
+            reaction: Reaction::default(),
             divergences: 0,
             frames_in_ground: 0,
         }

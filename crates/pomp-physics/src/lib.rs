@@ -53,6 +53,7 @@ mod step;
 mod throwing;
 mod world;
 
+pub use balance::{BalancingFoot, Reaction};
 pub use body::{BodyShape, body_height, body_masses, body_shapes};
 pub use boxes::{BoxState, ThrownBox};
 pub use config::{

@@ -15,6 +15,9 @@
 mod adamw;
 mod aligned_stage;
 mod annotate;
+mod balance_config;
+mod balance_stage;
+mod balance_walker;
 mod checkpoint;
 mod config;
 mod controller_config;
@@ -58,6 +61,8 @@ mod windows;
 #[doc(hidden)]
 pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
+pub use balance_config::{BalanceLearning, BalancePushes, BalanceReward, BalanceScene, BalanceTraining};
+pub use balance_stage::train_balance;
 pub use config::{AlignedStage, PhaseStage, TrainConfig};
 pub use controller_config::ControllerConfig;
 pub use controller_stage::train_controller;

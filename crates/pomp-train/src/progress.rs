@@ -19,6 +19,8 @@ pub enum Stage {
     Controller,
     /// Skeleton-aware networks, a model of their own.
     Retarget,
+    /// The balance policy, on the motion of a trained model.
+    Balance,
 }
 
 impl Stage {
@@ -30,6 +32,7 @@ impl Stage {
             Self::Kinematic => "kinematic",
             Self::Controller => "controller",
             Self::Retarget => "retarget",
+            Self::Balance => "balance",
         }
     }
 
@@ -41,6 +44,7 @@ impl Stage {
             Self::Kinematic => "kinematic.safetensors",
             Self::Controller => "controller.safetensors",
             Self::Retarget => "retarget.safetensors",
+            Self::Balance => "balance_policy.safetensors",
         }
     }
 }

@@ -208,6 +208,7 @@ fn first_model(
         aligned_phase: None,
         kinematic: None,
         controllers: BTreeMap::new(),
+        balance_policy: None,
         files_sha256: None,
     }
 }
@@ -367,7 +368,9 @@ fn without_length(mut config: serde_json::Value, stage: Stage) -> serde_json::Va
         let (section, length) = match later {
             Stage::Phase => ("phase", "epochs"),
             Stage::AlignedPhase => ("aligned_phase", "epochs"),
-            Stage::Kinematic | Stage::Controller | Stage::Retarget => ("kinematic", "steps"),
+            Stage::Kinematic | Stage::Controller | Stage::Retarget | Stage::Balance => {
+                ("kinematic", "steps")
+            },
         };
         config[section]["training"][length] = serde_json::Value::Null;
     }

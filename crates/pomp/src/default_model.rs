@@ -46,6 +46,12 @@ pub fn learned_origin(path: Option<&Path>) -> Origin<'_> {
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 
+/// Where the configuration of the training of a balance policy comes from.
+pub fn balance_origin(path: Option<&Path>) -> Origin<'_> {
+    let (name, text) = ("configs/balance.toml", include_str!("../configs/balance.toml"));
+    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
+}
+
 /// Where the configuration of skeleton-aware networks comes from.
 pub fn retarget_origin(path: Option<&Path>) -> Origin<'_> {
     let (name, text) = ("configs/retarget.toml", include_str!("../configs/retarget.toml"));

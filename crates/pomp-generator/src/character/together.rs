@@ -15,13 +15,15 @@ impl Character {
     ) -> Result<Vec<Frame>, GeneratorError> {
         for character in characters.iter_mut() {
             character.begin()?;
+            character.react();
         }
         let mut bodies = Vec::with_capacity(characters.len());
         let mut steps = Vec::with_capacity(characters.len());
         for (character, pushes) in characters.iter_mut().zip(pushes) {
             let Self { dynamic, motion, .. } = &mut **character;
             bodies.push(dynamic);
-            steps.push(MemberStep { from: &motion.from, to: &motion.target.world.0, pushes, expected: None });
+            let (from, to) = motion.driven();
+            steps.push(MemberStep { from, to, pushes, expected: None });
         }
         Ok(DynamicModule::step_together(&mut bodies, &steps)?)
     }

@@ -13,10 +13,12 @@ use crate::start::read_start;
 use crate::{CharacterSetup, Dynamics, GeneratorConfig, GeneratorError, GroundMotion};
 use glam::{Vec2, Vec3};
 use pomp_controllers::ControllerKind;
-use pomp_model::Model;
+use pomp_model::{Model, ModelError};
 use pomp_motion::{FRAME_RATE_HZ, Gait, RootFrame, Skeleton};
 use pomp_physics::DynamicModule;
+use pomp_policy::PackedPolicy;
 use pomp_terrain::HeightMap;
+use std::sync::Arc;
 
 const FRAME_S: f32 = 1.0 / FRAME_RATE_HZ;
 
@@ -70,10 +72,14 @@ impl Generator {
         let skeleton = stature.skeleton(&model.description.skeleton);
         let phase_window = PhaseWindow::new(model, &start.state);
         let start = stature.start(start);
-        let character = match body {
+        let mut character = match body {
             Some(body) => Character::with_body(&skeleton, terrain, config, start.state, body),
             None => Character::new(&skeleton, terrain, config, start.state)?,
         };
+        if config.layers.balance_policy.enabled {
+            let policy = PackedPolicy::new(model.balance_policy()?).map_err(ModelError::from)?;
+            character.set_policy(Some(Arc::new(policy)));
+        }
         if character.body().body_names() != model.description.body_names {
             return Err(GeneratorError::BadModel {
                 reason: "it was trained with other bodies than this version simulates; train it again"

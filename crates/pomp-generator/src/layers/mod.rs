@@ -13,12 +13,14 @@
 //! | command (`step_steered` alone) | `turn_limit` |
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
 //! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
+//! | before the simulation | `balance_policy` |
 //! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `reference_tracking`, `phase_stabiliser`, `gait_recovery`, `fall_recovery` |
 //! | `reset`: the module leads again after getting up | `path_rejoining`, `foot_locking`, `foot_placement` |
 //!
 //! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`, `reference_tracking`) belong to [`crate::Character`], so that
 //! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by `Layers`.
 
+pub(crate) mod balance_policy;
 pub(crate) mod fall_recovery;
 pub(crate) mod foot_locking;
 pub(crate) mod foot_placement;
@@ -37,6 +39,7 @@ pub(crate) mod stature;
 pub(crate) mod terrain_adaptation;
 pub(crate) mod turn_limit;
 
+pub use balance_policy::BalancePolicyConfig;
 pub use fall_recovery::FallRecoveryConfig;
 pub use foot_locking::FootLockingConfig;
 pub use foot_placement::FootPlacementConfig;
@@ -92,6 +95,8 @@ pub struct LayersConfig {
     pub root_following: RootFollowingConfig,
     /// Lets the kinematic module continue from its own target, which the body tracks; pose blending and root following are then inactive.
     pub reference_tracking: ReferenceTrackingConfig,
+    /// Lets a learned policy step and correct beside the balance by the legs.
+    pub balance_policy: BalancePolicyConfig,
     /// Leads phase codes that have left the cycle of their gait back to it.
     pub phase_stabiliser: PhaseStabiliserConfig,
     /// Restarts a lost gait from its last good stride.
@@ -110,7 +115,7 @@ pub struct LayersConfig {
 
 impl LayersConfig {
     /// Names of all layers, as in the configuration.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 16] = [
         "foot_locking",
         "foot_placement",
         "shown_surface",
@@ -119,6 +124,7 @@ impl LayersConfig {
         "pose_blending",
         "root_following",
         "reference_tracking",
+        "balance_policy",
         "phase_stabiliser",
         "gait_recovery",
         "fall_recovery",
@@ -148,6 +154,7 @@ impl LayersConfig {
             "pose_blending" => &mut self.pose_blending.enabled,
             "root_following" => &mut self.root_following.enabled,
             "reference_tracking" => &mut self.reference_tracking.enabled,
+            "balance_policy" => &mut self.balance_policy.enabled,
             "phase_stabiliser" => &mut self.phase_stabiliser.enabled,
             "gait_recovery" => &mut self.gait_recovery.enabled,
             "fall_recovery" => &mut self.fall_recovery.enabled,

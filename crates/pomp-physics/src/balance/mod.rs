@@ -9,11 +9,13 @@
 //! target leans, and begins so ([`standing`]).
 
 mod observer;
+mod reaction;
 mod stance;
 mod standing;
 mod wrench;
 
 pub(crate) use observer::HeightWave;
+pub use reaction::{BalancingFoot, Reaction};
 pub(crate) use stance::MovedFoot;
 
 use crate::drive::{DriveOutcome, DrivePlan};
@@ -129,7 +131,8 @@ impl World {
         let rate = Vec3::new(horizontal, config.vertical_rad_s, horizontal);
         let damping =
             Vec3::new(config.horizontal_damping, config.vertical_damping, config.horizontal_damping);
-        let linear = rate * rate * error + 2.0 * damping * rate * slip;
+        let added = module.controls.reaction;
+        let linear = rate * rate * error + 2.0 * damping * rate * slip + added.acceleration;
         let along = along_ground(linear + led.acceleration).clamp_length_max(config.horizontal_most_m_s2);
         let up = match config.level_rad_s {
             0.0 => linear.y,
@@ -140,13 +143,16 @@ impl World {
                 height.acceleration
                     + rate * rate * (height.value - now.0.y)
                     + 2.0 * config.vertical_damping * rate * slip
+                    + added.acceleration.y
             }
         };
         let up = up.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
         let target = led.from.rotations[0].slerp(led.to.rotations[0], elapsed);
         let turn = log(target * start.local_rotations[0].inverse());
         let rate = config.pelvis_rad_s;
-        let angular = rate * rate * turn + 2.0 * config.pelvis_damping * rate * (led.spin - start.angular[0]);
+        let angular = rate * rate * turn
+            + 2.0 * config.pelvis_damping * rate * (led.spin - start.angular[0])
+            + added.angular;
         Wanted {
             linear: Vec3 { y: up, ..along },
             angular: angular.clamp_length_max(config.pelvis_most_rad_s2),

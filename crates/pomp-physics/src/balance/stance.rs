@@ -1,6 +1,7 @@
 //! Which feet stand, and where those that swing are set.
 
 use super::along_ground;
+use super::reaction::LIFTS_FROM_M;
 use crate::DynamicModule;
 use crate::ground::Ground;
 use crate::world::World;
@@ -35,6 +36,18 @@ pub(crate) struct MovedFoot {
     load: f32,
     /// How far it has come to bear since it landed, 0 to 1.
     bears: f32,
+}
+
+impl MovedFoot {
+    /// How far its target is moved, world, metres.
+    pub(super) fn way(&self) -> Vec3 {
+        self.way
+    }
+
+    /// Vertical force of the ground in the last frame, body weights.
+    pub(super) fn load(&self) -> f32 {
+        self.load
+    }
 }
 
 /// Heel, ball and tip of the toes of a sole, world.
@@ -104,14 +117,16 @@ impl DynamicModule {
         for (leg, joints) in LEGS.into_iter().enumerate() {
             let MovedFoot { way: before, turn: turn_before, load, .. } = self.controls.feet[leg];
             let ankle = joints[2].0;
-            let (way, turn) = if load < SWING_LOAD {
+            let step = self.controls.reaction.steps[leg];
+            let (way, turn) = if load < SWING_LOAD || step.y > LIFTS_FROM_M {
                 let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
                 let speeds = soles.iter().zip(&next).map(|(from, to)| from.distance(*to) / frame_s);
                 let slowest = speeds.fold(f32::INFINITY, f32::min);
                 let swing = (slowest / config.stance_speed_m_s - 1.0).clamp(0.0, 1.0);
                 let lowest = next.map(|point| height(&world.ground, point + missed));
                 let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
-                let wanted = Vec3 { y: swing * lacking.clamp(0.0, MOST_LIFT_M), ..catching };
+                let lifted = (swing * lacking.clamp(0.0, MOST_LIFT_M)).max(step.y);
+                let wanted = Vec3 { y: lifted, ..catching + step };
                 let wanted = self.within_reach(&at_end, joints, turned, wanted);
                 let leg = at_end.positions[ankle] - at_end.positions[0];
                 let wanted = turned * (leg + wanted) - leg;

@@ -21,6 +21,8 @@ pub enum TrainStage {
     Controller,
     /// Skeleton-aware networks between the skeletons of two folders of motions, --a and --b.
     Retarget,
+    /// The balance policy, which learns in the closed loop from the motion of a trained model; it takes no --data.
+    Balance,
 }
 
 /// Arguments of `pomp train`.
@@ -45,7 +47,13 @@ pub struct TrainArguments {
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,
     /// Folder of recordings made by `pomp preprocess`.
-    #[arg(long, value_hint = ValueHint::DirPath, required_unless_present = "a")]
+    #[arg(long, value_hint = ValueHint::DirPath, required_if_eq_any([
+        ("stage", "phase"),
+        ("stage", "aligned-phase"),
+        ("stage", "kinematic"),
+        ("stage", "all"),
+        ("stage", "controller"),
+    ]))]
     pub data: Option<PathBuf>,
     /// For retarget: folder of motions (.bvh, .npz) on the first skeleton, with bodies of any proportions.
     #[arg(long, value_hint = ValueHint::DirPath, requires = "b", conflicts_with = "data")]
@@ -62,6 +70,9 @@ pub struct TrainArguments {
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// For balance: configuration of the closed loop; that of configs/own_feet.toml if left out.
+    #[arg(long = "loop", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub closed_loop: Option<PathBuf>,
     /// Continue from the last checkpoint. The settings must be unchanged, except that the numbers of steps and epochs may be
     /// larger.
     #[arg(long)]

@@ -29,6 +29,7 @@ mod synthesize;
 mod terrain;
 mod terrain_validate;
 mod train;
+mod train_balance;
 mod train_controller;
 mod train_retarget;
 mod validate_impulses;

@@ -1,4 +1,4 @@
-use super::{train_controller, train_retarget};
+use super::{train_balance, train_controller, train_retarget};
 use crate::cli::{TrainArguments, TrainStage};
 use crate::errors::INTERRUPTED;
 use crate::interrupt::{Interrupt, resuming};
@@ -17,6 +17,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     match (arguments.stage, arguments.kind) {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
         (TrainStage::Retarget, None) => return train_retarget::run(arguments),
+        (TrainStage::Balance, None) => return train_balance::run(arguments),
         (_, Some(kind)) => bail!(
             "\"{kind}\" names a controller; write `pomp train controller {kind} …`, or leave it out to train a stage"
         ),
@@ -80,7 +81,7 @@ fn stages(asked: TrainStage) -> &'static [Stage] {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All | TrainStage::Controller | TrainStage::Retarget => {
+        TrainStage::All | TrainStage::Controller | TrainStage::Retarget | TrainStage::Balance => {
             &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic]
         }
     }
@@ -225,7 +226,7 @@ fn next_step(arguments: &TrainArguments, data: &Path) -> String {
             )
         }
         TrainStage::AlignedPhase => format!("next: pomp train kinematic --data {data} --out {out}"),
-        TrainStage::Kinematic | TrainStage::All | TrainStage::Controller | TrainStage::Retarget => {
+        _ => {
             format!("next: pomp generate --model {out}; phases into the data: {annotate}")
         }
     }

@@ -1,0 +1,106 @@
+//! Balance policy: a small network that steps and corrects where the balance by the legs falls short (ours).
+//!
+//! Acts before the simulation of a frame, on the drives of a body that balances by its legs (`dynamic.balance`). It sees body, target
+//! and ground, and adds displacements of the feet, accelerations and rotations of the trunk to what the balance does
+//! ([`pomp_policy`]). All of it is inner torque: nothing acts on the body from outside. While the body lies or gets up it rests.
+//!
+//! Cost and evidence: docs/experiments/0090-balance-policy.md.
+
+use pomp_motion::features::FUTURE_KEYS;
+use pomp_motion::glam::{Quat, Vec2};
+use pomp_motion::Pose;
+use pomp_physics::DynamicModule;
+use pomp_policy::{Action, FRAMES_PER_DECISION, Observed, PackedPolicy, observe};
+use pomp_terrain::HeightMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the balance policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BalancePolicyConfig {
+    /// If on, the model's balance policy reacts beside the balance by the legs. Default false.
+    pub enabled: bool,
+}
+
+/// What the policy has done and sees.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reflexes {
+    /// The action in force, and the one that was decided on.
+    action: Action,
+    decided: Action,
+    /// Frames since the last decision.
+    frames: usize,
+    /// The predicted trajectory, relative to the target's root.
+    pub ahead: [(Vec2, f32); FUTURE_KEYS],
+    /// The target with the rotations of the action, at the start of the frame under way and at its end.
+    driven: Option<(Pose, Pose)>,
+}
+
+/// A body with the target that it follows in a frame.
+#[derive(Clone, Copy)]
+pub(crate) struct Followed<'a> {
+    pub body: &'a DynamicModule,
+    pub from: &'a Pose,
+    pub to: &'a Pose,
+    pub terrain: &'a HeightMap,
+}
+
+impl Reflexes {
+    /// Whether a decision is due.
+    pub fn decides(&self) -> bool {
+        self.frames.is_multiple_of(FRAMES_PER_DECISION)
+    }
+
+    /// What the policy sees, into `out`.
+    pub fn observe(&self, followed: &Followed<'_>, out: &mut Vec<f32>) {
+        let Followed { body, from, to, terrain } = *followed;
+        observe(&Observed { body, from, to, ahead: &self.ahead, terrain, action: &self.action }, out);
+    }
+
+    /// From now on `action` is approached.
+    pub fn decide(&mut self, action: Action) {
+        self.decided = action;
+    }
+
+    /// Lets `policy` decide, when that is due.
+    pub fn ask(&mut self, policy: &PackedPolicy, followed: &Followed<'_>) {
+        if self.decides() {
+            let mut seen = Vec::new();
+            self.observe(followed, &mut seen);
+            policy.normalise(&mut seen);
+            self.decide(policy.decide(&seen));
+        }
+    }
+
+    /// Nothing is done any more.
+    pub fn rest(&mut self) {
+        *self = Self { ahead: self.ahead, ..Self::default() };
+    }
+
+    /// Moves on by a frame in which the target goes from a pose to another; gives the action in force when there is one.
+    pub fn advance(&mut self, from: &Pose, to: &Pose) -> Option<Action> {
+        let before = self.action;
+        self.action = before.towards(&self.decided);
+        self.frames += 1;
+        let idle = before == Action::default() && self.action == Action::default();
+        self.driven = (!idle).then(|| {
+            let (mut from, mut to) = (from.clone(), to.clone());
+            before.turn(&mut from);
+            self.action.turn(&mut to);
+            (from, to)
+        });
+        (!idle).then_some(self.action)
+    }
+
+    /// What the drives follow in the frame under way, where that is not the target itself.
+    pub fn driven(&self) -> Option<(&Pose, &Pose)> {
+        self.driven.as_ref().map(|(from, to)| (from, to))
+    }
+}
+
+/// How a body heads.
+pub(crate) fn heading(followed: &Followed<'_>, reflexes: &Reflexes) -> Quat {
+    let Followed { body, from, to, terrain } = *followed;
+    Observed { body, from, to, ahead: &reflexes.ahead, terrain, action: &reflexes.action }.heading()
+}
