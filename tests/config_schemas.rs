@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "preprocess",
     "train",
     "controller",
@@ -16,6 +16,7 @@ const KINDS: [&str; 16] = [
     "generate",
     "batch",
     "bench",
+    "performance",
     "studio",
     "style",
     "retarget",
@@ -41,6 +42,7 @@ fn kind(name: &str) -> &'static str {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     match (folder, file) {
         ("ablations", _) => "train",
+        ("bench", "performance.toml" | "performance_quick.toml") => "performance",
         ("bench", _) => "bench",
         ("controllers", "matching.toml" | "matching-phase.toml") => "matching",
         ("controllers", "learned-matching.toml") => "learned-matching",

@@ -4,6 +4,7 @@
 
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
+use pomp_bench::performance::PerformanceConfig;
 use pomp_config::{Origin, resolve};
 use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, GroundMotion, LayersConfig};
@@ -124,6 +125,18 @@ fn generate_toml_spells_out_every_default() {
     assert_eq!(config, GeneratorConfig::default());
     assert_eq!(keys_of_file("generate.toml"), keys_of(&GeneratorConfig::default()));
     config.validate().unwrap();
+}
+
+#[test]
+fn performance_toml_spells_out_every_default_and_the_quick_one_measures_less() {
+    let config: PerformanceConfig = parsed("bench/performance.toml");
+    assert_eq!(config, PerformanceConfig::default());
+    assert_eq!(keys_of_file("bench/performance.toml"), keys_of(&PerformanceConfig::default()));
+    config.validate().unwrap();
+    let quick: PerformanceConfig = parsed("bench/performance_quick.toml");
+    quick.validate().unwrap();
+    assert!(quick.frame_s < config.frame_s && quick.rollout_min.last() < config.rollout_min.last());
+    assert_strict::<PerformanceConfig>("bench/performance_quick.toml");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::program::{clip, pomp as run, repository};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 26] = [
     &[],
     &["inspect"],
     &["terrain"],
@@ -25,6 +25,7 @@ const COMMANDS: [&[&str]; 25] = [
     &["evaluate"],
     &["synthesize"],
     &["bench"],
+    &["bench", "performance"],
     &["config"],
     &["config", "show"],
     &["config", "schema"],

@@ -16,6 +16,7 @@ mod inspect;
 mod killed;
 mod messages;
 mod model;
+mod performance;
 mod program;
 mod pushes;
 mod resume;

@@ -77,8 +77,10 @@ fn json_carries_the_schema_that_the_documentation_lists() {
     );
     run!("replay", rollout.join("rollout.npz"), "--model", model);
     run!("evaluate", recording("00_stand"));
-    // These need force plates, minutes and a strange skeleton; their tests and their code name the schema.
-    found.extend(["validate-impulses", "bench", "rig-infer"].map(|command| format!("pomp/{command}/1")));
+    // These need force plates, minutes, a quiet machine and a strange skeleton; their tests and their code name the schema.
+    found.extend(
+        ["validate-impulses", "bench", "performance", "rig-infer"].map(|command| format!("pomp/{command}/1")),
+    );
     assert_eq!(found, documented());
 }
 

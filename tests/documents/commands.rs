@@ -40,7 +40,8 @@ fn describe(page: &mut String, command: &Command, level: usize) {
     let end = if about.ends_with('.') { "" } else { "." };
     writeln!(page, "\n{} {name}\n\n{about}{end}", "#".repeat(level)).unwrap();
     let nested: Vec<&Command> = listed(command).collect();
-    if nested.is_empty() {
+    // A command that has commands of its own may do something without one.
+    if nested.is_empty() || command.get_arguments().any(Arg::is_required_set) {
         let usage = command.clone().render_usage().to_string();
         let usage = usage.strip_prefix("Usage: ").expect("clap writes so");
         writeln!(page, "\n```sh\n{usage}\n```").unwrap();

@@ -16,6 +16,7 @@ mod fields;
 use configuration::Kind;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
+use pomp_bench::performance::{PerformanceConfig, PerformanceReport};
 use pomp_generator::GeneratorConfig;
 use pomp_physics::DynamicConfig;
 use pomp_preprocess::PreprocessConfig;
@@ -353,6 +354,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::with_defaults::<GeneratorConfig>("generate", &["moving_ground.toml"]),
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
+        Kind::with_defaults::<PerformanceConfig>("performance", &[]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
         Kind::with_defaults::<SkeletalConfig>("retarget", &[]),
@@ -371,6 +373,12 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
     for name in told.keys() {
         assert!(page.contains(&format!("\n## {name}\n")), "{} does not describe {name}", configuration::PAGE);
     }
+}
+
+#[test]
+fn the_page_of_the_performance_is_that_of_its_figures() {
+    let figures: PerformanceReport = serde_json::from_str(&read("docs/performance.json")).unwrap();
+    assert_current("docs/performance.md", &pomp_report::performance::markdown(&figures));
 }
 
 const ARRAYS: &str =

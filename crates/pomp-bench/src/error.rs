@@ -30,6 +30,29 @@ pub enum BenchError {
         /// What is missing and what to do about it.
         reason: String,
     },
+    /// No model to measure.
+    #[error("there is no model to measure the performance of; give one")]
+    NoModel,
+    /// The results of other programs cannot be used.
+    #[error(
+        "{}: {reason}; write the file with crates/pomp-bench/benches/peers.py, or leave --peers out",
+        path.display()
+    )]
+    BadPeers {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A rollout of an ensemble that is timed failed.
+    #[error("a rollout of the timed ensemble failed: {reason}")]
+    EnsembleFailed {
+        /// Why.
+        reason: String,
+    },
+    /// The ensemble refused.
+    #[error(transparent)]
+    Batch(#[from] pomp_batch::BatchError),
     /// The model's description does not say which clips were held out.
     #[error("the model's training configuration has no usable `{field}`; train it with this version")]
     BadModel {

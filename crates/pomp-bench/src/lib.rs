@@ -10,6 +10,8 @@
 //!
 //! Same model, data and configuration, same bytes, with any number of threads. Clock readings go into files of their own.
 //!
+//! [`performance`] measures what a frame costs instead: times, growth and the limits of the machine.
+//!
 //! It chooses nothing: it has no pass marks, and trains no model.
 
 mod bench;
@@ -20,6 +22,7 @@ mod grid;
 mod matched_character;
 mod measure;
 mod mocap;
+pub mod performance;
 mod phase_space;
 mod rollout;
 mod summary;

@@ -8,13 +8,13 @@ use crate::world::World;
 use glam::Vec2;
 use pomp_controllers::matching::MatchingDatabase;
 use pomp_generator::{
-    CharacterSetup, FRAME_RATE_HZ, Generator, GeneratorConfig, Networks, ScheduledPush, record,
+    CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Networks, ScheduledPush, record,
 };
 use pomp_motion::{
     ContactConfig, FrameTable, GenerationTrack, GlobalPose, Pose, PushRecord, Recording, foot_contacts,
 };
 use pomp_physics::{DynamicConfig, DynamicModule, PoseVelocity, Push, SimulationRecorder};
-use pomp_terrain::HeightMap;
+use pomp_terrain::{HeightMap, TerrainSpec};
 use pomp_train::TrainingClip;
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,9 +82,9 @@ pub(crate) fn rollout(
     }
 }
 
-/// The scenario's ground, large enough for its path.
-fn ground(scenario: &Scenario, reach_m: f32, seed: u64) -> Result<HeightMap, BenchError> {
-    Ok(pomp_terrain::generate(&scenario.terrain.clone().reaching(reach_m + TERRAIN_MARGIN_M), seed)?)
+/// A ground, large enough for a path.
+pub(crate) fn ground(terrain: &TerrainSpec, reach_m: f32, seed: u64) -> Result<HeightMap, BenchError> {
+    Ok(pomp_terrain::generate(&terrain.clone().reaching(reach_m + TERRAIN_MARGIN_M), seed)?)
 }
 
 fn closed_loop(
@@ -95,7 +95,7 @@ fn closed_loop(
     seed: u64,
 ) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
-    let terrain = ground(scenario, plan.reach_m(), seed)?;
+    let terrain = ground(&scenario.terrain, plan.reach_m(), seed)?;
     let (position, yaw) = scenario.beginnings.map_or((Vec2::ZERO, 0.0), |design| design.of_run(run));
     let start = config.start_gait(&plan, &world.model);
     let setup = CharacterSetup { settings: config.clone(), start, seed, position, yaw };
@@ -105,13 +105,8 @@ fn closed_loop(
         .iter()
         .map(|push| ScheduledPush { time_s: push.time_s, body: push.body, impulse_ns: push.impulse_ns })
         .collect();
-    let mut frame_us = Vec::with_capacity(scenario.frames());
-    let mut clock = Instant::now();
-    let mut recording = record(&mut generator, &scenario.name, &plan, &pushes, scenario.frames(), |_| {
-        frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
-        clock = Instant::now();
-        0.0
-    })?;
+    let (mut recording, frame_us) =
+        timed_record(&mut generator, &scenario.name, &plan, &pushes, scenario.frames())?;
     if let Some(generation) = &mut recording.generation {
         generation.frame_time_us = None;
     }
@@ -121,6 +116,24 @@ fn closed_loop(
     Ok(Rollout { recording, terrain, frame_us })
 }
 
+/// Records a run, and the wall time of each of its frames, µs.
+pub(crate) fn timed_record(
+    generator: &mut Generator,
+    name: &str,
+    plan: &ControlPlan,
+    pushes: &[ScheduledPush],
+    frames: usize,
+) -> Result<(Recording, Vec<f32>), BenchError> {
+    let mut frame_us = Vec::with_capacity(frames);
+    let mut clock = Instant::now();
+    let recording = record(generator, name, plan, pushes, frames, |_| {
+        frame_us.push(clock.elapsed().as_secs_f32() * 1e6);
+        clock = Instant::now();
+        0.0
+    })?;
+    Ok((recording, frame_us))
+}
+
 fn matched(
     database: &Arc<MatchingDatabase>,
     scenario: &Scenario,
@@ -128,7 +141,7 @@ fn matched(
     seed: u64,
 ) -> Result<Rollout, BenchError> {
     let plan = scenario.plan()?;
-    let terrain = ground(scenario, plan.reach_m(), seed)?;
+    let terrain = ground(&scenario.terrain, plan.reach_m(), seed)?;
     let skeleton = Arc::clone(database.skeleton());
     let mut character = MatchedCharacter::new(Arc::clone(database), &plan, run);
     let (mut found, mut control, mut frame_us) = (Vec::new(), Vec::new(), Vec::new());

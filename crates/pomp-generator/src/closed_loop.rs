@@ -7,9 +7,11 @@
 mod build;
 mod live;
 mod snapshot;
+mod stage;
 
 pub use live::SteeredStep;
 pub use snapshot::GeneratorSnapshot;
+pub use stage::Stage;
 
 use crate::character::Character;
 use crate::control::{ControlPlan, ControlSample};
@@ -21,6 +23,7 @@ use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
 use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback, unhindered};
 use glam::{Vec2, Vec3};
+use pomp_lanes::Work;
 use pomp_model::Model;
 use pomp_motion::features::{CharacterState, InputFrame, OutputFrame, PhaseCode, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
@@ -83,17 +86,51 @@ impl Generator {
     /// # Errors
     /// A push that is refused, or a network whose output is not finite.
     pub fn step(&mut self, plan: &ControlPlan, pushes: &[Push]) -> Result<StepOutput, GeneratorError> {
+        self.step_in_stages(plan, pushes, |_| {})
+    }
+
+    /// [`Self::step`], which calls `after` at the end of each stage: to see what a stage costs, with a clock of the caller.
+    ///
+    /// # Errors
+    /// As [`Self::step`].
+    pub fn step_in_stages(
+        &mut self,
+        plan: &ControlPlan,
+        pushes: &[Push],
+        mut after: impl FnMut(Stage),
+    ) -> Result<StepOutput, GeneratorError> {
         let Self { networks, inner } = self;
         networks.begin();
         inner.fill_window(plan, networks)?;
-        networks.kinematic.run();
+        after(Stage::Window);
+        networks.kinematic.run_in_parts(|part| after(part.into()));
         inner.set_target(networks)?;
+        after(Stage::Target);
         let simulated = inner.simulate(pushes)?;
+        after(Stage::Dynamics);
         inner.observe(&simulated, networks)?;
+        after(Stage::Observation);
         networks.phase.decode();
+        after(Stage::PhaseDecoder);
         inner.stitch(networks)?;
         networks.phase.encode();
-        inner.take_over(plan, simulated, !pushes.is_empty(), networks)
+        after(Stage::PhaseEncoder);
+        let output = inner.take_over(plan, simulated, !pushes.is_empty(), networks);
+        after(Stage::History);
+        output
+    }
+
+    /// What the networks of the last frame cost, in the order of their stages; the denoising steps count together.
+    pub fn work(&self) -> [(Stage, Work); 4] {
+        let Networks { kinematic, phase, .. } = &self.networks;
+        let [encoder, step] = kinematic.work();
+        let [phase_decoder, phase_encoder] = phase.work();
+        [
+            (Stage::Encoder, encoder),
+            (Stage::DenoisingStep, step * kinematic.steps() as u64),
+            (Stage::PhaseDecoder, phase_decoder),
+            (Stage::PhaseEncoder, phase_encoder),
+        ]
     }
 
     /// Moves on by one frame along `plan`; gives the prediction, and the share of the way to an upright posture of its target.

@@ -40,7 +40,7 @@ mod unhindered;
 mod worlds;
 
 pub use character::Character;
-pub use closed_loop::{Generator, GeneratorSnapshot, SteeredStep, StepOutput};
+pub use closed_loop::{Generator, GeneratorSnapshot, Stage, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
 pub use efforts::efforts;

@@ -2,6 +2,7 @@
 
 use crate::{GeneratorError, PhaseFeedback};
 use glam::Vec3;
+use pomp_lanes::Work;
 use pomp_model::Model;
 use pomp_motion::features::{CharacterState, FUTURE_KEYS, KEY_OFFSETS, OutputFrame};
 use pomp_motion::{FrameTable, PerJoint};
@@ -131,6 +132,11 @@ impl PhaseNetworks {
     /// Decodes the keys of all characters.
     pub fn decode(&mut self) {
         self.decoder.run();
+    }
+
+    /// What decoding and reading cost for one character.
+    pub fn work(&self) -> [Work; 2] {
+        [self.decoder.work(), self.encoder.as_ref().map_or(Work::default(), FrameEncoder::work)]
     }
 
     /// Reads the windows of all characters.

@@ -7,11 +7,20 @@ use crate::noise::NoiseSource;
 use crate::packing::pack_linear;
 use crate::reverse::{ReverseProcess, StepNoise};
 use pomp_config::Fields;
-use pomp_lanes::{Lanes, row_stride};
+use pomp_lanes::{Lanes, Work, row_stride};
 use std::sync::Arc;
 
 /// Experts whose α is below this do not run in the decoder.
 pub const DEFAULT_GATE_THRESHOLD: f32 = 1e-3;
+
+/// A part of [`KinematicInference::run`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InferencePart {
+    /// The encoder, with the part of the decoder's first layer that no step changes.
+    Encoder,
+    /// One denoising step of the decoder.
+    DenoisingStep,
+}
 
 /// The kinematic module as the closed loop runs it: some samples at a time, no allocation per frame.
 ///
@@ -187,10 +196,16 @@ impl KinematicInference {
 
     /// Draws y for all samples that were added.
     pub fn run(&mut self) {
+        self.run_in_parts(|_| {});
+    }
+
+    /// [`Self::run`], which calls `after` at the end of each part: to see what a part costs, with a clock of the caller.
+    pub fn run_in_parts(&mut self, mut after: impl FnMut(InferencePart)) {
         if self.samples == 0 {
             return;
         }
         self.prepare();
+        after(InferencePart::Encoder);
         let (size, stride, draws) =
             (self.weights.config.output_size, self.weights.output_stride, self.draws());
         let mut drawn_before = size;
@@ -222,7 +237,24 @@ impl KinematicInference {
             if !matches!(transition.noise, StepNoise::None) {
                 drawn_before += size;
             }
+            after(InferencePart::DenoisingStep);
         }
+    }
+
+    /// What the encoder of the last run cost, and each of its denoising steps: with the experts that ran.
+    pub fn work(&self) -> [Work; 2] {
+        let Weights { encoder, condition_input, noisy_input, state_input, hidden, output, .. } =
+            &*self.weights;
+        let (samples, rows) = (self.samples, self.buffers.blend_weights.len());
+        let state = state_input.iter().map(|layer| layer.work(samples));
+        let encoder = encoder.work(samples) + condition_input.work(rows) + state.sum();
+        let hidden: Work = hidden.iter().map(|layer| layer.work(rows)).sum();
+        [encoder, noisy_input.work(samples) + hidden + output.work(samples)]
+    }
+
+    /// Number of denoising steps of a run.
+    pub fn steps(&self) -> usize {
+        self.process.transitions.len()
     }
 
     /// y of a sample of the last run.

@@ -3,7 +3,9 @@ use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
 use crate::packing::{pack, pack_linear, pack_side_by_side, values};
-use pomp_lanes::{LANES, LaneLoop, Lanes, PackedLinear, Scratch, Wide, multiply_add, padded, row_stride};
+use pomp_lanes::{
+    LANES, LaneLoop, Lanes, PackedLinear, Scratch, Wide, Work, multiply_add, padded, row_stride,
+};
 
 /// The packed weights of the OrthoMoE encoder.
 #[derive(Debug)]
@@ -49,6 +51,12 @@ impl InferenceEncoder {
         grow(&mut buffers.outputs, samples * experts * self.config.condition_size);
         grow(&mut buffers.hidden, samples * self.hidden);
         grow(&mut buffers.next_hidden, samples * self.hidden);
+    }
+
+    /// What it costs for so many samples, apart from making the outputs orthonormal.
+    pub(crate) fn work(&self, samples: usize) -> Work {
+        let layers = self.gate.iter().chain([&self.first]).chain(self.later.iter().flatten());
+        layers.map(|layer| layer.work(samples)).sum()
     }
 
     /// α of a sample of the last run.

@@ -71,7 +71,7 @@ pub use decoder::{DecoderContext, DiffusionDecoder};
 pub use encoder::{Encoding, ExpertLinear, OrthoMoeEncoder};
 pub use error::KinematicError;
 pub use gamma::{GammaEstimator, GammaTable, estimate_gamma};
-pub use inference::{DEFAULT_GATE_THRESHOLD, KinematicInference};
+pub use inference::{DEFAULT_GATE_THRESHOLD, InferencePart, KinematicInference};
 pub use model::KinematicModel;
 pub use noise::{CoherentNoise, NoiseSource};
 pub use orthonormal::orthonormalise;

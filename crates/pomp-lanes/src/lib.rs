@@ -30,10 +30,13 @@
 
 mod functions;
 mod lanes;
+mod limits;
 mod packed;
 mod short;
+mod work;
 
 pub use functions::{exponential, hyperbolic_tangent};
 pub use lanes::{LANES, LaneLoop, Lanes, Portable, SIXTEEN, Wide, multiply_add};
 pub use packed::{BLOCK_INPUTS, NotFinite, NotFinitePart, PackedLinear, Scratch, padded, row_stride};
-pub use short::{SHORT_SCALE, short};
+pub use short::short;
+pub use work::Work;

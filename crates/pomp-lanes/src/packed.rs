@@ -1,6 +1,6 @@
 //! Dense layers as one frame at a time reads them.
 
-use crate::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
+use crate::{LaneLoop, Lanes, SIXTEEN, Wide, Work, short};
 
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 const PANELS_AT_ONCE: usize = 4;
@@ -33,8 +33,8 @@ enum Panels {
 /// A weight as it lies in memory.
 trait Stored: Copy {
     /// What the other factor of a product is multiplied by.
-    const SCALE: f32;
-    /// Sixteen weights, divided by [`Self::SCALE`].
+    fn scale<W: Wide>() -> f32;
+    /// Sixteen weights, divided by [`Self::scale`].
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen;
     /// The weights as they are, in `block` where they have to be widened.
     fn widened<'a, W: Wide>(
@@ -45,7 +45,10 @@ trait Stored: Copy {
 }
 
 impl Stored for f32 {
-    const SCALE: f32 = 1.0;
+    #[inline(always)]
+    fn scale<W: Wide>() -> f32 {
+        1.0
+    }
 
     #[inline(always)]
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
@@ -63,7 +66,10 @@ impl Stored for f32 {
 }
 
 impl Stored for u16 {
-    const SCALE: f32 = SHORT_SCALE;
+    #[inline(always)]
+    fn scale<W: Wide>() -> f32 {
+        W::SHORT_SCALE
+    }
 
     #[inline(always)]
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
@@ -77,7 +83,7 @@ impl Stored for u16 {
         block: &'a mut [[f32; SIXTEEN]],
     ) -> &'a [[f32; SIXTEEN]] {
         // A product and −0 are summed to the product itself, sign of zero included.
-        let (scale, zero) = (wide.splat_sixteen(Self::SCALE), wide.splat_sixteen(-0.0));
+        let (scale, zero) = (wide.splat_sixteen(Self::scale::<W>()), wide.splat_sixteen(-0.0));
         let block = &mut block[..weights.len()];
         for (cells, codes) in block.iter_mut().zip(weights) {
             *cells = wide.store_sixteen(wide.multiply_add_sixteen(wide.widen(codes), scale, zero));
@@ -189,6 +195,17 @@ impl PackedLinear {
         self.padded
     }
 
+    /// What [`Self::apply_rows`] costs for so many rows.
+    pub fn work(&self, rows: usize) -> Work {
+        let weights = (self.inputs * self.padded) as u64;
+        let bytes = match self.panels {
+            Panels::Single(_) => size_of::<f32>(),
+            Panels::Short(_) => size_of::<u16>(),
+        };
+        let reads = rows.div_ceil(MOST_ROWS) as u64;
+        Work { multiply_adds: rows as u64 * weights, weight_bytes: reads * weights * bytes as u64 }
+    }
+
     /// out = x W + b for one row. Columns past the layer's outputs are written as zeros.
     pub fn apply(&self, lanes: Lanes, x: &[f32], out: &mut [f32]) {
         let x = &x[..self.inputs];
@@ -290,7 +307,7 @@ impl<T: Stored> OneRow<'_, T> {
                 std::array::from_fn(|index| &group[index * panel..][..panel].as_chunks().0[..x.len()]);
             let mut sums = [wide.splat_sixteen(0.0); GROUP];
             for (input, &x) in x.iter().enumerate() {
-                let x = wide.splat_sixteen(x * T::SCALE);
+                let x = wide.splat_sixteen(x * T::scale::<W>());
                 for (sum, weights) in sums.iter_mut().zip(weights) {
                     *sum = wide.multiply_add_sixteen(T::sixteen(wide, &weights[input]), x, *sum);
                 }
@@ -336,14 +353,26 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
                 group
             })
         };
+        // A single group uses each weight once, so that it is widened where it is used, and its scale goes to the rows.
+        let is_alone = rows <= W::ROWS;
+        let scale = if is_alone { T::scale::<W>() } else { 1.0 };
         for (first, group) in groups() {
             let cells = &mut packed[first * inputs..][..group * inputs];
             for row in 0..group {
                 let x = &x[(first + row) * x_stride..][..inputs];
-                cells[row..].iter_mut().step_by(group).zip(x).for_each(|(cell, x)| *cell = *x);
+                cells[row..].iter_mut().step_by(group).zip(x).for_each(|(cell, x)| *cell = scale * *x);
             }
         }
         let panels = panels.chunks_exact(inputs * SIXTEEN);
+        if is_alone {
+            let x = &packed[..rows * inputs];
+            for (column, (panel, bias)) in panels.zip(bias.as_chunks().0).enumerate() {
+                let out = (&mut out[column * SIXTEEN..], out_stride);
+                let weights = panel.as_chunks().0;
+                Product { weights, bias: Some(bias), begins: true, x, out }.run(wide, rows);
+            }
+            return;
+        }
         for (column, (panel, bias)) in panels.zip(bias.as_chunks().0).enumerate() {
             let blocks = panel.as_chunks::<SIXTEEN>().0.chunks(BLOCK_INPUTS);
             for (index, weights) in blocks.enumerate() {
@@ -354,17 +383,7 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
                 for (first, group) in groups() {
                     let x = &packed[first * inputs + input * group..][..weights.len() * group];
                     let out = (&mut out[first * out_stride + column * SIXTEEN..], out_stride);
-                    let product = Product { weights, bias, begins, x, out };
-                    match group {
-                        1 => product.rows::<W, 1>(wide),
-                        2 => product.rows::<W, 2>(wide),
-                        3 => product.rows::<W, 3>(wide),
-                        4 => product.rows::<W, 4>(wide),
-                        5 => product.rows::<W, 5>(wide),
-                        6 => product.rows::<W, 6>(wide),
-                        7 => product.rows::<W, 7>(wide),
-                        _ => product.rows::<W, 8>(wide),
-                    }
+                    Product { weights, bias, begins, x, out }.run(wide, group);
                 }
             }
         }
@@ -372,19 +391,34 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
 }
 
 /// Sixteen outputs of a group of rows, over a block of the inputs.
-struct Product<'a> {
-    weights: &'a [[f32; SIXTEEN]],
+struct Product<'a, T> {
+    weights: &'a [[T; SIXTEEN]],
     /// Of the last block alone.
     bias: Option<&'a [f32; SIXTEEN]>,
     /// Whether this is the first block; others go on with the sums that lie in `out`.
     begins: bool,
-    /// `[input][row]`.
+    /// `[input][row]`, times the scale of the weights.
     x: &'a [f32],
     /// From the first row's first output on, and the distance of rows.
     out: (&'a mut [f32], usize),
 }
 
-impl Product<'_> {
+impl<T: Stored> Product<'_, T> {
+    /// For a group of so many rows, at most eight.
+    #[inline(always)]
+    fn run<W: Wide>(self, wide: W, rows: usize) {
+        match rows {
+            1 => self.rows::<W, 1>(wide),
+            2 => self.rows::<W, 2>(wide),
+            3 => self.rows::<W, 3>(wide),
+            4 => self.rows::<W, 4>(wide),
+            5 => self.rows::<W, 5>(wide),
+            6 => self.rows::<W, 6>(wide),
+            7 => self.rows::<W, 7>(wide),
+            _ => self.rows::<W, 8>(wide),
+        }
+    }
+
     #[inline(always)]
     fn rows<W: Wide, const ROWS: usize>(self, wide: W) {
         let Self { weights, bias, begins, x, out: (out, out_stride) } = self;
@@ -394,7 +428,7 @@ impl Product<'_> {
             std::array::from_fn(|row| wide.load_sixteen(&out[row * out_stride..].as_chunks().0[0]))
         };
         for (weights, x) in weights.iter().zip(x.as_chunks::<ROWS>().0) {
-            let weights = wide.load_sixteen(weights);
+            let weights = T::sixteen(wide, weights);
             for (sum, x) in sums.iter_mut().zip(x) {
                 *sum = wide.multiply_add_sixteen(weights, wide.splat_sixteen(*x), *sum);
             }
@@ -472,7 +506,7 @@ mod tests {
                 single.panels = Panels::Single(
                     codes
                         .iter()
-                        .map(|&code| f32::sixteen(Portable, &Portable.widen(&[code; 16]))[0] * SHORT_SCALE)
+                        .map(|&code| Portable.widen(&[code; 16])[0] * Portable::SHORT_SCALE)
                         .collect(),
                 );
                 let stride = short.padded();

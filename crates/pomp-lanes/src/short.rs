@@ -1,19 +1,20 @@
-/// What a number is multiplied by before it meets a widened code of [`short`]: 2¹⁰².
-///
-/// [`Wide::widen`](crate::Wide::widen) gives the number that was stored times 2⁻¹⁰², so that the product is the same, to
-/// the bit: powers of two change no digit. Factors of 2²⁶ = 6.7e7 or more overflow.
-pub const SHORT_SCALE: f32 = f32::from_bits((127 + 102) << 23);
+/// [`Wide::SHORT_SCALE`](crate::Wide::SHORT_SCALE) where codes are widened by a shift and a mask: 2¹⁰². Factors of
+/// 2²⁶ = 6.7e7 or more overflow.
+pub(crate) const SHIFTED_SCALE: f32 = f32::from_bits((127 + 102) << 23);
 
 /// The digits that a code has no room for.
 const LOST: u32 = 0x1FFF;
-/// Exponent fields that a code can hold, 2⁻²⁴ to 2⁶; as codes they are 1 to 31, and 0 is zero.
-const EXPONENTS: std::ops::RangeInclusive<u32> = 103..=133;
+/// The same where codes are widened as numbers of half precision, which are 2¹⁰ times as large as those that they stand for.
+pub(crate) const HALF_SCALE: f32 = 1.0 / 1024.0;
+
+/// Exponent fields that a code can hold, 2⁻²⁴ to 2⁵; as codes they are 1 to 30, and 0 is zero. 31 is no number of half precision.
+const EXPONENTS: std::ops::RangeInclusive<u32> = 103..=132;
 
 /// The code, in sixteen bits, of a number that loses nothing by it: sign, five bits of exponent, ten of digits.
 ///
-/// Every number of half precision below 128 in size has one, those below 2⁻¹⁴ too: weights that come from a file of half
-/// precision. Unlike half precision itself a code is widened by a shift and a mask, and never to a subnormal number, which
-/// some processors are slow with. `None` for all other numbers.
+/// Every number of half precision below 64 in size has one, those below 2⁻¹⁴ too: weights that come from a file of half
+/// precision. A code is half precision of 2¹⁰ times the number, and never subnormal: it is widened by the instruction for half precision
+/// or, where there is none, by a shift and a mask. `None` for all other numbers.
 ///
 /// ```
 /// assert_eq!(pomp_lanes::short(0.0), Some(0));
@@ -52,19 +53,21 @@ mod tests {
     #[test]
     fn every_code_and_no_other_number_comes_back_to_the_bit() {
         for code in 0..=u16::MAX {
-            let value = widen(code) * SHORT_SCALE;
-            // Codes of exponent 0 with digits stand for nothing, and nothing is given them.
-            if code & 0x7C00 == 0 && code & 0x03FF != 0 {
+            let value = widen(code) * SHIFTED_SCALE;
+            // Codes of exponent 0 with digits and of exponent 31 stand for nothing, and nothing is given them.
+            if code & 0x7C00 == 0 && code & 0x03FF != 0 || code & 0x7C00 == 0x7C00 {
                 assert!(short(value).is_none_or(|found| found != code));
             } else {
                 assert_eq!(short(value), Some(code), "{value:e}");
             }
         }
-        for value in [0.1, 128.0, -128.0, 2.0f32.powi(-25), 1.0 + 2.0f32.powi(-11), f32::NAN, f32::INFINITY] {
+        for value in
+            [0.1, 64.0, -64.0, 128.0, 2.0f32.powi(-25), 1.0 + 2.0f32.powi(-11), f32::NAN, f32::INFINITY]
+        {
             assert_eq!(short(value), None, "{value:e}");
         }
-        for value in [2.0f32.powi(-24), -3.0 * 2.0f32.powi(-24), 65.5, 127.9375, 1.0 + 2.0f32.powi(-10)] {
-            assert_eq!(short(value).map(|code| widen(code) * SHORT_SCALE), Some(value));
+        for value in [2.0f32.powi(-24), -3.0 * 2.0f32.powi(-24), 32.75, 63.96875, 1.0 + 2.0f32.powi(-10)] {
+            assert_eq!(short(value).map(|code| widen(code) * SHIFTED_SCALE), Some(value));
         }
     }
 }

@@ -26,7 +26,9 @@ pub struct Plot {
     title: String,
     x_label: String,
     y_label: String,
+    log_x: bool,
     log_y: bool,
+    stacked: bool,
     percent: bool,
     highlight_first: bool,
     series: Vec<Series>,
@@ -69,6 +71,20 @@ impl Plot {
     #[must_use]
     pub fn y_label(mut self, label: impl Into<String>) -> Self {
         self.y_label = label.into();
+        self
+    }
+
+    /// Draws the x of series on a logarithmic scale; all of them must then be positive.
+    #[must_use]
+    pub fn log_x(mut self) -> Self {
+        self.log_x = true;
+        self
+    }
+
+    /// Draws the bars of one name end to end, one per group, with their sum beside them; no value may then be negative.
+    #[must_use]
+    pub fn stacked(mut self) -> Self {
+        self.stacked = true;
         self
     }
 
@@ -197,7 +213,7 @@ impl Plot {
                 return Err(RenderError::BadOption { option, value: value.to_string(), reason });
             }
         }
-        let has_lines = !self.series.is_empty() || !self.markers.is_empty() || self.log_y;
+        let has_lines = !self.series.is_empty() || !self.markers.is_empty() || self.log_x || self.log_y;
         if !self.bars.is_empty() && has_lines {
             let reason =
                 "bars stand alone: a chart with bars has no series, no markers and no logarithmic scale";
@@ -211,11 +227,19 @@ impl Plot {
                 self.check_values(name, index, &[x], &[y])?;
             }
         }
+        if let Some(series) = self.series.iter().find(|series| self.log_x && !series.intervals.is_empty()) {
+            let (value, reason) = (series.name.clone(), "intervals are drawn over a linear x alone");
+            return Err(RenderError::BadOption { option: "log_x", value, reason });
+        }
         let ends = |interval: Option<[f64; 2]>| interval.map_or(Vec::new(), Vec::from);
         for series in &self.series {
             for (index, interval) in series.intervals.iter().enumerate() {
                 self.check_values(&series.name, index, &[], &ends(*interval))?;
             }
+        }
+        if let Some(bar) = self.bars.iter().find(|bar| self.stacked && bar.value < 0.0) {
+            let (value, reason) = (bar.value.to_string(), "a bar of a stack is not negative");
+            return Err(RenderError::BadOption { option: "stacked", value, reason });
         }
         for (index, bar) in self.bars.iter().enumerate() {
             self.check_values(&bar.name, index, &ends(bar.interval), &[bar.value])?;
@@ -234,9 +258,11 @@ impl Plot {
         if !x.iter().chain(y).all(|value| value.is_finite()) {
             return Err(RenderError::NotFinite { what: format!("series \"{name}\""), index });
         }
-        if let Some(value) = y.iter().find(|&&y| self.log_y && y <= 0.0) {
-            let reason = "a value on a logarithmic scale is positive";
-            return Err(RenderError::BadOption { option: "log_y", value: value.to_string(), reason });
+        for (option, is_log, values) in [("log_x", self.log_x, x), ("log_y", self.log_y, y)] {
+            if let Some(value) = values.iter().find(|&&value| is_log && value <= 0.0) {
+                let reason = "a value on a logarithmic scale is positive";
+                return Err(RenderError::BadOption { option, value: value.to_string(), reason });
+            }
         }
         Ok(())
     }

@@ -48,6 +48,49 @@ fn bars_are_as_long_as_their_values() {
 }
 
 #[test]
+fn decades_of_a_logarithmic_x_are_equally_wide() {
+    let svg = Plot::new("").series("a", &[1.0, 10.0, 100.0], &[1.0, 2.0, 3.0]).log_x().svg(400, 200).unwrap();
+    // The series is the line with three points.
+    let points = svg.lines().filter_map(|line| line.split("points=\"").nth(1));
+    let mut points = points.map(|rest| rest.split('"').next().unwrap().trim().split(' ').collect::<Vec<_>>());
+    let line = points.find(|points| points.len() == 3).unwrap();
+    let x: Vec<f32> = line.iter().map(|point| point.split(',').next().unwrap().parse().unwrap()).collect();
+    let ratio = (x[2] - x[1]) / (x[1] - x[0]);
+    assert!(x[1] > x[0] && (ratio - 1.0).abs() < 0.02, "{x:?}");
+}
+
+#[test]
+fn stacked_bars_begin_where_the_one_before_ends() {
+    let plot = Plot::new("").bar_of("one", "a", 1.0, None).bar_of("two", "a", 3.0, None);
+    let ends = |plot: Plot, is: &dyn Fn([i32; 3]) -> bool| {
+        let image = plot.image(400, 200).unwrap();
+        // Below the legend, which has the same colours.
+        let bar: Vec<u32> = count(&image, is).into_iter().filter(|p| p.1 > 60).map(|p| p.0).collect();
+        [*bar.iter().min().unwrap(), *bar.iter().max().unwrap()].map(|x| x as f32)
+    };
+    let orange = |[r, _, b]: [i32; 3]| r > b + 100;
+    let (first, second) = (ends(plot.clone().stacked(), &blue), ends(plot.clone().stacked(), &orange));
+    assert!((second[0] - first[1]).abs() <= 2.0, "{first:?}, {second:?}");
+    let ratio = (second[1] - second[0]) / (first[1] - first[0]);
+    assert!((ratio - 3.0).abs() < 0.1, "{ratio}");
+    // The control: beside each other both begin at 0.
+    assert!((ends(plot.clone(), &orange)[0] - ends(plot, &blue)[0]).abs() <= 2.0);
+}
+
+#[test]
+fn rejects_what_a_logarithmic_x_and_a_stack_have_no_place_for() {
+    let refused = |plot: Plot| match plot.svg(400, 200) {
+        Err(RenderError::BadOption { option, .. }) => option,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(Plot::new("").series("a", &[0.0, 1.0], &[1.0, 1.0]).log_x()), "log_x");
+    let interval = Plot::new("").series_with_intervals("a", &[(1.0, 1.0, Some([0.5, 2.0]))]).log_x();
+    assert_eq!(refused(interval), "log_x");
+    assert_eq!(refused(Plot::new("").bar("a", -1.0).stacked()), "stacked");
+    assert_eq!(refused(Plot::new("").bar("a", 1.0).log_x()), "bar");
+}
+
+#[test]
 fn the_interval_of_a_bar_reaches_from_end_to_end() {
     // The first dark line is the whisker without its caps; its points are "x,y x,y ".
     let ends = |interval| -> [f32; 2] {

@@ -2,7 +2,7 @@
 //!
 //! Each module measures one thing and writes what it found: [`phase`] the phase manifold of a model, [`kinematic`] its
 //! kinematic module, [`retargeting`] ways to put motion on other skeletons, [`impulses`] contact impulses beside force plates, [`terrain`] reconstructed ground, and [`mod@bench`]
-//! lays out the figures of [`pomp_bench`]. Every report is plain data that serialises, and has its tables as text.
+//! lays out the figures of [`pomp_bench`], [`performance`] those of what a frame costs. Every report is plain data that serialises, and has its tables as text.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -23,6 +23,7 @@ mod error;
 pub mod impulses;
 pub mod kinematic;
 mod output;
+pub mod performance;
 pub mod phase;
 pub mod retargeting;
 pub mod terrain;

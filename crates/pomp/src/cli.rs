@@ -21,7 +21,7 @@ pub use data::{
     ValidateImpulsesArguments,
 };
 pub use generate::{GenerateArguments, ReplayArguments};
-pub use measure::{BenchArguments, EvaluateArguments};
+pub use measure::{BenchArguments, BenchCommand, EvaluateArguments, MethodsArguments, PerformanceArguments};
 pub use models::{
     KinematicCommand, KinematicReportArguments, PhaseAnnotateArguments, PhaseCommand, PhaseReportArguments,
     TrainArguments, TrainStage,

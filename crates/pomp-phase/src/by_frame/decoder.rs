@@ -6,7 +6,7 @@ use super::{CHARACTERS_AT_ONCE, grow};
 use crate::manifold::expect_size;
 use crate::{ChannelPhase, PeriodicAutoencoderConfig, PeriodicDecoder, PhaseError, PhaseState};
 use pomp_config::Fields;
-use pomp_lanes::Lanes;
+use pomp_lanes::{Lanes, Work};
 use pomp_motion::FrameTable;
 use pomp_motion::glam::Vec3;
 use pomp_tensors::{Tanh, nonlinear_in_place};
@@ -263,6 +263,11 @@ impl FrameDecoder {
                 self.weights.place(decoded, level, past, &mut self.targets[from + character]);
             }
         }
+    }
+
+    /// What a run costs for one character, apart from hyperbolic tangents.
+    pub fn work(&self) -> Work {
+        self.weights.waves.work() + self.weights.level.work() + self.weights.convolution.work()
     }
 
     /// Target velocities of a character of the last run, m/s, one row per frame of the span.

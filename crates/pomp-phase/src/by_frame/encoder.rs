@@ -4,7 +4,7 @@ use super::spectral_convolution::{ConvolutionScratch, SpectralConvolution, Windo
 use super::{CHARACTERS_AT_ONCE, grow, padded};
 use crate::manifold::expect_size;
 use crate::{ChannelPhase, PeriodicAutoencoderConfig, PeriodicEncoder, PhaseError, PhaseState};
-use pomp_lanes::Lanes;
+use pomp_lanes::{Lanes, Work};
 use pomp_motion::glam::Vec3;
 use pomp_tensors::{Tanh, nonlinear_in_place};
 use std::sync::Arc;
@@ -165,6 +165,11 @@ impl FrameEncoder {
                 phases.read(self.lanes, latent, &mut self.reading, channels);
             }
         }
+    }
+
+    /// What a run costs for one window, apart from hyperbolic tangents.
+    pub fn work(&self) -> Work {
+        self.weights.first.work() + self.weights.second.work() + self.weights.phases.work()
     }
 
     /// The phases of a window of the last run. `state` is overwritten.

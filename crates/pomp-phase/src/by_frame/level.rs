@@ -1,5 +1,5 @@
 use super::plain_convolution::PlainConvolution;
-use pomp_lanes::{LaneLoop, Lanes, SHORT_SCALE, SIXTEEN, Wide, short};
+use pomp_lanes::{LaneLoop, Lanes, SIXTEEN, Wide, Work, short};
 
 /// Rows of weights that take turns with the characters: with 80 outputs in sixteen bits a quarter of the smallest first-level
 /// cache.
@@ -25,13 +25,16 @@ enum Rows {
 /// A weight as it lies in memory.
 trait Stored: Copy {
     /// What the other factor of a product is multiplied by.
-    const SCALE: f32;
-    /// Sixteen weights, divided by [`Self::SCALE`].
+    fn scale<W: Wide>() -> f32;
+    /// Sixteen weights, divided by [`Self::scale`].
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen;
 }
 
 impl Stored for f32 {
-    const SCALE: f32 = 1.0;
+    #[inline(always)]
+    fn scale<W: Wide>() -> f32 {
+        1.0
+    }
 
     #[inline(always)]
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
@@ -40,7 +43,10 @@ impl Stored for f32 {
 }
 
 impl Stored for u16 {
-    const SCALE: f32 = SHORT_SCALE;
+    #[inline(always)]
+    fn scale<W: Wide>() -> f32 {
+        W::SHORT_SCALE
+    }
 
     #[inline(always)]
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen {
@@ -63,6 +69,15 @@ impl LevelWeights {
     /// Values of a level.
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// What [`Self::apply`] costs for one character.
+    pub(super) fn work(&self) -> Work {
+        let (weights, bytes) = match &self.rows {
+            Rows::Single(rows) => (rows.len(), size_of::<f32>()),
+            Rows::Short(rows) => (rows.len(), size_of::<u16>()),
+        };
+        Work { multiply_adds: weights as u64, weight_bytes: (weights * bytes) as u64 }
     }
 
     /// level = bias + seen · weights for every character: a factor per row of weights in, a value per output out, one
@@ -123,7 +138,7 @@ fn strip<W: Wide, T: Stored, const V: usize>(
     let mut sums: [W::Sixteen; V] = std::array::from_fn(|at| wide.load_sixteen(&level[at]));
     let rows = rows.as_chunks::<SIXTEEN>().0[column / SIXTEEN..].chunks(stride);
     for (weights, seen) in rows.zip(seen) {
-        let seen = wide.splat_sixteen(*seen * T::SCALE);
+        let seen = wide.splat_sixteen(*seen * T::scale::<W>());
         let weights = &weights[..V];
         for (sum, weights) in sums.iter_mut().zip(weights) {
             *sum = wide.multiply_add_sixteen(T::sixteen(wide, weights), seen, *sum);

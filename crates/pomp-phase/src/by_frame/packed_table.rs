@@ -1,6 +1,6 @@
 use super::store;
 use crate::spectral_tables::Table;
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
+use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, Work};
 
 /// Rows that are computed together, so that each value read serves three sums: with strips of three vectors nine sums, three
 /// values and a factor, which sixteen registers hold. A fourth row would go through memory.
@@ -30,6 +30,12 @@ impl PackedTable {
     /// Rows of a result, zero rows that fill the last block included.
     pub(super) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// What [`Self::apply`] costs for rows of `width` values.
+    pub(super) fn work(&self, width: usize) -> Work {
+        let cells = self.blocks.len() as u64;
+        Work { multiply_adds: cells * width as u64, weight_bytes: cells * size_of::<f32>() as u64 }
     }
 
     /// out = table · input, with rows of `width` values, a whole number of vectors, without gaps.

@@ -4,7 +4,7 @@ use super::{fold, padded};
 use crate::phase_layer::{AMPLITUDE_FLOOR_SQUARED, PhaseLayer};
 use crate::spectral_tables::CentredSpectrumTables;
 use crate::{ChannelPhase, PeriodicAutoencoderConfig};
-use pomp_lanes::Lanes;
+use pomp_lanes::{Lanes, Work};
 use std::f32::consts::TAU;
 
 /// The phase layer for the curves of one window.
@@ -69,6 +69,13 @@ impl PhaseReading {
             spectrum: [even_table, odd_table].map(|table| vec![0.0; table.rows() * width]),
             sums: std::array::from_fn(|_| vec![0.0; *width]),
         }
+    }
+
+    /// What [`Self::read`] costs, apart from what it does per channel at the end.
+    pub(super) fn work(&self) -> Work {
+        let shift = self.shift_weights.len() as u64;
+        let shift = Work { multiply_adds: shift, weight_bytes: shift * size_of::<f32>() as u64 };
+        self.even_table.work(self.width) + self.odd_table.work(self.width) + shift
     }
 
     /// Reads curves, a row of `width` values per frame.

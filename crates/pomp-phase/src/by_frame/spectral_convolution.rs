@@ -3,7 +3,7 @@ use super::plain_convolution::PlainConvolution;
 use super::spectral_kernel::{KernelScratch, SpectralKernel, Spectrum, SpectrumMut};
 use super::{fold, grow, padded};
 use crate::spectral_tables::CentredTables;
-use pomp_lanes::Lanes;
+use pomp_lanes::{Lanes, Work};
 
 /// A [`LongConvolution`](crate::long_convolution::LongConvolution) of some windows of each character, of which the frames
 /// around the centre are wanted.
@@ -74,6 +74,14 @@ impl SpectralConvolution {
     /// Values of a character's result.
     pub(super) fn output_size(&self) -> usize {
         (2 * self.wanted + 1) * self.output_width
+    }
+
+    /// What [`Self::apply`] costs for one character.
+    pub(super) fn work(&self) -> Work {
+        let analysis = self.analysis_even.work(self.input_width) + self.analysis_odd.work(self.input_width);
+        let synthesis =
+            self.synthesis_even.work(self.output_width) + self.synthesis_odd.work(self.output_width);
+        analysis + self.kernel.work() + synthesis
     }
 
     /// Convolves the windows of some characters, each window padded to whole vectors; `out` gets the wanted frames, without

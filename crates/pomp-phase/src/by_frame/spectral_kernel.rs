@@ -1,6 +1,6 @@
 use super::plain_convolution::PlainConvolution;
 use super::{grow, load, store};
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
+use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, Work};
 use std::f64::consts::TAU;
 
 /// Windows that share one read of a weight.
@@ -79,6 +79,16 @@ impl SpectralKernel {
 
     pub(super) fn frequencies(&self) -> usize {
         self.frequencies
+    }
+
+    /// What [`Self::apply`] costs for one character.
+    pub(super) fn work(&self) -> Work {
+        // Real and imaginary parts are two values, whose products with a signal's two are four.
+        let values = self.values.len() as u64;
+        Work {
+            multiply_adds: 2 * values * self.windows as u64,
+            weight_bytes: values * size_of::<f32>() as u64,
+        }
     }
 
     /// Multiplies every window's spectrum by the kernel's. Every weight is read once for all characters.

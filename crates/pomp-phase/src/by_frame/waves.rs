@@ -1,6 +1,6 @@
 use super::plain_convolution::PlainConvolution;
 use crate::ChannelPhase;
-use pomp_lanes::{LANES, LaneLoop, Lanes, Wide};
+use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, Work};
 use std::f32::consts::TAU;
 
 /// Vectors of outputs that a strip has at most.
@@ -85,6 +85,16 @@ impl WaveConvolution {
     /// Values of a character's result.
     pub(super) fn output_size(&self) -> usize {
         (2 * self.radius + 1) * self.waves / self.channels * self.outputs
+    }
+
+    /// What [`Self::apply`] costs: two products per tap and three per frame of every wave.
+    pub(super) fn work(&self) -> Work {
+        let windows = (self.waves / self.channels) as u64;
+        let (taps, shares) = (self.taps.len() as u64, self.offset_shares.len() as u64);
+        Work {
+            multiply_adds: windows * (2 * taps + 3 * shares),
+            weight_bytes: windows * (taps + shares) * size_of::<f32>() as u64,
+        }
     }
 
     /// Writes the convolved curves of a character's channels, window by window: `[frame][window][outputs]`.

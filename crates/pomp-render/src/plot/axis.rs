@@ -21,11 +21,23 @@ fn widened(range: Range<f64>) -> Range<f64> {
     start..(high + margin).max(start + f64::MIN_POSITIVE)
 }
 
+/// The whole decades that hold a range.
+fn decades(range: Range<f64>) -> Range<f64> {
+    // Rounding must not open another one for a value at its end.
+    let low = (range.start.log10() + 1e-4).floor();
+    let high = (range.end.log10() - 1e-4).ceil().max(low + 1.0);
+    // The ends are ticks themselves.
+    10f64.powf(low) * (1.0 - 1e-9)..10f64.powf(high) * (1.0 + 1e-9)
+}
+
 impl Plot {
     /// Of the x of series and markers.
     pub(super) fn x_range(&self) -> Range<f64> {
         let xs = self.series.iter().flat_map(|s| &s.x).copied().chain(self.markers.iter().map(|m| m.0));
         let range = range(xs).unwrap_or(0.0..1.0);
+        if self.log_x {
+            return decades(range);
+        }
         let width = range.end - range.start;
         let has_intervals = self.series.iter().any(|series| !series.intervals.is_empty());
         let margin = match (width > 0.0, has_intervals) {
@@ -48,17 +60,21 @@ impl Plot {
         if !self.log_y {
             return widened(range);
         }
-        // Whole decades; rounding must not open another one for a value at its end.
-        let low = (range.start.log10() + 1e-4).floor();
-        let high = (range.end.log10() - 1e-4).ceil().max(low + 1.0);
-        // The ends are ticks themselves.
-        10f64.powf(low) * (1.0 - 1e-9)..10f64.powf(high) * (1.0 + 1e-9)
+        decades(range)
+    }
+
+    /// Where a bar begins: at 0, or in a stack where those of its name before it end.
+    pub(super) fn foot(&self, index: usize) -> f64 {
+        let (before, rest) = self.bars.split_at(index);
+        let below = before.iter().filter(|bar| self.stacked && bar.name == rest[0].name);
+        below.map(|bar| bar.value).sum()
     }
 
     /// Of the values of bars, their intervals and the reference; 0 is in it.
     pub(super) fn bar_range(&self) -> Range<f64> {
         let ends = self.bars.iter().flat_map(|bar| bar.interval.into_iter().flatten());
-        let values = self.bars.iter().map(|bar| bar.value).chain(ends);
+        let values = self.bars.iter().enumerate().map(|(index, bar)| self.foot(index) + bar.value);
+        let values = values.chain(ends);
         let values = values.chain(self.reference.as_ref().map(|reference| reference.0)).chain([0.0]);
         let range = range(values).expect("0 is a value");
         let margin = 0.03 * (range.end - range.start).max(1e-30);

@@ -7,7 +7,6 @@ use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::combinators::IntoLogRange;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::prelude::{DrawingArea, DrawingBackend};
@@ -143,6 +142,8 @@ fn lines<B: DrawingBackend>(plot: &Plot, area: &Area<B>) -> Drawn<B> {
     let counts = [wide / UNITS / 90, high / UNITS / 45].map(|count| (count as usize).clamp(2, 12));
     let format = if plot.percent { Format::Percent } else { Format::of(&y, counts[1]) };
     let said = |value: &f64| if plot.log_y { decade(*value) } else { format.text(*value) };
+    let x_format = Format::of(&x, counts[0]);
+    let x_said = |value: &f64| if plot.log_x { decade(*value) } else { x_format.text(*value) };
     let widest = if plot.log_y {
         let decades = (y.end / y.start).log10().round() as i32;
         (0..=decades)
@@ -162,26 +163,41 @@ fn lines<B: DrawingBackend>(plot: &Plot, area: &Area<B>) -> Drawn<B> {
         .margin_bottom(units(6))
         .x_label_area_size(units(if plot.x_label.is_empty() { 22 } else { 40 }))
         .y_label_area_size(units(label_room));
-    if plot.log_y {
-        let decades = (y.end / y.start).log10().round() as usize;
-        let mut chart = builder.build_cartesian_2d(x, y.log_scale())?;
-        contents(plot, area, &mut chart, [counts[0], decades.min(counts[1])], &said)
-    } else {
-        let mut chart = builder.build_cartesian_2d(x, y)?;
-        contents(plot, area, &mut chart, counts, &said)
+    // As many labels as there are decades, where they fit.
+    let labels = [(plot.log_x, &x, counts[0]), (plot.log_y, &y, counts[1])].map(|(is_log, range, count)| {
+        if is_log { ((range.end / range.start).log10().round() as usize).min(count) } else { count }
+    });
+    let labels = Labels { counts: labels, x: &x_said, y: &said };
+    match (plot.log_x, plot.log_y) {
+        (false, false) => contents(plot, area, &mut builder.build_cartesian_2d(x, y)?, &labels),
+        (false, true) => contents(plot, area, &mut builder.build_cartesian_2d(x, y.log_scale())?, &labels),
+        (true, false) => contents(plot, area, &mut builder.build_cartesian_2d(x.log_scale(), y)?, &labels),
+        (true, true) => {
+            contents(plot, area, &mut builder.build_cartesian_2d(x.log_scale(), y.log_scale())?, &labels)
+        }
     }
 }
 
-type Chart<'a, B, Y> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, Y>>;
+/// How many labels the axes have, and what these say.
+struct Labels<'a> {
+    counts: [usize; 2],
+    x: &'a dyn Fn(&f64) -> String,
+    y: &'a dyn Fn(&f64) -> String,
+}
 
-fn contents<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
+/// An axis of numbers, on either scale.
+trait Scale: Ranged<ValueType = f64> + ValueFormatter<f64> {}
+
+impl<T: Ranged<ValueType = f64> + ValueFormatter<f64>> Scale for T {}
+
+type Chart<'a, B, X, Y> = ChartContext<'a, B, Cartesian2d<X, Y>>;
+
+fn contents<B: DrawingBackend, X: Scale, Y: Scale>(
     plot: &Plot,
     area: &Area<B>,
-    chart: &mut Chart<'_, B, Y>,
-    counts: [usize; 2],
-    said: &dyn Fn(&f64) -> String,
+    chart: &mut Chart<'_, B, X, Y>,
+    labels: &Labels<'_>,
 ) -> Drawn<B> {
-    let x_format = Format::of(&plot.x_range(), counts[0]);
     let small = text(SMALL, SOFT_INK, HPos::Center, VPos::Top);
     let named = text(PLAIN, INK, HPos::Center, VPos::Top);
     chart
@@ -190,10 +206,10 @@ fn contents<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>
         .y_desc(&plot.y_label)
         .axis_desc_style(named)
         .label_style(small)
-        .x_label_formatter(&|value| x_format.text(*value))
-        .y_label_formatter(&said)
-        .x_labels(counts[0])
-        .y_labels(counts[1])
+        .x_label_formatter(&labels.x)
+        .y_label_formatter(&labels.y)
+        .x_labels(labels.counts[0])
+        .y_labels(labels.counts[1])
         .max_light_lines(0)
         .bold_line_style(line(GRID, 10))
         .axis_style(line(SOFT_INK, 10))
@@ -215,9 +231,9 @@ fn contents<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>
     Ok(())
 }
 
-fn draw_series<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
+fn draw_series<B: DrawingBackend, X: Scale, Y: Scale>(
     plot: &Plot,
-    chart: &mut Chart<'_, B, Y>,
+    chart: &mut Chart<'_, B, X, Y>,
     index: usize,
     series: &Series,
 ) -> Drawn<B> {
@@ -236,7 +252,8 @@ fn draw_series<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
             chart.draw_series([PathElement::new(ends.to_vec(), style)])?;
         }
     }
-    if points.len() == 1 || !series.intervals.is_empty() {
+    // Measured at so few places, a line alone would hide where.
+    if points.len() == 1 || plot.log_x || !series.intervals.is_empty() {
         chart.draw_series(points.iter().map(|&point| Circle::new(point, units(3), color.filled())))?;
     }
     chart.draw_series([PathElement::new(points, line(color, 18))])?;
@@ -282,18 +299,21 @@ fn bars<B: DrawingBackend>(plot: &Plot, area: &Area<B>) -> Drawn<B> {
     let ends = chart.plotting_area().get_pixel_range().0;
     // A bar takes four fifths of its place, or of its share of the place of a name, and 22 pixels at most.
     let place = (high as f64 / f64::from(UNITS) - f64::from(axis_room)) / names.len() as f64;
-    let thick = (0.8 / groups.len() as f64).min(22.0 / place.max(1.0));
-    for bar in &plot.bars {
+    let beside = if plot.stacked { 1 } else { groups.len() };
+    let thick = (0.8 / beside as f64).min(22.0 / place.max(1.0));
+    for (index, bar) in plot.bars.iter().enumerate() {
+        let foot = plot.foot(index);
         let row = names.iter().position(|name| *name == bar.name).expect("every bar has a name");
         let group = groups.iter().position(|group| *group == bar.group).expect("every bar has a group");
         let color = match (plot.highlight_first, row) {
             (true, 1..) => PALE,
             _ => COLORS[group % COLORS.len()],
         };
-        let middle = row as f64 + 0.5 + thick * (group as f64 - 0.5 * (groups.len() as f64 - 1.0));
+        let aside = if plot.stacked { 0.0 } else { group as f64 - 0.5 * (groups.len() as f64 - 1.0) };
+        let middle = row as f64 + 0.5 + thick * aside;
         let half = 0.45 * thick;
         let clamped = |value: f64| value.clamp(range.start, range.end);
-        let body = [(clamped(0.0), middle - half), (clamped(bar.value), middle + half)];
+        let body = [(clamped(foot), middle - half), (clamped(foot + bar.value), middle + half)];
         chart.draw_series([Rectangle::new(body, color.filled())])?;
         if let Some([low, high]) = bar.interval.map(|ends| ends.map(clamped)) {
             let cap = 0.5 * half;
@@ -304,8 +324,12 @@ fn bars<B: DrawingBackend>(plot: &Plot, area: &Area<B>) -> Drawn<B> {
             ];
             chart.draw_series(whisker.map(|way| PathElement::new(way.to_vec(), line(INK, 12))))?;
         }
+        if plot.stacked && plot.bars[index + 1..].iter().any(|other| other.name == bar.name) {
+            continue;
+        }
         let y = chart.backend_coord(&(0.0, middle)).1 - base.1;
-        let value = if plot.percent { Format::Percent.text(bar.value) } else { short(bar.value) };
+        let value = if plot.stacked { foot + bar.value } else { bar.value };
+        let value = if plot.percent { Format::Percent.text(value) } else { short(value) };
         let style = text(SMALL, INK, HPos::Left, VPos::Center);
         area.draw_text(&value, &style, (ends.end - base.0 + units(6), y))?;
     }

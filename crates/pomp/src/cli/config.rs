@@ -31,6 +31,8 @@ pub enum ConfigKind {
     Batch,
     /// `pomp bench`.
     Bench,
+    /// `pomp bench performance`.
+    Performance,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.
@@ -82,6 +84,8 @@ pub enum SchemaKind {
     Batch,
     /// `pomp bench`.
     Bench,
+    /// `pomp bench performance`.
+    Performance,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.

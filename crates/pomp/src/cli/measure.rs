@@ -1,7 +1,7 @@
 //! Arguments of the commands that measure motion: evaluate and bench.
 
 use super::numbers;
-use clap::{Args, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use std::path::PathBuf;
 
 /// Arguments of `pomp evaluate`.
@@ -37,15 +37,75 @@ pub struct EvaluateArguments {
 
 /// Arguments of `pomp bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   pomp bench --out out/bench                                      five minutes, without a dataset
   pomp bench --data data --out out/bench                          with mocap, motion matching and tracked clips
   pomp bench --config configs/bench/full.toml --data data --out out/bench
   pomp bench --only ours,kinematic_only --out out/bench
+  pomp bench performance --out docs                               what a frame costs on this machine
 
-To continue an interrupted bench, give the same command again.")]
+To continue an interrupted bench, give the same command again."
+)]
 pub struct BenchArguments {
+    /// What else to measure.
+    #[command(subcommand)]
+    pub command: Option<BenchCommand>,
+    /// Arguments of the bench itself.
+    #[command(flatten)]
+    pub methods: Option<MethodsArguments>,
+}
+
+/// `pomp bench …`.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Measure what a frame costs on this machine, and write a page about it.
+    Performance(PerformanceArguments),
+}
+
+/// Arguments of `pomp bench performance`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pomp bench performance --out docs                       the complete measurement, less than ten minutes on two cores
+  pomp bench performance --quick --out out/performance    some seconds; the page says that it is not complete
+  pomp bench performance --peers peers.json --out docs    with what crates/pomp-bench/benches/peers.py measured of other programs
+
+Writes performance.md, performance.json and images/performance_*.svg. Let nothing else run on the machine, or say with --remark what did.")]
+pub struct PerformanceArguments {
+    /// Configuration of the measurement; that of configs/bench/performance.toml if left out.
+    #[arg(long, value_hint = ValueHint::FilePath, conflicts_with = "quick")]
+    pub config: Option<PathBuf>,
+    /// Measure for some seconds only, as configs/bench/performance_quick.toml says.
+    #[arg(long)]
+    pub quick: bool,
+    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Model folder that is measured beside the embedded compact model. May be given several times. If left out,
+    /// data/models/paper_size, where the current folder has it.
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub model: Vec<PathBuf>,
+    /// Results of other programs for the page, written by crates/pomp-bench/benches/peers.py.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub peers: Option<PathBuf>,
+    /// What else the machine did during the measurement, for the page.
+    #[arg(long, value_name = "TEXT")]
+    pub remark: Option<String>,
+    /// Output folder: performance.md, performance.json, and charts below images.
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `pomp bench` without a command.
+#[derive(Debug, Args)]
+pub struct MethodsArguments {
     /// Configuration of methods and scenarios; that of configs/bench/quick.toml if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,

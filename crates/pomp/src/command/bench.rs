@@ -1,4 +1,5 @@
-use crate::cli::BenchArguments;
+use crate::cli::{BenchArguments, BenchCommand, MethodsArguments};
+use crate::command::performance;
 use crate::progress::Progress;
 use crate::{default_model, errors, json};
 use anyhow::{Result, ensure};
@@ -18,6 +19,14 @@ pub fn origin(path: Option<&Path>) -> Origin<'_> {
 }
 
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
+    match (&arguments.command, &arguments.methods) {
+        (Some(BenchCommand::Performance(arguments)), _) => performance::run(arguments),
+        (None, Some(arguments)) => run_methods(arguments),
+        (None, None) => unreachable!("without a command, --out is required"),
+    }
+}
+
+fn run_methods(arguments: &MethodsArguments) -> Result<ExitCode> {
     let config: BenchConfig =
         resolve_whole(origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
     let mut config = config.expanded()?;
@@ -58,7 +67,7 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
 }
 
 /// Leaves the methods and scenarios that were asked for.
-fn select(config: &mut BenchConfig, arguments: &BenchArguments) -> Result<()> {
+fn select(config: &mut BenchConfig, arguments: &MethodsArguments) -> Result<()> {
     let check = |what: &str, wanted: &[String], known: Vec<&str>| match wanted
         .iter()
         .find(|name| !known.contains(&name.as_str()))

@@ -6,6 +6,7 @@ use crate::{config_file, default_model};
 use anyhow::Result;
 use pomp_batch::RandomScenes;
 use pomp_bench::BenchConfig;
+use pomp_bench::performance::PerformanceConfig;
 use pomp_config::{Origin, Resolved, resolve, resolve_whole, schema, schema_of_alone, schema_of_whole};
 use pomp_controllers::ControllerKind;
 use pomp_generator::{GeneratorConfig, PathFile};
@@ -44,6 +45,7 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Generate => config_file::over_defaults::<GeneratorConfig>(path, set)?.show(),
         ConfigKind::Batch => resolve_whole::<RandomScenes>(pomp_front::batch::origin(path), set)?.show(),
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
+        ConfigKind::Performance => config_file::over_defaults::<PerformanceConfig>(path, set)?.show(),
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
         ConfigKind::Retarget => config_file::over_defaults::<SkeletalConfig>(path, set)?.show(),
@@ -63,6 +65,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Generate => schema::<GeneratorConfig>(),
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
+        SchemaKind::Performance => schema::<PerformanceConfig>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
         SchemaKind::Style => schema::<StyleConfig>(),
         SchemaKind::Retarget => schema::<SkeletalConfig>(),

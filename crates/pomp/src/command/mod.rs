@@ -12,6 +12,7 @@ mod inspect;
 mod inspect_dataset;
 mod inspect_source;
 mod kinematic_report;
+mod performance;
 mod phase;
 mod phase_report;
 mod preprocess;

@@ -1,0 +1,186 @@
+//! How the cost of a frame grows with characters, ground and length.
+
+use super::PerformanceConfig;
+use super::frames::{BEYOND_S, WARM_UP};
+use super::machine::resident_bytes;
+use super::report::{CharacterGrowth, RolloutGrowth, TerrainGrowth};
+use crate::BenchError;
+use glam::Vec2;
+use pomp_generator::{
+    CharacterInput, CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorError, Networks, Preset,
+    Worlds, record_while,
+};
+use pomp_model::Model;
+use pomp_motion::Gait;
+use pomp_motion::statistics::median;
+use pomp_terrain::HeightMap;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Side and cell of the level ground that each of many characters has, metres.
+const GROUND_M: (f32, f32) = (40.0, 1.0);
+/// Frames of all characters together that are timed, where these come to between [`FRAMES`] frames each.
+const CHARACTER_FRAMES: usize = 6000;
+const FRAMES: (usize, usize) = (10, 300);
+/// Frames before a moment of a long rollout that are timed.
+const MOMENT: usize = 600;
+
+/// Least memory that is told: less may come from what the process has kept of earlier work.
+const LEAST_BYTES: f64 = 1024.0 * 1024.0;
+
+/// Bytes that have become resident since there were `before`, when they are enough to be told.
+fn grown(before: Option<u64>) -> Option<f64> {
+    Some(resident_bytes()? as f64 - before? as f64).filter(|bytes| *bytes >= LEAST_BYTES)
+}
+
+/// What was found.
+pub(super) struct Growth {
+    pub(super) characters: Vec<CharacterGrowth>,
+    pub(super) terrains: Vec<TerrainGrowth>,
+    pub(super) rollouts: Vec<RolloutGrowth>,
+}
+
+/// Measures the growth with characters, ground and length, and tells `progress` what comes next.
+///
+/// What was made stays until the end of it all: memory that is given back would be taken again, and not be seen.
+pub(super) fn measure(
+    model: &Model,
+    config: &PerformanceConfig,
+    progress: &dyn Fn(&str),
+) -> Result<Growth, BenchError> {
+    progress("many characters");
+    let (characters, _worlds) = characters(model, config)?;
+    progress("large terrains");
+    let (terrains, _generators) = terrains(model, config)?;
+    progress("long rollouts");
+    let rollouts = rollouts(model, config)?;
+    Ok(Growth { characters, terrains, rollouts })
+}
+
+/// Frames of many characters of one model, each in a world of its own; and these worlds.
+fn characters(
+    model: &Model,
+    config: &PerformanceConfig,
+) -> Result<(Vec<CharacterGrowth>, Vec<Worlds>), BenchError> {
+    let settings = config.loop_settings();
+    let networks = Networks::new(model, &settings)?;
+    let plan = ControlPlan::preset(Preset::Walk, 20.0 + BEYOND_S, FRAME_RATE_HZ);
+    let setup = |seed| CharacterSetup {
+        settings: settings.clone(),
+        start: Gait::Walk,
+        seed,
+        position: Vec2::ZERO,
+        yaw: 0.0,
+    };
+    let level = || HeightMap::flat(GROUND_M.0, GROUND_M.1);
+    // All go on from the state of one that has walked for a while: the work of a frame does not depend on it.
+    let mut first = Generator::with_networks(model, &networks, level()?, &setup(0))?;
+    for _ in 0..WARM_UP {
+        first.step(&plan, &[])?;
+    }
+    let walking = first.save();
+    let mut kept = Vec::new();
+    let mut found = Vec::new();
+    for &count in &config.characters {
+        let before = resident_bytes();
+        let mut worlds = Worlds::new(networks.clone());
+        for _ in 0..count {
+            worlds.add(model, level()?, &setup(0))?;
+        }
+        for character in worlds.characters_mut() {
+            character.restore(&walking)?;
+        }
+        let inputs = vec![CharacterInput { plan: &plan, pushes: &[] }; count];
+        let mut step = || -> Result<f64, BenchError> {
+            let begun = Instant::now();
+            for step in worlds.step(&inputs) {
+                step?;
+            }
+            Ok(1e6 * begun.elapsed().as_secs_f64() / count as f64)
+        };
+        step()?;
+        let bytes_each = grown(before).map(|bytes| bytes / count as f64);
+        let frames = (CHARACTER_FRAMES / count).clamp(FRAMES.0, FRAMES.1);
+        let times = (0..frames).map(|_| step()).collect::<Result<Vec<f64>, BenchError>>()?;
+        let frame_us = median(&times).expect("frames were timed");
+        found.push(CharacterGrowth { characters: count, frame_us, bytes_each });
+        kept.push(worlds);
+    }
+    Ok((found, kept))
+}
+
+/// Frames on hills of several areas; and the characters that walk there.
+fn terrains(
+    model: &Model,
+    config: &PerformanceConfig,
+) -> Result<(Vec<TerrainGrowth>, Vec<Generator>), BenchError> {
+    let settings = config.loop_settings();
+    let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
+    let networks = Networks::new(model, &settings)?;
+    let setup = CharacterSetup { settings, start: Gait::Walk, seed: 0, position: Vec2::ZERO, yaw: 0.0 };
+    let mut kept = Vec::new();
+    let mut found = Vec::new();
+    for &hectares in &config.terrain_ha {
+        let mut spec = pomp_terrain::preset("hills").expect("a preset");
+        (spec.size_m, spec.cell_m) = (100.0 * hectares.sqrt(), config.terrain_cell_m);
+        let before = resident_bytes();
+        let begun = Instant::now();
+        let terrain = pomp_terrain::generate(&spec, 0)?;
+        let generate_s = begun.elapsed().as_secs_f64();
+        let heights = terrain.rows() * terrain.columns();
+        let begun = Instant::now();
+        let mut generator = Generator::with_networks(model, &networks, terrain, &setup)?;
+        let build_s = begun.elapsed().as_secs_f64();
+        let frames = ((config.frame_s * FRAME_RATE_HZ) as usize).max(WARM_UP + 1);
+        let mut times = Vec::with_capacity(frames);
+        for _ in 0..frames {
+            let begun = Instant::now();
+            generator.step(&plan, &[])?;
+            times.push(1e6 * begun.elapsed().as_secs_f64());
+        }
+        let frame_us = median(&times[WARM_UP..]).expect("frames were timed");
+        let (hectares, bytes) = (f64::from(hectares), grown(before));
+        found.push(TerrainGrowth { hectares, heights, frame_us, generate_s, build_s, bytes });
+        kept.push(generator);
+    }
+    Ok((found, kept))
+}
+
+/// Frames of one recorded rollout, a circle on level ground, at several moments.
+fn rollouts(model: &Model, config: &PerformanceConfig) -> Result<Vec<RolloutGrowth>, BenchError> {
+    let frame_of = |minutes: f32| (60.0 * minutes * FRAME_RATE_HZ).round() as usize;
+    let moments: Vec<usize> = config.rollout_min.iter().map(|&minutes| frame_of(minutes)).collect();
+    let Some(&last) = moments.last() else { return Ok(Vec::new()) };
+    let settings = config.loop_settings();
+    let plan = ControlPlan::preset(Preset::Circle, last as f32 / FRAME_RATE_HZ + BEYOND_S, FRAME_RATE_HZ);
+    let ground = HeightMap::flat(2.0 * (plan.reach_m() + 8.0), 1.0)?;
+    let mut generator = Generator::new(model, ground, &settings, settings.start_gait(&plan, model), 0)?;
+    let before = resident_bytes();
+    let mut times: Vec<f64> = Vec::with_capacity(last);
+    let mut resident = Vec::new();
+    let mut clock = Instant::now();
+    let outcome = record_while(&mut generator, "circle", &plan, &[], last, |frame| {
+        times.push(1e6 * clock.elapsed().as_secs_f64());
+        if moments.contains(&(frame + 1)) {
+            resident.push(grown(before));
+        }
+        clock = Instant::now();
+        // Stopped before the recording of all frames is made, which nothing would be done with.
+        if frame + 1 == last { ControlFlow::Break(()) } else { ControlFlow::Continue(0.0) }
+    });
+    match outcome {
+        Err(GeneratorError::Stopped { .. }) => {}
+        Err(error) => return Err(error.into()),
+        Ok(_) => unreachable!("it is stopped at the last frame"),
+    }
+    let of = |frames: std::ops::Range<usize>| median(&times[frames]).expect("frames were timed");
+    let first_frame_us = of(WARM_UP..(WARM_UP + MOMENT).min(last));
+    let growths = config.rollout_min.iter().zip(moments).zip(resident);
+    let growths = growths.map(|((&minutes, end), bytes)| RolloutGrowth {
+        minutes: f64::from(minutes),
+        frame_us: of(end.saturating_sub(MOMENT)..end),
+        first_frame_us,
+        bytes,
+    });
+    Ok(growths.collect())
+}

@@ -1,0 +1,90 @@
+//! What a frame of the loop costs on this machine, where its time goes, how the cost grows, and how far it is from what the
+//! machine can do.
+//!
+//! [`measure`] reads the clock, so no two reports are the same. Everything else of this crate is reproducible.
+
+mod config;
+mod ensembles;
+mod frames;
+mod growth;
+mod limits;
+mod machine;
+mod peers;
+mod report;
+
+pub use config::PerformanceConfig;
+pub use machine::{Cache, Machine};
+pub use peers::{KNOWN_PEERS, KnownPeer, Peer, PeerRow, read_peers};
+pub use report::{
+    Bandwidth, CharacterGrowth, EnsembleRate, GroundTimes, Limits, ModelTimes, PerformanceReport,
+    RolloutGrowth, Spread, StageTime, TerrainGrowth, stage_name,
+};
+
+use crate::BenchError;
+use growth::Growth;
+use pomp_model::Model;
+use std::time::Instant;
+
+/// A model with the name that the report gives it.
+pub struct NamedModel {
+    /// The name.
+    pub name: String,
+    /// The model, read from files.
+    pub model: Model,
+}
+
+/// Measures `models`, the growth on the first of them. `command` is what the report says that it was made by; `progress` is told
+/// what is measured next.
+///
+/// # Errors
+/// A setting out of range, no model, a loop or a batch that refuses, and a scratch folder that cannot be written.
+pub fn measure(
+    models: &[NamedModel],
+    config: &PerformanceConfig,
+    command: String,
+    remark: Option<String>,
+    peers: Vec<Peer>,
+    progress: &dyn Fn(&str),
+) -> Result<PerformanceReport, BenchError> {
+    config.validate()?;
+    let first = models.first().ok_or(BenchError::NoModel)?;
+    let begun = Instant::now();
+    let load_before = machine::load_average();
+    // First, because memory is a part of it.
+    let Growth { characters, terrains, rollouts } = growth::measure(&first.model, config, progress)?;
+    let grounds = frames::measure(models, config, progress)?;
+    let ensembles = ensembles::measure(models, config, progress)?;
+    let models: Vec<ModelTimes> = models
+        .iter()
+        .zip(grounds.into_iter().zip(ensembles))
+        .map(|(named, ((grounds, work), ensembles))| ModelTimes {
+            name: named.name.clone(),
+            sha256: named.model.files_sha256.clone().unwrap_or_default(),
+            denoising_steps: config.loop_settings().sampler.steps,
+            work,
+            grounds,
+            ensembles,
+        })
+        .collect();
+    progress("what the machine can do");
+    let weights: Vec<u64> =
+        models.iter().flat_map(|model| [model.resident_bytes(), model.step_bytes()]).collect();
+    let limits = limits::measure(config.machine_s, config.repetitions, &weights);
+    Ok(PerformanceReport {
+        made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
+        command,
+        complete: *config == PerformanceConfig::default(),
+        config: config.clone(),
+        machine: Machine::this(),
+        load_average: [load_before, machine::load_average()],
+        remark,
+        degrees_of_freedom: limits::degrees_of_freedom(&first.model),
+        models,
+        characters,
+        terrains,
+        rollouts,
+        limits,
+        peers,
+        wall_s: begun.elapsed().as_secs_f64(),
+    })
+}

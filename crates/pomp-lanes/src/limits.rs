@@ -1,0 +1,101 @@
+//! Loops that show what a core can do: products without anything to read, and reading with next to no products. They are here and not
+//! where they are timed, because this crate is compiled for speed.
+
+use crate::{LaneLoop, Lanes, SIXTEEN, Wide};
+
+/// Products of a lane of a sum in a burst.
+const ROUNDS: usize = 4096;
+
+/// Products of registers: as many sums in flight as hide the time of one.
+struct Burst<'a> {
+    factor: f32,
+    multiply_adds: &'a mut u64,
+    result: &'a mut f32,
+}
+
+impl LaneLoop for Burst<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(self, wide: W) {
+        // Ten registers of sums at least, whether one or two of them hold sixteen values.
+        if W::SUMS >= 8 { self.sum::<W, 16>(wide) } else { self.sum::<W, 5>(wide) }
+    }
+}
+
+impl Burst<'_> {
+    #[inline(always)]
+    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
+        let factor = wide.splat_sixteen(self.factor);
+        let mut sums: [W::Sixteen; SUMS] = std::array::from_fn(|at| wide.splat_sixteen(at as f32));
+        for _ in 0..ROUNDS {
+            for sum in &mut sums {
+                *sum = wide.multiply_add_sixteen(*sum, factor, factor);
+            }
+        }
+        *self.multiply_adds += (ROUNDS * SUMS * SIXTEEN) as u64;
+        *self.result += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
+    }
+}
+
+/// Reads an array once.
+struct Read<'a> {
+    values: &'a [[f32; SIXTEEN]],
+    result: &'a mut f32,
+}
+
+impl LaneLoop for Read<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(self, wide: W) {
+        if W::SUMS >= 8 { self.sum::<W, 8>(wide) } else { self.sum::<W, 4>(wide) }
+    }
+}
+
+impl Read<'_> {
+    #[inline(always)]
+    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
+        let one = wide.splat_sixteen(1.0);
+        let mut sums = [wide.splat_sixteen(0.0); SUMS];
+        for values in self.values.as_chunks::<SUMS>().0 {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = wide.multiply_add_sixteen(wide.load_sixteen(value), one, *sum);
+            }
+        }
+        *self.result += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
+    }
+}
+
+impl Lanes {
+    /// Multiplies and adds in registers for some ten microseconds; gives how many products were added, and a number that needs them
+    /// all. With a `factor` between 0 and 1 all values stay ordinary numbers.
+    #[inline(never)]
+    pub fn burst(self, factor: f32) -> (u64, f32) {
+        let (mut multiply_adds, mut result) = (0, 0.0);
+        self.run(Burst { factor, multiply_adds: &mut multiply_adds, result: &mut result });
+        (multiply_adds, result)
+    }
+
+    /// The sum of an array whose length is a multiple of eight, made as quickly as it can be read.
+    #[inline(never)]
+    pub fn read(self, values: &[[f32; SIXTEEN]]) -> f32 {
+        let mut result = 0.0;
+        self.run(Read { values, result: &mut result });
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_values_are_read_and_all_products_are_made_on_every_instruction_set() {
+        for lanes in Lanes::all() {
+            let mut values = vec![[1.0_f32; SIXTEEN]; 64];
+            values[63][15] = 3.0;
+            assert_eq!(lanes.read(&values), (64 * SIXTEEN) as f32 + 2.0);
+            let (multiply_adds, result) = lanes.burst(0.5);
+            // x → x/2 + 1/2 goes to 1 in every lane of every sum.
+            let lanes_of_sums = multiply_adds / ROUNDS as u64;
+            assert!((result - lanes_of_sums as f32).abs() < 1e-3, "{lanes:?}: {result} of {lanes_of_sums}");
+        }
+    }
+}
