@@ -56,7 +56,8 @@ fn kind(name: &str) -> &'static str {
             | "paper_loop.toml"
             | "moving_ground.toml"
             | "own_feet.toml"
-            | "own_feet_forces.toml",
+            | "own_feet_forces.toml"
+            | "own_feet_policy.toml",
         ) => "generate",
         ("", "preprocess.toml" | "preprocess_training.toml" | "preprocess_directions.toml") => "preprocess",
         ("", "batch.toml") => "batch",

@@ -20,13 +20,15 @@ const DESCRIPTION: &str = include_str!("../model/model.json");
 const PHASE: &[u8] = include_bytes!("../model/phase.safetensors");
 const ALIGNED_PHASE: &[u8] = include_bytes!("../model/aligned_phase.safetensors");
 const KINEMATIC: &[u8] = include_bytes!("../model/kinematic.safetensors");
+const BALANCE_POLICY: &[u8] = include_bytes!("../model/balance_policy.safetensors");
 
 /// Its files by name, as they are in a model folder.
-pub const FILES: [(&str, &[u8]); 4] = [
+pub const FILES: [(&str, &[u8]); 5] = [
     ("model.json", DESCRIPTION.as_bytes()),
     ("phase.safetensors", PHASE),
     ("aligned_phase.safetensors", ALIGNED_PHASE),
     ("kinematic.safetensors", KINEMATIC),
+    ("balance_policy.safetensors", BALANCE_POLICY),
 ];
 
 /// Reads the model.
@@ -39,7 +41,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         phase: PHASE,
         aligned_phase: Some(ALIGNED_PHASE),
         kinematic: Some(KINEMATIC),
-        balance_policy: None,
+        balance_policy: Some(BALANCE_POLICY),
     };
     Model::from_bytes(&bytes, "embedded compact model", device)
 }

@@ -133,8 +133,7 @@ impl Character {
     pub fn begin_anew(&mut self, start: CharacterState) {
         let joints = start.positions_root.iter().map(|joint| start.frame.to_world(*joint)).collect();
         let surface = self.shown_surface().clone();
-        let adaptation =
-            TerrainAdaptation::new(&self.layers, surface, self.dynamic.body_height_m(), joints);
+        let adaptation = TerrainAdaptation::new(&self.layers, surface, self.dynamic.body_height_m(), joints);
         self.motion = Motion::at(start, adaptation, PoseBlending::new(self.layers.pose_blending));
     }
 

@@ -29,8 +29,7 @@ impl PredictedMotion {
     ) -> Result<Self, GeneratorError> {
         let config = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..config.clone() };
         let mut generator = Generator::new(model, terrain, &config, start, seed)?;
-        let mut motion =
-            Self { states: Vec::with_capacity(frames), predictions: Vec::with_capacity(frames) };
+        let mut motion = Self { states: Vec::with_capacity(frames), predictions: Vec::with_capacity(frames) };
         for _ in 0..frames {
             let state = generator.inner_mut().character_mut().state().clone();
             let (output, upright) = generator.step_predicting(plan)?;

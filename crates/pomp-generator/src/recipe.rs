@@ -217,11 +217,7 @@ impl RolloutRecipe {
 }
 
 /// That a recipe is of `model`.
-pub(crate) fn check_model(
-    recorded: &str,
-    model: &Model,
-    used: UsedParts,
-) -> Result<(), GeneratorError> {
+pub(crate) fn check_model(recorded: &str, model: &Model, used: UsedParts) -> Result<(), GeneratorError> {
     let given = model.sha256_with(used).unwrap_or_else(|| "a model that was never a file".to_owned());
     if given == recorded {
         return Ok(());

@@ -1,9 +1,9 @@
 //! What the policy does.
 
+use pomp_motion::Pose;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::humanoid::{LEFT_ARM, RIGHT_ARM, SPINE, SPINE1, SPINE2};
 use pomp_motion::rotation::exp;
-use pomp_motion::Pose;
 use pomp_physics::Reaction;
 use serde::{Deserialize, Serialize};
 

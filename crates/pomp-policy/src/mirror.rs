@@ -1,6 +1,6 @@
 //! What the policy sees and does, of a body and a world that are mirrored at the median plane of the heading.
 
-use crate::observation::{AHEAD_M, ACROSS_M, KEYS_AHEAD, SPINE};
+use crate::observation::{ACROSS_M, AHEAD_M, KEYS_AHEAD, SPINE};
 use crate::{ACTIONS, OBSERVATIONS};
 use pomp_motion::legs::LEGS;
 
@@ -80,9 +80,8 @@ impl Mirror {
     /// Mirrored rows.
     pub fn rows(&self, rows: &[f32]) -> Vec<f32> {
         let width = self.parts.len();
-        let mirrored = |row: &[f32]| -> Vec<f32> {
-            self.parts.iter().map(|(from, sign)| row[*from] * sign).collect()
-        };
+        let mirrored =
+            |row: &[f32]| -> Vec<f32> { self.parts.iter().map(|(from, sign)| row[*from] * sign).collect() };
         rows.chunks_exact(width).flat_map(mirrored).collect()
     }
 }
@@ -93,9 +92,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_mirrored_twice_is_itself() {
-        for (mirror, width) in
-            [(Mirror::of_observations(), OBSERVATIONS), (Mirror::of_actions(), ACTIONS)]
-        {
+        for (mirror, width) in [(Mirror::of_observations(), OBSERVATIONS), (Mirror::of_actions(), ACTIONS)] {
             let row: Vec<f32> = (0..width).map(|at| at as f32 + 0.5).collect();
             assert_eq!(mirror.rows(&mirror.rows(&row)), row);
             assert_ne!(mirror.rows(&row), row);

@@ -12,12 +12,8 @@ use pomp_terrain::HeightMap;
 pub(crate) const AHEAD_M: [f32; 5] = [-0.3, 0.0, 0.3, 0.6, 0.9];
 pub(crate) const ACROSS_M: [f32; 3] = [-0.3, 0.0, 0.3];
 /// Points of the feet: ankles and toes.
-const FOOT_POINTS: [usize; 4] = [
-    humanoid::LEFT_FOOT.0,
-    humanoid::LEFT_TOE.0,
-    humanoid::RIGHT_FOOT.0,
-    humanoid::RIGHT_TOE.0,
-];
+const FOOT_POINTS: [usize; 4] =
+    [humanoid::LEFT_FOOT.0, humanoid::LEFT_TOE.0, humanoid::RIGHT_FOOT.0, humanoid::RIGHT_TOE.0];
 pub(crate) const SPINE: [usize; 3] = [humanoid::SPINE.0, humanoid::SPINE1.0, humanoid::SPINE2.0];
 /// Keys of the predicted trajectory that the policy sees.
 pub(crate) const KEYS_AHEAD: [usize; 3] = [2, 4, 6];

@@ -16,9 +16,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use pomp_files::Digest;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
-use pomp_policy::{
-    ACTIONS, BalancePolicy, OBSERVATIONS, PackedPolicy, PolicyDescription, PolicyNetwork,
-};
+use pomp_policy::{ACTIONS, BalancePolicy, OBSERVATIONS, PackedPolicy, PolicyDescription, PolicyNetwork};
 use pomp_tensors::keep_freed_memory;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -186,11 +184,8 @@ impl<'a> Training<'a> {
         let critic = PolicyNetwork::new(&config.critic_hidden, [OBSERVATIONS, 1], &device);
         let deviation = vec![config.learning.deviation.ln(); ACTIONS];
         let log_deviation = Tensor::from_data(TensorData::new(deviation, [ACTIONS]), &device);
-        let mut networks = with_stable_ids(ActorCritic {
-            actor,
-            critic,
-            log_deviation: Param::from_tensor(log_deviation),
-        });
+        let mut networks =
+            with_stable_ids(ActorCritic { actor, critic, log_deviation: Param::from_tensor(log_deviation) });
         let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
         let mut optimizer = adamw(0.0, Some(&clipping));
         let (mut done, mut seen) = (0, Seen::new(config.learning.learning_rate));
@@ -206,12 +201,7 @@ impl<'a> Training<'a> {
         Ok(Self { config, description, folder, checkpoint, networks, optimizer, seen, done, device })
     }
 
-    fn run(
-        &mut self,
-        walkers: &mut [Walker],
-        out: &Path,
-        on_event: OnEvent<'_>,
-    ) -> Result<(), TrainError> {
+    fn run(&mut self, walkers: &mut [Walker], out: &Path, on_event: OnEvent<'_>) -> Result<(), TrainError> {
         let iterations = self.config.learning.iterations;
         if self.done > iterations {
             let (stage, folder) = (Stage::Balance.name(), out.to_path_buf());
@@ -238,12 +228,8 @@ impl<'a> Training<'a> {
             figures.push(("learning_rate".to_owned(), self.seen.learning_rate as f32));
             let named: Vec<(&str, f32)> =
                 figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-            let event = TrainEvent {
-                stage: Stage::Balance,
-                step: self.done,
-                steps: iterations,
-                figures: &named,
-            };
+            let event =
+                TrainEvent { stage: Stage::Balance, step: self.done, steps: iterations, figures: &named };
             metrics.write(&event)?;
             let stops = on_event(&event).is_break();
             self.description.metrics = figures.iter().cloned().collect();
@@ -432,8 +418,7 @@ impl<'a> Training<'a> {
             return found;
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &self.networks);
-        self.networks =
-            self.optimizer.step(self.seen.learning_rate, self.networks.clone(), gradients);
+        self.networks = self.optimizer.step(self.seen.learning_rate, self.networks.clone(), gradients);
         found
     }
 }

@@ -280,9 +280,8 @@ impl Walker {
         let pose = body.pose();
         let pelvis = pose.rotations[0].angle_between(target.rotations[0]);
         let legs = LEGS.into_iter().flat_map(|leg| leg.into_iter().take(3)).map(|joint| {
-            let relative = |pose: &pomp_motion::GlobalPose| {
-                pose.rotations[0].inverse() * pose.rotations[joint.0]
-            };
+            let relative =
+                |pose: &pomp_motion::GlobalPose| pose.rotations[0].inverse() * pose.rotations[joint.0];
             relative(&pose).angle_between(relative(&target)).powi(2)
         });
         let legs = (legs.sum::<f32>() / 6.0).sqrt();

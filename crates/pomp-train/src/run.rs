@@ -368,9 +368,7 @@ fn without_length(mut config: serde_json::Value, stage: Stage) -> serde_json::Va
         let (section, length) = match later {
             Stage::Phase => ("phase", "epochs"),
             Stage::AlignedPhase => ("aligned_phase", "epochs"),
-            Stage::Kinematic | Stage::Controller | Stage::Retarget | Stage::Balance => {
-                ("kinematic", "steps")
-            },
+            Stage::Kinematic | Stage::Controller | Stage::Retarget | Stage::Balance => ("kinematic", "steps"),
         };
         config[section]["training"][length] = serde_json::Value::Null;
     }

@@ -6,9 +6,9 @@
 //!
 //! Cost and evidence: docs/experiments/0090-balance-policy.md.
 
+use pomp_motion::Pose;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::glam::{Quat, Vec2};
-use pomp_motion::Pose;
 use pomp_physics::DynamicModule;
 use pomp_policy::{Action, FRAMES_PER_DECISION, Observed, PackedPolicy, observe};
 use pomp_terrain::HeightMap;

@@ -3,7 +3,7 @@
 use crate::cli::GenerateArguments;
 use crate::command::{generate, pushes, terrain};
 use crate::progress::Progress;
-use crate::{config_file, errors, json};
+use crate::{config_file, default_model, errors, json};
 use anyhow::{Result, anyhow, ensure};
 use glam::Vec2;
 use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};

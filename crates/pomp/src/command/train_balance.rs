@@ -22,10 +22,8 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         config.seed = seed;
     }
     config.validate()?;
-    let own_feet = Origin::BuiltIn {
-        name: "configs/own_feet.toml",
-        text: include_str!("../../configs/own_feet.toml"),
-    };
+    let own_feet =
+        Origin::BuiltIn { name: "configs/own_feet.toml", text: include_str!("../../configs/own_feet.toml") };
     let closed_loop = arguments.closed_loop.as_deref().map_or(own_feet, Origin::File);
     let settings: GeneratorConfig = resolve(closed_loop, &[])?.checked()?;
     let device = device::open(arguments.device)?;
