@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 18] = [
     "preprocess",
     "train",
     "controller",
@@ -17,6 +17,7 @@ const KINDS: [&str; 17] = [
     "batch",
     "bench",
     "performance",
+    "balance",
     "studio",
     "style",
     "retarget",
@@ -42,6 +43,7 @@ fn kind(name: &str) -> &'static str {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     match (folder, file) {
         ("ablations", _) => "train",
+        ("", "balance.toml") => "balance",
         ("bench", "performance.toml" | "performance_quick.toml") => "performance",
         ("bench", _) => "bench",
         ("controllers", "matching.toml" | "matching-phase.toml") => "matching",

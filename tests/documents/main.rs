@@ -23,7 +23,7 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
-use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
+use pomp_train::{BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -355,6 +355,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::whole::<RandomScenes>("batch", &["batch.toml"]).also(&stairs_and_gaps()),
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
         Kind::with_defaults::<PerformanceConfig>("performance", &[]),
+        Kind::whole::<BalanceTraining>("balance", &["balance.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
         Kind::with_defaults::<SkeletalConfig>("retarget", &[]),

@@ -104,6 +104,12 @@ impl Validate for GeneratorConfig {
             "given, with dynamics = \"kinematic_only\"",
             "left out where nothing is simulated",
         )?;
+        fields.holds(
+            self.dynamic.balance.enabled || !self.layers.balance_policy.enabled,
+            "layers.balance_policy.enabled",
+            "true, with dynamic.balance.enabled = false",
+            "off, or on with dynamic.balance.enabled = true: the policy adds to the balance by the legs",
+        )?;
         self.layers.check(&fields.section("layers"))?;
         self.dynamic.check(&fields.section("dynamic"))
     }

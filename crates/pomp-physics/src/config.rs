@@ -102,6 +102,8 @@ pub struct BalanceConfig {
     pub step_speed_m_s: f32,
     /// Time constant with which the displacement of a standing foot's target decays, seconds; default 0.4.
     pub step_return_s: f32,
+    /// Duration of the step that a standing body takes when it is about to fall, seconds; with 0 it takes none.
+    pub catching_step_s: f32,
     /// Weight of an error in the horizontal force relative to one in the vertical force, where the feet cannot supply both; default 0.33.
     pub horizontal_weight: f32,
     /// Weight of an error in the moment about the vertical axis relative to one about the other axes; default 0.5.
@@ -145,6 +147,7 @@ impl Default for BalanceConfig {
             step_across_s: 0.25,
             step_speed_m_s: 3.0,
             step_return_s: 0.4,
+            catching_step_s: 0.0,
             horizontal_weight: 0.33,
             yaw_weight: 0.5,
             load_time_s: 0.0,
@@ -203,6 +206,7 @@ impl Validate for BalanceConfig {
         fields.within("clearance_m", self.clearance_m, 0.0..=0.2)?;
         fields.within("step_speed_m_s", self.step_speed_m_s, 0.0..=100.0)?;
         fields.within("step_return_s", self.step_return_s, 0.02..=100.0)?;
+        fields.within("catching_step_s", self.catching_step_s, 0.0..=2.0)?;
         fields.within("toe_share", self.toe_share, 0.05..=1.0)
     }
 }

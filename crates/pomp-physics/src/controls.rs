@@ -1,4 +1,4 @@
-use crate::balance::{HeightWave, MovedFoot, Reaction};
+use crate::balance::{CatchingStep, HeightWave, MovedFoot, Reaction};
 use pomp_motion::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub(crate) struct Controls {
     pub(crate) height: Option<HeightWave>,
     /// Feet of the target of a body that balances.
     pub(crate) feet: [MovedFoot; 2],
+    /// The catching step that a body that balances takes.
+    pub(crate) catching: Option<CatchingStep>,
     /// What a body that balances does beyond what its target asks.
     pub(crate) reaction: Reaction,
     pub(crate) divergences: u32,
@@ -36,6 +38,7 @@ impl Controls {
             led: None,
             height: None,
             feet: [MovedFoot::default(); 2],
+            catching: None,
             reaction: Reaction::default(),
             divergences: 0,
             frames_in_ground: 0,

@@ -18,7 +18,7 @@ pub use action::{ACTIONS, Action};
 pub use error::PolicyError;
 pub use mirror::Mirror;
 pub use model::{BalancePolicy, PolicyDescription, PolicyNetwork, PolicySizes};
-pub use observation::{OBSERVATIONS, Observed, observe};
+pub use observation::{OBSERVATIONS, Observed, SeenBody, SeenTarget, heading, observe};
 pub use packed::PackedPolicy;
 
 /// Frames between two decisions of the policy, at 60 Hz.

@@ -148,3 +148,82 @@ impl BalancePolicy {
         Ok(Self { description, network, file_sha256: Some(Digest::of(bytes).to_string()) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PackedPolicy;
+
+    fn device() -> Device {
+        Device::flex()
+    }
+
+    fn policy() -> BalancePolicy {
+        let sizes = PolicySizes { hidden: vec![16, 8] };
+        let network = PolicyNetwork::new(&sizes.hidden, [OBSERVATIONS, ACTIONS], &device());
+        let description = PolicyDescription {
+            made_by: "a test".to_owned(),
+            config: serde_json::Value::Null,
+            seed: 3,
+            model_sha256: String::new(),
+            sizes,
+            mean: (0..OBSERVATIONS).map(|at| at as f32 * 0.01).collect(),
+            deviation: vec![0.5; OBSERVATIONS],
+            metrics: BTreeMap::from([("reward".to_owned(), 0.5)]),
+        };
+        BalancePolicy { description, network, file_sha256: None }
+    }
+
+    fn bytes(policy: &BalancePolicy) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(BalancePolicy::FILE);
+        policy.save(&path).unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn a_policy_is_read_as_it_was_written_and_decides_the_same() {
+        let policy = policy();
+        let written = bytes(&policy);
+        let read = BalancePolicy::from_bytes(&written, "it", &device()).unwrap();
+        assert_eq!(read.description, policy.description);
+        assert_eq!(read.file_sha256, Some(Digest::of(&written).to_string()));
+        assert_eq!(bytes(&read), written, "half precision loses nothing a second time");
+
+        let mut seen: Vec<f32> = (0..OBSERVATIONS).map(|at| (at as f32 * 0.7).sin()).collect();
+        let packed = PackedPolicy::new(&read).unwrap();
+        packed.normalise(&mut seen);
+        let rows = burn::tensor::TensorData::new(seen.clone(), [1, OBSERVATIONS]);
+        let whole = read.network.forward(Tensor::from_data(rows, &device()));
+        let whole: Vec<f32> = whole.into_data().try_to_vec().unwrap();
+        let before = PackedPolicy::new(&policy).unwrap().outputs(&seen);
+        let decided = packed.outputs(&seen);
+        let apart = |other: &[f32]| -> f32 {
+            decided.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        println!("beside the network {:e}, beside full precision {:e}", apart(&whole), apart(&before));
+        assert!(decided.iter().any(|value| value.abs() > 0.01));
+        assert!(apart(&whole) < 1e-5 && apart(&before) < 1e-2);
+    }
+
+    #[test]
+    fn damaged_files_and_those_of_other_versions_are_refused_by_name() {
+        let refused =
+            |bytes: &[u8]| BalancePolicy::from_bytes(bytes, "there.safetensors", &device()).unwrap_err();
+        let good = bytes(&policy());
+        for bad in [&b""[..], &b"not weights"[..], &good[..good.len() - 7], &good[..64]] {
+            let told = refused(bad).to_string();
+            assert!(told.contains("there.safetensors"), "{told}");
+        }
+        let mut other = policy();
+        other.description.mean.pop();
+        let told = refused(&bytes(&other)).to_string();
+        assert!(told.contains("sees 200 numbers") && told.contains("pomp train balance"), "{told}");
+        let mut flat = policy();
+        flat.description.deviation[4] = 0.0;
+        assert!(matches!(refused(&bytes(&flat)), PolicyError::BadFile { .. }));
+        let mut wide = policy();
+        wide.description.sizes.hidden = vec![32, 8];
+        assert!(matches!(refused(&bytes(&wide)), PolicyError::Weights(_)));
+    }
+}

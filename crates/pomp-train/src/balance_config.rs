@@ -24,6 +24,8 @@ pub struct BalanceTraining {
     pub motion_s: f32,
     /// Longest episode, seconds.
     pub episode_s: f32,
+    /// Share of the episodes that begin with the motion, 0 to 1; the others begin anywhere in it.
+    pub from_start: f32,
     /// Pushes on the chest, of which half of the episodes have none.
     pub pushes: BalancePushes,
     /// Weights of the reward of a decision.
@@ -124,6 +126,7 @@ impl Validate for BalanceTraining {
         fields.within("scenes: walkers in all", walkers, 1..=100_000)?;
         fields.within("motion_s", self.motion_s, 2.0..=600.0)?;
         fields.within("episode_s", self.episode_s, 0.5..=600.0)?;
+        fields.within("from_start", self.from_start, 0.0..=1.0)?;
         let pushes = fields.section("pushes");
         pushes.within("per_s", self.pushes.per_s, 0.0..=10.0)?;
         for impulse in self.pushes.impulse_ns {

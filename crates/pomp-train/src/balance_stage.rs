@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const LARGEST_GRADIENT: f32 = 0.5;
-/// Iterations between checkpoints.
+/// Iterations between checkpoints. After each of them all walkers begin anew, so that a training which goes on from one gives the same
+/// bytes as one that was never stopped.
 const CHECKPOINT_EVERY: usize = 20;
 /// The last layer of a fresh policy is scaled by this, so that it does next to nothing.
 const FIRST_SCALE: f32 = 0.01;
@@ -90,7 +91,7 @@ impl Seen {
 /// `balance_policy.safetensors`; metrics and checkpoints are in `balance`.
 ///
 /// # Errors
-/// A setting outside its range; a policy that is there already, unless it is resumed or overwritten; a checkpoint of other settings; a
+/// A setting outside its range, or `settings` without balance by the legs; a policy that is there already, unless it is resumed or overwritten; a checkpoint of other settings; a
 /// ground or a motion that is refused; a folder that cannot be written. [`TrainError::Stopped`] when `on_event` asks for it.
 pub fn train_balance(
     model: &Model,
@@ -102,7 +103,9 @@ pub fn train_balance(
     on_event: OnEvent<'_>,
 ) -> Result<BalancePolicy, TrainError> {
     config.validate()?;
-    settings.validate()?;
+    let mut with_policy = settings.clone();
+    with_policy.layers.balance_policy.enabled = true;
+    with_policy.validate()?;
     keep_freed_memory();
     let folder = out.join(Stage::Balance.name());
     std::fs::create_dir_all(&folder).map_err(|source| TrainError::Io {
@@ -213,11 +216,15 @@ impl<'a> Training<'a> {
             let first = self.collect(walkers)?;
             self.seen.add(&first);
         }
-        if self.done == iterations {
-            // Nothing is left to learn, but the policy is to say how it was made.
+        if self.done == 0 || self.done == iterations {
+            // At first, what a training that is stopped early goes on from. At last nothing is left to learn, but the policy is to say
+            // how it was made.
             self.save(out)?;
         }
         while self.done < iterations {
+            if self.done.is_multiple_of(CHECKPOINT_EVERY) {
+                self.begin_anew(walkers)?;
+            }
             self.done += 1;
             let decisions = self.collect(walkers)?;
             let rows = self.rows(&decisions);
@@ -233,15 +240,24 @@ impl<'a> Training<'a> {
             metrics.write(&event)?;
             let stops = on_event(&event).is_break();
             self.description.metrics = figures.iter().cloned().collect();
-            if stops || self.done == iterations || self.done.is_multiple_of(CHECKPOINT_EVERY) {
+            if self.done == iterations || self.done.is_multiple_of(CHECKPOINT_EVERY) {
                 self.save(out)?;
             }
             if stops {
                 let (stage, folder) = (Stage::Balance.name(), out.to_path_buf());
-                return Err(TrainError::Stopped { stage, step: self.done, folder });
+                let step = self.done - self.done % CHECKPOINT_EVERY;
+                return Err(TrainError::Stopped { stage, step, folder });
             }
         }
         Ok(())
+    }
+
+    /// Begins new episodes, drawn by the seed and the iterations that are done.
+    fn begin_anew(&self, walkers: &mut [Walker]) -> Result<(), TrainError> {
+        walkers
+            .par_iter_mut()
+            .enumerate()
+            .try_for_each(|(number, walker)| walker.begin_with(self.config, number, self.done))
     }
 
     /// The policy as it is.

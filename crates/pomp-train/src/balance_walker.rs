@@ -75,6 +75,11 @@ pub(crate) struct Decisions {
     pub sums: [Vec<f64>; 2],
 }
 
+/// The random numbers of a walker.
+fn random(config: &BalanceTraining, number: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(config.seed.wrapping_mul(1_000_003).wrapping_add(number))
+}
+
 impl Walker {
     /// The walkers of all scenes, each with a ground and a motion of its own.
     pub fn all(
@@ -99,7 +104,7 @@ impl Walker {
         (index, scene): (usize, &BalanceScene),
         number: u64,
     ) -> Result<Self, TrainError> {
-        let mut rng = ChaCha8Rng::seed_from_u64(config.seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let mut rng = random(config, number);
         let plan = ControlPlan::preset(scene.control, config.motion_s, FRAME_RATE_HZ);
         let farthest = plan.samples().iter().map(|sample| sample.position.length()).fold(0.0, f32::max);
         let spec = scene.terrain.clone().reaching(farthest + 5.0);
@@ -128,10 +133,23 @@ impl Walker {
         Ok(walker)
     }
 
-    /// Begins an episode anywhere in the motion.
+    /// Begins an episode with random numbers that depend on the seed, the `number` of the walker and the iterations that are `done`.
+    pub fn begin_with(
+        &mut self,
+        config: &BalanceTraining,
+        number: usize,
+        done: usize,
+    ) -> Result<(), TrainError> {
+        self.rng = random(config, number as u64);
+        self.rng.set_stream(1 + done as u64);
+        self.begin(config)
+    }
+
+    /// Begins an episode with the motion or anywhere in it.
     fn begin(&mut self, config: &BalanceTraining) -> Result<(), TrainError> {
         let frames = self.motion.states.len();
-        self.frame = self.rng.random_range(0..frames - LEAST_FRAMES);
+        let anywhere = self.rng.random::<f32>() >= config.from_start;
+        self.frame = if anywhere { self.rng.random_range(0..frames - LEAST_FRAMES) } else { 0 };
         let longest = (config.episode_s * FRAME_RATE_HZ) as usize;
         self.last = (self.frame + longest).min(frames - 1);
         self.pushed = self.rng.random();
@@ -179,14 +197,9 @@ impl Walker {
             }
             let seen = self.normalised(policy);
             let means = policy.outputs(&seen);
-            let drawn: Vec<f32> = means
-                .iter()
-                .zip(deviations)
-                .map(|(mean, deviation)| mean + deviation * normal(&mut self.rng))
-                .collect();
-            let mut components = [0.0; ACTIONS];
-            components.copy_from_slice(&drawn);
-            let (reward, end) = self.decide(config, Action::new(&components), policy)?;
+            let drawn: [f32; ACTIONS] =
+                std::array::from_fn(|i| means[i] + deviations[i] * normal(&mut self.rng));
+            let (reward, end) = self.decide(config, Action::new(&drawn), policy)?;
             decisions.seen.extend(seen);
             decisions.drawn.extend(drawn);
             decisions.means.extend(means);

@@ -2,7 +2,7 @@
 
 use super::{Character, Motion};
 use crate::GeneratorError;
-use crate::layers::balance_policy::{Followed, heading};
+use crate::layers::balance_policy::{Followed, reaction};
 use pomp_motion::Pose;
 use pomp_policy::{Action, PackedPolicy};
 use std::sync::Arc;
@@ -58,8 +58,8 @@ impl Character {
             reflexes.ask(policy, &self.followed());
         }
         let action = reflexes.advance(&self.motion.from, &self.motion.target.world.0);
-        let heading = heading(&self.followed(), &reflexes);
         self.motion.reflexes = reflexes;
-        self.dynamic.set_reaction(&action.unwrap_or_default().reaction(heading));
+        let reaction = reaction(&action.unwrap_or_default(), &self.dynamic);
+        self.dynamic.set_reaction(&reaction);
     }
 }

@@ -8,9 +8,11 @@
 
 use pomp_motion::Pose;
 use pomp_motion::features::FUTURE_KEYS;
-use pomp_motion::glam::{Quat, Vec2};
-use pomp_physics::DynamicModule;
-use pomp_policy::{Action, FRAMES_PER_DECISION, Observed, PackedPolicy, observe};
+use pomp_motion::glam::Vec2;
+use pomp_physics::{DynamicModule, Reaction};
+use pomp_policy::{
+    Action, FRAMES_PER_DECISION, Observed, PackedPolicy, SeenBody, SeenTarget, heading, observe,
+};
 use pomp_terrain::HeightMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,25 @@ impl Reflexes {
     /// What the policy sees, into `out`.
     pub fn observe(&self, followed: &Followed<'_>, out: &mut Vec<f32>) {
         let Followed { body, from, to, terrain } = *followed;
+        let (pose, velocity, feet) = (body.pose(), body.velocity(), body.balancing_feet());
+        let mass_kg: f32 = body.body_masses().iter().sum();
+        let ends = [from, to].map(|local| {
+            let pose = body.skeleton().forward_kinematics(local);
+            (local, body.center_of_mass_in(&pose), pose)
+        });
+        let [from, to] =
+            ends.each_ref().map(|(local, center_m, pose)| SeenTarget { local, pose, center_m: *center_m });
+        let body = SeenBody {
+            pose: &pose,
+            local_rotations: body.local_rotations(),
+            center_m: body.center_of_mass(),
+            velocity_m_s: body.momentum() / mass_kg,
+            joint_velocities: body.joint_velocities(),
+            pelvis_angular: body.angular_velocities()[0],
+            relative_angular: &velocity.angular,
+            displaced_m: feet.map(|foot| foot.displaced),
+            loads_bw: feet.map(|foot| foot.load_bw),
+        };
         observe(&Observed { body, from, to, ahead: &self.ahead, terrain, action: &self.action }, out);
     }
 
@@ -99,8 +120,12 @@ impl Reflexes {
     }
 }
 
-/// How a body heads.
-pub(crate) fn heading(followed: &Followed<'_>, reflexes: &Reflexes) -> Quat {
-    let Followed { body, from, to, terrain } = *followed;
-    Observed { body, from, to, ahead: &reflexes.ahead, terrain, action: &reflexes.action }.heading()
+/// What the balance of a body that follows its target does beside that, when `action` is in force.
+pub(crate) fn reaction(action: &Action, body: &DynamicModule) -> Reaction {
+    let heading = heading(body.local_rotations()[0]);
+    Reaction {
+        steps: action.steps_m(heading),
+        acceleration: action.acceleration_m_s2(heading),
+        angular: action.angular_rad_s2(heading),
+    }
 }

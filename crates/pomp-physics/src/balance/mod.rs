@@ -8,12 +8,14 @@
 //! it; feet that swing are moved to where they catch the body ([`stance`]). A body that is to stand is held over its feet, wherever its
 //! target leans, and begins so ([`standing`]).
 
+mod catching;
 mod observer;
 mod reaction;
 mod stance;
 mod standing;
 mod wrench;
 
+pub(crate) use catching::CatchingStep;
 pub(crate) use observer::HeightWave;
 pub use reaction::{BalancingFoot, Reaction};
 pub(crate) use stance::MovedFoot;

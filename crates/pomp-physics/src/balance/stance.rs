@@ -1,6 +1,7 @@
 //! Which feet stand, and where those that swing are set.
 
 use super::along_ground;
+use super::catching::Falling;
 use super::reaction::LIFTS_FROM_M;
 use crate::DynamicModule;
 use crate::ground::Ground;
@@ -17,7 +18,7 @@ pub(super) const FEET: [[usize; 2]; 2] =
 /// Distance from the ground at which a foot does not touch it, metres.
 const APART_M: f32 = 0.005;
 /// A foot that bears less than this share of the weight swings.
-const SWING_LOAD: f32 = 0.1;
+pub(super) const SWING_LOAD: f32 = 0.1;
 /// Most that a swinging foot is lifted, metres.
 const MOST_LIFT_M: f32 = 0.1;
 /// Share of its length to which a leg is stretched at most by a move of its foot.
@@ -107,7 +108,11 @@ impl DynamicModule {
         let ahead = to.local_rotations[0] * Vec3::Z;
         let ahead = Vec3::new(ahead.x, 0.0, ahead.z).normalize_or(Vec3::Z);
         let side = Vec3::Y.cross(ahead);
-        let error = ragdoll.momentum(&motion) / ragdoll.total_mass() - led;
+        let velocity = ragdoll.momentum(&motion) / ragdoll.total_mass();
+        let center = ragdoll.center_of_mass(&motion.pose);
+        let error = velocity - led;
+        let falling = Falling { motion: &motion, target: &at_end, center, slip: error, led, ahead };
+        let caught = self.catching_step(&falling);
         let catching = ahead * (error.dot(ahead) * config.step_along_s)
             + side * (error.dot(side) * config.step_across_s);
         let missed = motion.pose.positions[0] - to.root_position;
@@ -118,7 +123,8 @@ impl DynamicModule {
             let MovedFoot { way: before, turn: turn_before, load, .. } = self.controls.feet[leg];
             let ankle = joints[2].0;
             let step = self.controls.reaction.steps[leg];
-            let (way, turn) = if load < SWING_LOAD || step.y > LIFTS_FROM_M {
+            let caught = caught.filter(|foot| foot.leg == leg);
+            let (way, turn) = if load < SWING_LOAD || step.y > LIFTS_FROM_M || caught.is_some() {
                 let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
                 let speeds = soles.iter().zip(&next).map(|(from, to)| from.distance(*to) / frame_s);
                 let slowest = speeds.fold(f32::INFINITY, f32::min);
@@ -126,11 +132,13 @@ impl DynamicModule {
                 let lowest = next.map(|point| height(&world.ground, point + missed));
                 let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
                 let lifted = (swing * lacking.clamp(0.0, MOST_LIFT_M)).max(step.y);
-                let wanted = Vec3 { y: lifted, ..catching + step };
+                let (way, speed_m_s) =
+                    caught.map_or((catching, config.step_speed_m_s), |foot| (foot.way, foot.speed_m_s));
+                let wanted = Vec3 { y: lifted.max(way.y), ..way + step };
                 let wanted = self.within_reach(&at_end, joints, turned, wanted);
                 let leg = at_end.positions[ankle] - at_end.positions[0];
                 let wanted = turned * (leg + wanted) - leg;
-                (before + (wanted - before).clamp_length_max(config.step_speed_m_s * frame_s), turned)
+                (before + (wanted - before).clamp_length_max(speed_m_s * frame_s), turned)
             } else {
                 let stays = (1.0 - frame_s / config.step_return_s).max(0.0);
                 (before * stays, Quat::IDENTITY.slerp(turn_before, stays))

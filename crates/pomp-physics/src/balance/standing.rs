@@ -12,7 +12,7 @@ use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::{GlobalPose, Pose};
 
 /// Time in which a body that tips over like an inverted pendulum of its height moves by its distance from the foot, seconds.
-const PENDULUM_S: f32 = 0.31;
+pub(super) const PENDULUM_S: f32 = 0.31;
 /// Slower than this a body that begins stands, m/s.
 const BEGINS_STANDING_M_S: f32 = 0.4;
 /// How often the pelvis is moved so that the centre of mass is over the feet: the legs bend and move it a little.

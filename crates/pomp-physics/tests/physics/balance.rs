@@ -3,7 +3,7 @@
 use crate::support::*;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{Pose, humanoid};
-use pomp_physics::{BalanceConfig, DynamicConfig, DynamicModule, Frame, PoseVelocity, Push};
+use pomp_physics::{BalanceConfig, DynamicConfig, DynamicModule, Frame, PoseVelocity, Push, Reaction};
 
 /// The default with balance by the legs, at four steps a frame.
 fn balancing() -> DynamicConfig {
@@ -65,13 +65,25 @@ fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_w
     assert!(lowest < 0.5);
 }
 
+/// A step of the left foot, and accelerations in every direction.
+fn reacting() -> Reaction {
+    Reaction {
+        steps: [Vec3::new(0.1, 0.05, 0.2), Vec3::ZERO],
+        acceleration: Vec3::new(1.0, 2.0, -1.5),
+        angular: Vec3::new(5.0, -8.0, 3.0),
+    }
+}
+
 #[test]
 fn momentum_changes_by_gravity_contacts_and_pushes_alone() {
-    for config in [balancing(), waving()] {
+    let reacts =
+        [(balancing(), Reaction::default()), (waving(), Reaction::default()), (balancing(), reacting())];
+    for (config, reaction) in reacts {
         let mut module =
             module_with(&config, &ground(2.0, -1.0, 8.0, |x, z| 0.01 * (5.0 * x + 4.0 * z).sin()));
         let (a, b) = (walk(0.0), walk(DT));
         module.reset(&a, &PoseVelocity::between(&a, &b, DT)).unwrap();
+        module.set_reaction(&reaction);
         let (mut worst, mut largest) = (0.0f32, 0.0f32);
         for i in 0..180 {
             let t = i as f32 * DT;
@@ -97,6 +109,64 @@ fn momentum_changes_by_gravity_contacts_and_pushes_alone() {
         println!("worst residual {worst:.5} N s; largest change in a frame {largest:.1} N s");
         assert!(worst < 1e-3 * largest, "{worst}");
     }
+}
+
+#[test]
+fn a_reaction_moves_a_foot_and_the_body_and_ends_with_a_reset() {
+    let left = |frame: &Frame| frame.pose.positions[humanoid::LEFT_FOOT.0];
+    let run = |reaction: &Reaction| {
+        let mut module = module_with(&balancing(), &flat());
+        module.reset(&stand(), &PoseVelocity::zero(humanoid::JOINTS)).unwrap();
+        module.set_reaction(reaction);
+        let frames: Vec<Frame> = (0..40).map(|_| module.step(&stand(), &stand(), &[]).unwrap()).collect();
+        (module, frames)
+    };
+    let (mut module, stands) = run(&Reaction::default());
+    let lifts = Reaction { steps: [Vec3::new(0.0, 0.08, 0.15), Vec3::ZERO], ..Reaction::default() };
+    let (_, steps) = run(&lifts);
+    let moved = steps.iter().zip(&stands).map(|(steps, stands)| left(steps) - left(stands));
+    let moved = moved.fold(Vec3::ZERO, Vec3::max);
+    let leans = Reaction { acceleration: Vec3::X, ..Reaction::default() };
+    let (leaning, _) = run(&leans);
+    let aside = leaning.center_of_mass().x - module.center_of_mass().x;
+    println!("the foot is moved by {moved}, the centre of mass by {aside:.3} m");
+    assert!(moved.y > 0.03 && moved.z > 0.05);
+    assert!(aside > 0.005);
+
+    module.set_reaction(&lifts);
+    module.reset(&stand(), &PoseVelocity::zero(humanoid::JOINTS)).unwrap();
+    let again: Vec<Frame> = (0..40).map(|_| module.step(&stand(), &stand(), &[]).unwrap()).collect();
+    assert_eq!(again, stands, "a reset ends a reaction");
+}
+
+#[test]
+fn a_standing_body_that_is_about_to_fall_sets_a_foot_where_it_falls() {
+    let push = |frame: usize| {
+        let impulse_ns = Vec3::Z * 45.0;
+        if frame == 60 { vec![Push { body: humanoid::SPINE2.0, impulse_ns, point: None }] } else { vec![] }
+    };
+    let run = |catching_step_s: f32| {
+        let balance = BalanceConfig { catching_step_s, ..balancing().balance };
+        let mut module = module_with(&DynamicConfig { balance, ..balancing() }, &flat());
+        follow(&mut module, 180, |_| stand(), push)
+    };
+    let feet = [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0];
+    // How far a foot that bears has gone, and for how long the pelvis stays up after the push.
+    let judge = |frames: &[Frame]| {
+        let start = &frames[59].pose.positions;
+        let bears = |frame: &Frame, foot: usize| frame.contact_impulse[foot].y > 0.2 * 735.0 * DT;
+        let gone = frames[60..120].iter().flat_map(|frame| {
+            feet.map(
+                |foot| if bears(frame, foot) { frame.pose.positions[foot].z - start[foot].z } else { 0.0 },
+            )
+        });
+        let up = frames[60..].iter().take_while(|frame| pelvis(frame) > 0.7).count();
+        (gone.fold(0.0, f32::max), up)
+    };
+    let (stays, steps) = (judge(&run(0.0)), judge(&run(0.2)));
+    println!("without steps {stays:?}, with steps {steps:?}");
+    assert!(steps.0 > stays.0 + 0.15, "a foot lands ahead");
+    assert!(steps.1 > stays.1 + 15, "it is up for longer");
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub enum ConfigKind {
     Bench,
     /// `pomp bench performance`.
     Performance,
+    /// `pomp train balance`.
+    Balance,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.
@@ -86,6 +88,8 @@ pub enum SchemaKind {
     Bench,
     /// `pomp bench performance`.
     Performance,
+    /// `pomp train balance`.
+    Balance,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.

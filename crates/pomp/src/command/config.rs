@@ -17,7 +17,7 @@ use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
-use pomp_train::{ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
+use pomp_train::{BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
 use std::process::ExitCode;
 
 pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
@@ -46,6 +46,9 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Batch => resolve_whole::<RandomScenes>(pomp_front::batch::origin(path), set)?.show(),
         ConfigKind::Bench => resolve_whole::<BenchConfig>(bench::origin(path), set)?.show(),
         ConfigKind::Performance => config_file::over_defaults::<PerformanceConfig>(path, set)?.show(),
+        ConfigKind::Balance => {
+            resolve_whole::<BalanceTraining>(default_model::balance_origin(path), set)?.show()
+        }
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
         ConfigKind::Retarget => config_file::over_defaults::<SkeletalConfig>(path, set)?.show(),
@@ -66,6 +69,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Batch => schema_of_whole::<RandomScenes>(),
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
         SchemaKind::Performance => schema::<PerformanceConfig>(),
+        SchemaKind::Balance => schema_of_whole::<BalanceTraining>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
         SchemaKind::Style => schema::<StyleConfig>(),
         SchemaKind::Retarget => schema::<SkeletalConfig>(),
