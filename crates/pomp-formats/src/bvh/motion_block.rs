@@ -90,9 +90,9 @@ pub(super) fn motion_block(
     let mut row = Vec::with_capacity(channels);
     let mut positions = Vec::new();
     let mut lines = LineWidths::new(channels);
-    while let Some((value, token)) = scanner.next_number()? {
+    while let Some(value) = scanner.next_number()? {
         row.push(value);
-        lines.count(token.line);
+        lines.count(scanner.value_line());
         if row.len() < channels {
             continue;
         }
@@ -104,7 +104,9 @@ pub(super) fn motion_block(
         row.clear();
         let frames = block.poses.len();
         if frames * joints.len() > scanner.len() + (1 << 16) {
-            return Err(scanner.error(token, BvhProblem::TooSparse { frames, joints: joints.len() }));
+            return Err(
+                scanner.error(scanner.value_token(), BvhProblem::TooSparse { frames, joints: joints.len() })
+            );
         }
     }
     let found = block.poses.len();
@@ -129,18 +131,27 @@ fn turns(joint: &HeaderJoint) -> Vec<(Axis, usize)> {
     turns.map(|(channel, column)| (channel.axis(), *column)).collect()
 }
 
-/// Rotation of a joint: the product of its rotation channels in their order.
+/// Rotation of a joint: the product of its rotation channels in their order. In double precision its length is 1 within a few 1e-16, so
+/// that it needs no normalisation before it is rounded.
 fn rotation(turns: &[(Axis, usize)], row: &[f64]) -> Quat {
     let mut rotation = DQuat::IDENTITY;
     for &(axis, column) in turns {
-        let angle = row[column].to_radians();
-        rotation *= match axis {
-            Axis::X => DQuat::from_rotation_x(angle),
-            Axis::Y => DQuat::from_rotation_y(angle),
-            Axis::Z => DQuat::from_rotation_z(angle),
+        let (sin, cos) = (0.5 * row[column].to_radians()).sin_cos();
+        let DQuat { x, y, z, w } = rotation;
+        // The product with a turn about one axis, which has no other components.
+        rotation = match axis {
+            Axis::X => {
+                DQuat::from_xyzw(x * cos + w * sin, y * cos + z * sin, z * cos - y * sin, w * cos - x * sin)
+            }
+            Axis::Y => {
+                DQuat::from_xyzw(x * cos - z * sin, y * cos + w * sin, z * cos + x * sin, w * cos - y * sin)
+            }
+            Axis::Z => {
+                DQuat::from_xyzw(x * cos + y * sin, y * cos - x * sin, z * cos + w * sin, w * cos - z * sin)
+            }
         };
     }
-    rotation.normalize().as_quat()
+    rotation.as_quat()
 }
 
 /// Index of the axis of a position channel: 0 for x, 1 for y, 2 for z.

@@ -12,6 +12,8 @@ pub(super) struct Scanner<'a> {
     at: usize,
     line: usize,
     line_start: usize,
+    /// Where the last value of the motion block begins.
+    value_start: usize,
 }
 
 /// A piece of the text.
@@ -31,7 +33,7 @@ impl Token<'_> {
 
 impl<'a> Scanner<'a> {
     pub fn new(file: &'a str, bytes: &'a [u8]) -> Self {
-        Self { file, bytes, at: 0, line: 1, line_start: 0 }
+        Self { file, bytes, at: 0, line: 1, line_start: 0, value_start: 0 }
     }
 
     /// Moves to the next byte that is neither white space nor in a comment; false at the end.
@@ -85,22 +87,32 @@ impl<'a> Scanner<'a> {
         self.skip_space().then(|| self.word_or(|b| b == b':'))
     }
 
-    /// The next value of the motion block, anything up to white space, as [`Self::number`] reads it, and where it stands.
+    /// The next value of the motion block, anything up to white space, as [`Self::number`] reads it.
     ///
     /// # Errors
     /// Those of [`Self::number`].
-    pub fn next_number(&mut self) -> Result<Option<(f64, Token<'a>)>, FormatError> {
+    pub fn next_number(&mut self) -> Result<Option<f64>, FormatError> {
         if !self.skip_space() {
             return Ok(None);
         }
+        self.value_start = self.at;
         if let Some((value, length)) = decimal(&self.bytes[self.at..]) {
-            let text = &self.bytes[self.at..self.at + length];
-            let token = Token { text, line: self.line, column: self.at - self.line_start + 1 };
             self.at += length;
-            return Ok(Some((value, token)));
+            return Ok(Some(value));
         }
         let token = self.take_while(|b| !is_space(b));
-        Ok(Some((self.number(token)?, token)))
+        Ok(Some(self.number(token)?))
+    }
+
+    /// The line of the value that [`Self::next_number`] read last.
+    pub fn value_line(&self) -> usize {
+        self.line
+    }
+
+    /// The value that [`Self::next_number`] read last.
+    pub fn value_token(&self) -> Token<'a> {
+        let text = &self.bytes[self.value_start..self.at];
+        Token { text, line: self.line, column: self.value_start - self.line_start + 1 }
     }
 
     fn word_or(&mut self, single: impl Fn(u8) -> bool) -> Token<'a> {
