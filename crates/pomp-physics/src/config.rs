@@ -94,6 +94,9 @@ pub struct BalanceConfig {
     pub stance_speed_m_s: f32,
     /// Clearance of a swinging sole above the ground, metres: a swinging sole that touches the ground trips the body. Default 0.06.
     pub clearance_m: f32,
+    /// Largest clearance of a swinging sole that is ahead of the other foot, for each (m/s)² of its speed, s²/m: a foot that slows down lands.
+    /// With 0, the default, it has the clearance above until it is slower than `stance_speed_m_s`.
+    pub landing_clearance_s2_m: f32,
     /// Displacement of a swinging foot along the heading for each m/s by which the body is too fast, seconds; default 0.1.
     pub step_along_s: f32,
     /// Displacement of a swinging foot across the heading, likewise; default 0.25.
@@ -108,6 +111,9 @@ pub struct BalanceConfig {
     pub horizontal_weight: f32,
     /// Weight of an error in the moment about the vertical axis relative to one about the other axes; default 0.5.
     pub yaw_weight: f32,
+    /// Cost of the square of a contact force relative to that of an equal error in the force on the body; default 1e-4. Higher values distribute
+    /// the load more evenly and meet less of what the balance demands.
+    pub force_cost: f64,
     /// Time over which a foot takes up its full load after landing, seconds; default 0, at once.
     pub load_time_s: f32,
     /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
@@ -143,6 +149,7 @@ impl Default for BalanceConfig {
             stance_height_m: 0.027,
             stance_speed_m_s: 1.0,
             clearance_m: 0.06,
+            landing_clearance_s2_m: 0.0,
             step_along_s: 0.1,
             step_across_s: 0.25,
             step_speed_m_s: 3.0,
@@ -150,6 +157,7 @@ impl Default for BalanceConfig {
             catching_step_s: 0.0,
             horizontal_weight: 0.33,
             yaw_weight: 0.5,
+            force_cost: 1e-4,
             load_time_s: 0.0,
             toe_share: 0.3,
             friction_share: 0.9,
@@ -204,9 +212,11 @@ impl Validate for BalanceConfig {
         fields.within("stance_height_m", self.stance_height_m, 1e-3..=0.5)?;
         fields.within("stance_speed_m_s", self.stance_speed_m_s, 1e-2..=100.0)?;
         fields.within("clearance_m", self.clearance_m, 0.0..=0.2)?;
+        fields.within("landing_clearance_s2_m", self.landing_clearance_s2_m, 0.0..=0.1)?;
         fields.within("step_speed_m_s", self.step_speed_m_s, 0.0..=100.0)?;
         fields.within("step_return_s", self.step_return_s, 0.02..=100.0)?;
         fields.within("catching_step_s", self.catching_step_s, 0.0..=2.0)?;
+        fields.within("force_cost", self.force_cost, 1e-6..=1.0)?;
         fields.within("toe_share", self.toe_share, 0.05..=1.0)
     }
 }

@@ -54,25 +54,42 @@ pub struct FootLockingConfig {
     /// a few centimetres below its target in flight lands while the foot still swings forward, stays behind its target for the whole
     /// stance, and stumbles. Default 0.1.
     pub fast_swing_clearance_m: f32,
+    /// Clearance of a swinging foot that is ahead of the other one, for each (m/s)² of its speed, s²/m, 0 to 0.1: a foot that slows down
+    /// to land comes down meanwhile, as a person's does, and is not set down afterwards. With 0, the default, the whole swing has the
+    /// clearance above.
+    pub landing_clearance_s2_m: f32,
 }
 
 impl Default for FootLockingConfig {
     fn default() -> Self {
-        Self { enabled: true, swing_clearance_m: 0.05, fast_swing_clearance_m: 0.1 }
+        Self {
+            enabled: true,
+            swing_clearance_m: 0.05,
+            fast_swing_clearance_m: 0.1,
+            landing_clearance_s2_m: 0.0,
+        }
     }
 }
 
 impl FootLockingConfig {
-    fn clearance_m(&self, root_speed_mps: f32) -> f32 {
-        let fast = (root_speed_mps - FAST_FROM_MPS) / (FAST_FULLY_MPS - FAST_FROM_MPS);
-        self.swing_clearance_m + (self.fast_swing_clearance_m - self.swing_clearance_m) * fast.clamp(0.0, 1.0)
+    /// Clearance of a foot with the speed `foot_mps`, which is ahead of the other one or not, metres.
+    fn clearance_m(&self, root_mps: f32, foot_mps: f32, ahead: bool) -> f32 {
+        let fast = (root_mps - FAST_FROM_MPS) / (FAST_FULLY_MPS - FAST_FROM_MPS);
+        let most = self.swing_clearance_m
+            + (self.fast_swing_clearance_m - self.swing_clearance_m) * fast.clamp(0.0, 1.0);
+        if ahead && self.landing_clearance_s2_m > 0.0 {
+            most.min(self.landing_clearance_s2_m * foot_mps * foot_mps)
+        } else {
+            most
+        }
     }
 }
 
 impl Validate for FootLockingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("swing_clearance_m", self.swing_clearance_m, 0.0..=0.2)?;
-        fields.within("fast_swing_clearance_m", self.fast_swing_clearance_m, 0.0..=0.2)
+        fields.within("fast_swing_clearance_m", self.fast_swing_clearance_m, 0.0..=0.2)?;
+        fields.within("landing_clearance_s2_m", self.landing_clearance_s2_m, 0.0..=0.1)
     }
 }
 
@@ -85,12 +102,16 @@ pub(crate) struct PredictedFeet {
     pub speeds_mps: [f32; 2],
     /// That of the root, m/s.
     pub root_speed_mps: f32,
+    /// Which one is ahead of the other along the velocity of the root.
+    pub ahead: [bool; 2],
 }
 
 impl PredictedFeet {
     /// Those of `output` with the root at `root`.
     pub fn of(output: &OutputFrame, root: &RootFrame) -> Self {
         let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT];
+        let [left, right] = ankles.map(|ankle| output.positions_root[ankle.0]);
+        let lead = Vec2::new(left.x - right.x, left.z - right.z).dot(output.root_velocity);
         Self {
             ankles: ankles.map(|ankle| root.to_world(output.positions_root[ankle.0])),
             speeds_mps: ankles.map(|ankle| {
@@ -98,6 +119,7 @@ impl PredictedFeet {
                 velocity.x.hypot(velocity.z)
             }),
             root_speed_mps: output.root_velocity.length(),
+            ahead: [lead > 0.0, lead < 0.0],
         }
     }
 }
@@ -183,13 +205,12 @@ impl FootLocking {
         ground: &impl Fn(f32, f32) -> f32,
         dt_s: f32,
     ) {
-        let PredictedFeet { ankles, speeds_mps, root_speed_mps } = *predicted;
+        let PredictedFeet { ankles, speeds_mps, root_speed_mps, ahead } = *predicted;
         let grounded =
             (gait[Gait::Stand.index()] + gait[Gait::Walk.index()] + gait[Gait::Crouch.index()]).min(1.0);
         for (leg, foot) in self.feet.iter_mut().enumerate() {
             foot.pass(speeds_mps[leg], speeds_mps[1 - leg], dt_s);
         }
-        let clearance_m = self.config.clearance_m(root_speed_mps);
         let world = skeleton.forward_kinematics(target);
         let lowest: [f32; 2] =
             std::array::from_fn(|leg| self.sole.lowest(&world, LEGS[leg], ankles[leg], ground));
@@ -205,6 +226,7 @@ impl FootLocking {
             let [_, _, ankle, toe] = joints;
             let height = lowest[leg] + self.shift_m;
             let foot = &mut self.feet[leg];
+            let clearance_m = self.config.clearance_m(root_speed_mps, speeds_mps[leg], ahead[leg]);
             // Only the foot that passes the other is lifted: lifting both would lift the body, frame after frame.
             let lift = foot.passing * (clearance_m - height).max(0.0);
             let set_down = -foot.standing() * height.clamp(-LARGEST_SHIFT_M, LARGEST_SHIFT_M) * grounded;
@@ -254,6 +276,7 @@ mod tests {
             ankles: ankles_of(&skeleton, &start),
             speeds_mps: [3.0, 0.1],
             root_speed_mps: 1.0,
+            ahead: [false; 2],
         };
         let mut footing = FootLocking::new(1.75, clearance(0.04));
         let lowest = |footing: &FootLocking, pose: &Pose, leg: usize| {
@@ -285,6 +308,7 @@ mod tests {
             ankles: ankles_of(&skeleton, &target),
             speeds_mps: [0.0, 0.0],
             root_speed_mps: 0.0,
+            ahead: [false; 2],
         };
         let mut footing = FootLocking::new(1.75, clearance(0.04));
         footing.set(&skeleton, &mut target, &predicted, &Gait::Stand.one_hot(), &flat(), DT_S);
@@ -313,6 +337,7 @@ mod tests {
                 ankles,
                 speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }],
                 root_speed_mps: 1.0,
+                ahead: [false; 2],
             },
         )
     }
@@ -334,6 +359,15 @@ mod tests {
         }
         let lands = places[36..].windows(2).all(|pair| pair[1][1].distance(pair[0][1]) < 2e-3);
         assert!(lands, "the foot that has landed is held too");
+    }
+
+    #[test]
+    fn a_foot_that_slows_down_ahead_of_the_other_comes_down() {
+        let config = FootLockingConfig { landing_clearance_s2_m: 0.003, ..FootLockingConfig::default() };
+        assert_eq!(config.clearance_m(1.0, 1.0, false), config.swing_clearance_m);
+        assert_eq!(config.clearance_m(1.0, 6.0, true), config.swing_clearance_m);
+        assert!((config.clearance_m(1.0, 2.0, true) - 0.012).abs() < 1e-6);
+        assert_eq!(FootLockingConfig::default().clearance_m(1.0, 0.1, true), config.swing_clearance_m);
     }
 
     #[test]

@@ -130,7 +130,14 @@ impl DynamicModule {
                 let slowest = speeds.fold(f32::INFINITY, f32::min);
                 let swing = (slowest / config.stance_speed_m_s - 1.0).clamp(0.0, 1.0);
                 let lowest = next.map(|point| height(&world.ground, point + missed));
-                let lacking = config.clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
+                let other = at_end.positions[LEGS[1 - leg][2].0];
+                let ahead = (at_end.positions[ankle] - other).dot(along_ground(led)) > 0.0;
+                let clearance_m = if ahead && config.landing_clearance_s2_m > 0.0 {
+                    config.clearance_m.min(config.landing_clearance_s2_m * slowest * slowest)
+                } else {
+                    config.clearance_m
+                };
+                let lacking = clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
                 let lifted = (swing * lacking.clamp(0.0, MOST_LIFT_M)).max(step.y);
                 let (way, speed_m_s) =
                     caught.map_or((catching, config.step_speed_m_s), |foot| (foot.way, foot.speed_m_s));

@@ -57,8 +57,6 @@ pub(crate) struct Bearing {
 const EDGES: usize = 8;
 /// Radius of gyration by which moments are compared with forces, metres.
 const RADIUS_M: f64 = 0.4;
-/// Cost of the square of a force beside that of an error of the same size.
-const EFFORT: f64 = 1e-4;
 /// Newton's method ends when what is left is below this share of what is wanted, or after so many steps.
 const SOLVED: f64 = 1e-9;
 const MOST_STEPS: usize = 40;
@@ -98,7 +96,7 @@ pub(crate) fn spread(
                 bearing: index,
                 force,
                 wrench: Wrench::at(bearing.point, force).weighted(&weights),
-                cost: EFFORT / (bearing.share * mass_kg).powi(2),
+                cost: config.force_cost / (bearing.share * mass_kg).powi(2),
             });
         }
     }
