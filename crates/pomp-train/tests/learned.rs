@@ -128,20 +128,25 @@ fn half_a_minute(dataset: &Dataset, seed: u64) -> Apart {
     Apart { farthest_m: farthest, worst_pose_m: worst, foot_way: way }
 }
 
-/// A training of a minute is led by the last bits of its sums, which differ from processor to processor: on one without AVX-512 two of four
-/// seeds end beyond the bounds. So up to three are tried.
+/// A training of a minute is led by the last bits of its sums, which differ from processor to processor: single seeds end on both sides of the
+/// bounds, so that a single one tells of chance. Their median is compared.
 #[test]
-fn for_half_a_minute_one_of_three_trainings_stays_within_two_metres_of_motion_matching_and_6_cm_of_its_poses()
-{
+fn for_half_a_minute_it_stays_within_two_metres_of_motion_matching_and_within_6_cm_of_its_poses() {
     let folder = recordings(&["00_stand", "01_walk", "02_jog"]);
     let dataset = Dataset::load(folder.path(), 0, &[]).unwrap();
-    let holds = |seed: u64| {
-        let apart = half_a_minute(&dataset, seed);
-        println!("seed {seed}: {apart:?}");
-        // Of a way of 36 m; a foot that goes less than half of its way glides.
-        apart.farthest_m < 2.0 && apart.worst_pose_m < 0.06 && apart.foot_way > 0.5
+    let trainings = [1, 2, 3].map(|seed| half_a_minute(&dataset, seed));
+    println!("{trainings:?}");
+    let median = |value: &dyn Fn(&Apart) -> f32| {
+        let mut values = trainings.each_ref().map(value);
+        values.sort_by(f32::total_cmp);
+        values[1]
     };
-    assert!((1..=3).any(holds), "no training comes near motion matching");
+    let farthest = median(&|apart| apart.farthest_m);
+    let worst = median(&|apart| apart.worst_pose_m);
+    // Of a way of 36 m, after a minute of training on three clips.
+    assert!(farthest < 2.0, "{farthest} m from motion matching");
+    assert!(worst < 0.06, "{worst} m from every pose of motion matching");
+    assert!(median(&|apart| apart.foot_way) > 0.5, "it glides");
 }
 
 #[test]
