@@ -10,7 +10,7 @@ use crate::learned_part::Part;
 use crate::learned_queries::Queries;
 use crate::matching_stage::build_matching;
 use crate::progress::{OnEvent, Stage};
-use crate::rows::matrix;
+use crate::rows::{matrix, normal};
 use crate::step_rng::step_rng;
 use crate::{Start, TrainError};
 use burn::module::{Module, Param};
@@ -23,6 +23,8 @@ use pomp_controllers::matching::{MatchingDatabase, MatchingDescription};
 use pomp_files::Digest;
 use pomp_motion::{Pose, Skeleton};
 use pomp_tensors::keep_freed_memory;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -43,6 +45,9 @@ const CODE: f32 = 0.001;
 const CODE_CHANGE: f32 = 0.1;
 /// Frames for which the stepper goes on by itself in training.
 const STEPPED_FRAMES: usize = 20;
+/// Largest deviation of the noise on the entries that it begins at in training, in their deviations: it learns to come back from where
+/// the projector, which never finds an entry exactly, leaves it.
+const START_NOISE: f32 = 0.3;
 /// Weight of the change of a frame, in deviations, in the loss of the stepper.
 const CHANGE: f32 = 0.2;
 /// Weights of the code and of the distance from the query in the loss of the projector.
@@ -173,7 +178,8 @@ impl<'a> Training<'a> {
         let change = description.change.clone();
         let stepper = parts[1].run(stepper, start, on_event, &mut |network, rng| {
             let rows = self.frames.windows(STEPPED_FRAMES + 1, parts[1].settings.batch_size, rng);
-            stepping_loss(network, &entries, &rows, &change, &autodiff)
+            let noise = start_noise(rows.len(), entries.width, rng);
+            stepping_loss(network, &entries, (&rows, noise), &change, &autodiff)
         })?;
         let queries = Queries::new(self.database, &self.frames);
         let projector = parts[2].run(projector, start, on_event, &mut |network, rng| {
@@ -391,18 +397,28 @@ fn folded(mut decompressor: GatedNetwork, features: usize, scales: &Scales, devi
     decompressor
 }
 
-/// Errors of entries, and of their changes, that the stepper leads to from `rows` on.
+/// Noise on the entries that the stepper begins at, each row as strong as it happens.
+fn start_noise(rows: usize, width: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    (0..rows)
+        .flat_map(|_| {
+            let strength = rng.random_range(0.0..START_NOISE);
+            (0..width).map(|_| strength * normal(rng)).collect::<Vec<f32>>()
+        })
+        .collect()
+}
+
+/// Errors of entries, and of their changes, that the stepper leads to from `rows` on, with noise on where it begins.
 fn stepping_loss(
     network: &GatedNetwork,
     entries: &Table,
-    rows: &[usize],
+    (rows, noise): (&[usize], Vec<f32>),
     change: &Scales,
     device: &Device,
 ) -> Tensor<1> {
     let [mean, deviation] =
         [&change.mean, &change.deviation].map(|values| matrix(values.clone(), values.len(), device));
-    let mut entry = entries.chosen(rows, device);
-    let mut before = entry.clone();
+    let mut before = entries.chosen(rows, device);
+    let mut entry = before.clone() + matrix(noise, entries.width, device);
     let mut loss = Tensor::zeros([1], device);
     for ahead in 1..=STEPPED_FRAMES {
         let step = run(network, &entry);
