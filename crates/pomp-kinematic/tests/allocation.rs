@@ -30,7 +30,7 @@ fn a_frame_of_the_packed_path_allocates_nothing() {
                 inference.begin();
                 for sample in 0..samples {
                     fill(&mut x, frame + sample);
-                    inference.add(&x, &mut rng).expect("the input is finite");
+                    inference.add(&x, None, &mut rng).expect("the input is finite");
                 }
                 inference.run();
                 for sample in 0..samples {
