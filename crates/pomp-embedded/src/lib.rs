@@ -42,6 +42,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         aligned_phase: Some(ALIGNED_PHASE),
         kinematic: Some(KINEMATIC),
         balance_policy: Some(BALANCE_POLICY),
+        styles: None,
     };
     Model::from_bytes(&bytes, "embedded compact model", device)
 }
