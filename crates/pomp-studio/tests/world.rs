@@ -219,7 +219,7 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     let field = |change: fn(&mut SceneRequest)| {
         let mut scene = scene();
         change(&mut scene);
-        scene.validate(&MODEL).unwrap_err().to_string()
+        scene.validate(&MODEL, &GeneratorConfig::default()).unwrap_err().to_string()
     };
     assert!(field(|s| s.terrain = "../../etc/passwd".to_owned()).contains("terrain"));
     assert!(field(|s| s.friction = f32::NAN).contains("friction"));
