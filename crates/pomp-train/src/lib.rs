@@ -57,6 +57,7 @@ mod stable_ids;
 mod step_rng;
 mod style_clips;
 mod style_config;
+mod style_neutral;
 mod style_stage;
 mod windows;
 

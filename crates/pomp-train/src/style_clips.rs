@@ -4,6 +4,7 @@ use crate::dataset::{Dataset, original_name};
 use crate::gait_starts::start;
 use crate::sampler::Sampler;
 use crate::style_config::StyleTraining;
+use crate::style_neutral::NeutralStates;
 use crate::{FRAME_RATE_HZ, TrainError};
 use pomp_model::NamedStyle;
 use pomp_motion::Gait;
@@ -23,12 +24,12 @@ const STANDING_M_S: f32 = 0.15;
 pub(crate) struct StyledClips {
     /// Names of the styles, in the order of the configuration.
     pub names: Vec<String>,
-    /// Style of each clip of the dataset.
-    pub of_clip: Vec<usize>,
+    /// Style of each clip of the dataset; none of plain walks.
+    of_clip: Vec<Option<usize>>,
 }
 
 impl StyledClips {
-    /// Keeps of `dataset` the clips that a style names, says which of them are held out, and counts crouching as walking: the style,
+    /// Keeps of `dataset` the plain walks and the clips that a style names, says which of them are held out, and counts crouching as walking: the style,
     /// not the gait, makes a stealthy walk differ from a walk.
     ///
     /// # Errors
@@ -45,9 +46,13 @@ impl StyledClips {
                     Some(at) => (&style.clips[at], false),
                     None => (&style.held_out[own(&style.held_out)?], true),
                 };
-                Some((index, list.as_str(), held_out))
+                Some((Some(index), list.as_str(), held_out))
             });
-            let Some((index, name, held_out)) = named else { continue };
+            let plain = || {
+                let at = config.neutral.iter().position(|clip| clip == name)?;
+                Some((None, config.neutral[at].as_str(), false))
+            };
+            let Some((index, name, held_out)) = named.or_else(plain) else { continue };
             found.push(name);
             clip.held_out = held_out;
             let (low, high) = clip.terrain.min_max();
@@ -59,12 +64,14 @@ impl StyledClips {
             chosen.push(clip);
         }
         dataset.clips = chosen;
+        let missing = |clips: &[String]| clips.iter().find(|clip| !found.contains(&clip.as_str())).cloned();
         for style in &config.styles {
-            if let Some(missing) =
-                style.clips.iter().chain(&style.held_out).find(|clip| !found.contains(&clip.as_str()))
-            {
-                return Err(TrainError::NoStyleClip { style: style.name.clone(), clip: missing.clone() });
+            if let Some(clip) = missing(&style.clips).or_else(|| missing(&style.held_out)) {
+                return Err(TrainError::NoStyleClip { style: style.name.clone(), clip });
             }
+        }
+        if let Some(clip) = missing(&config.neutral) {
+            return Err(TrainError::NoStyleClip { style: "neutral".to_owned(), clip });
         }
         Ok(Self { names: config.styles.iter().map(|style| style.name.clone()).collect(), of_clip })
     }
@@ -87,6 +94,12 @@ impl StyledClips {
         if sampler.len() == 0 { Err(TrainError::NothingToPractise) } else { Ok(sampler) }
     }
 
+    /// States of the plain walks.
+    pub fn neutral_states(&self, dataset: &Dataset, margin: usize) -> NeutralStates {
+        let clips = self.of_clip.iter().enumerate().filter(|(_, style)| style.is_none());
+        NeutralStates::of(dataset, clips.map(|(index, _)| index), margin)
+    }
+
     /// Examples of the clips that a style is measured with; those to learn from where none is held out.
     pub fn measured_sampler(
         &self,
@@ -101,10 +114,13 @@ impl StyledClips {
         (Sampler::new(dataset, self.clips(dataset, style, false), margin, 1.0), "training")
     }
 
-    /// Weights of the styles in rows of these clips, `[B, S]`: 1 for the clip's own.
-    pub fn weights(&self, clips: impl Iterator<Item = usize>) -> Vec<f32> {
+    /// Weights of the styles in rows of these clips, `[B, S]`: for the clip's own the one that comes with it.
+    pub fn weights(&self, clips: impl Iterator<Item = (usize, f32)>) -> Vec<f32> {
         let styles = self.names.len();
-        clips.flat_map(|clip| (0..styles).map(move |style| f32::from(style == self.of_clip[clip]))).collect()
+        let row = |(clip, weight): (usize, f32)| {
+            (0..styles).map(move |style| if Some(style) == self.of_clip[clip] { weight } else { 0.0 })
+        };
+        clips.flat_map(row).collect()
     }
 
     fn balanced(&self, of_style: impl Fn(usize) -> Sampler) -> Sampler {
@@ -119,7 +135,7 @@ impl StyledClips {
     ) -> impl Iterator<Item = usize> + 'a {
         let clips = dataset.clips.iter().zip(&self.of_clip).enumerate();
         clips.filter_map(move |(index, (clip, of))| {
-            (*of == style && clip.held_out == held_out).then_some(index)
+            (*of == Some(style) && clip.held_out == held_out).then_some(index)
         })
     }
 

@@ -15,7 +15,18 @@ pub struct StyleTraining {
     pub channels: usize,
     /// Frames at both ends of a clip that are not learned from.
     pub margin_frames: usize,
-    /// The styles. Recordings that no style names are not used.
+    /// Share of the examples with a weight below 1, drawn between `least_weight` and 1. Their target lies as far between what the frozen
+    /// module predicts and what the clip does: without them half a weight is much less than half of the style.
+    pub partial_share: f32,
+    /// Least weight of these examples.
+    pub least_weight: f32,
+    /// Names of clips of plain walks, as in `clips` of a style. A share of the rollouts without a body begins in a frame of theirs, at the
+    /// phase of the style's clip: without them a character that walks plainly may not find into the style.
+    #[serde(default)]
+    pub neutral: Vec<String>,
+    /// Share of these rollouts.
+    pub neutral_share: f32,
+    /// The styles. Recordings that neither a style nor `neutral` names are not used.
     pub styles: Vec<StyleClips>,
     /// Weights of the loss.
     pub loss: BlockWeights,
@@ -44,6 +55,9 @@ impl Validate for StyleTraining {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("channels", self.channels, 1..=1000)?;
         fields.within("styles.len()", self.styles.len(), 1..=1000)?;
+        fields.within("partial_share", self.partial_share, 0.0..=1.0)?;
+        fields.within("neutral_share", self.neutral_share, 0.0..=1.0)?;
+        fields.within("least_weight", self.least_weight, 0.0..=1.0)?;
         for (index, style) in self.styles.iter().enumerate() {
             let fields = fields.section(format!("styles[{index}]"));
             let own = !self.styles[..index].iter().any(|other| other.name == style.name);

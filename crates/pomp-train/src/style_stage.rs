@@ -20,6 +20,7 @@ use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::style_clips::StyledClips;
 use crate::style_config::StyleTraining;
+use crate::style_neutral::NeutralStates;
 use crate::{Phases, Start, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -101,6 +102,7 @@ pub fn train_styles(
         layout,
         description,
         clips: &clips,
+        neutral: clips.neutral_states(dataset, config.margin_frames),
         frozen: network.clone().to_device(&autodiff).no_grad(),
         loop_phases: loop_phases.as_ref(),
         device,
@@ -145,6 +147,7 @@ struct Training<'a> {
     layout: &'a FeatureLayout,
     description: &'a KinematicDescription,
     clips: &'a StyledClips,
+    neutral: NeutralStates,
     /// The kinematic module, whose weights get no gradient.
     frozen: KinematicModel,
     loop_phases: Option<&'a LoopPhases>,
@@ -258,7 +261,11 @@ impl Training<'_> {
     ) -> Result<Progress, TrainError> {
         let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
         let mut rng = step_rng(self.config.seed, Stage::Style, step);
+        let there = progress.rollouts.len();
         starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
+        let share = self.config.neutral_share;
+        let added = |number: usize, _: &Rollout| number >= there;
+        self.neutral.begin_there(rows.dataset, &mut progress.rollouts, added, share, &mut rng);
         let replayed = share_of_batch(stage, stage.states.replayed_share);
         let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
             .map(|_| starts.anywhere.draw(&mut rng))
@@ -269,11 +276,14 @@ impl Training<'_> {
                 (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
             }))
             .collect();
-        let weights = self.clips.weights(examples.iter().map(|(clip, ..)| *clip));
+        let of_rows: Vec<f32> = (0..examples.len()).map(|row| self.weight(row)).collect();
+        let clips = examples.iter().map(|(clip, ..)| *clip);
+        let weights = self.clips.weights(clips.zip(of_rows.iter().copied()));
         let deviations = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
         let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
-        let batch = rows.fill(&examples, Some(noise));
+        let mut batch = rows.fill(&examples, Some(noise));
         drop(examples);
+        self.lead_partly(&mut batch, &of_rows, &mut rng);
         let led = batch.first(progress.rollouts.len(), layout);
         let style = progress.adapter.modulate(&weights, self.frozen.config().experts, &self.autodiff);
         let loss = self.frozen.styled_loss(
@@ -290,9 +300,13 @@ impl Training<'_> {
         progress.loss.add(value);
         if !progress.rollouts.is_empty() {
             let of_led = &weights[..progress.rollouts.len() * self.clips.names.len()];
-            let mut predicted = self.predict(&progress.adapter.valid(), &led, of_led, &mut rng);
+            let mut predicted = self.predict(Some((&progress.adapter.valid(), of_led)), &led, &mut rng);
             rows.outputs_to_y(&led.raw_x, &mut predicted);
+            let next: Vec<(usize, usize)> =
+                progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame + 1)).collect();
             advance_rollouts(&mut progress.rollouts, rows, &predicted, starts, &mut rng)?;
+            let replaced = |number: usize, rollout: &Rollout| (rollout.clip, rollout.frame) != next[number];
+            self.neutral.begin_there(rows.dataset, &mut progress.rollouts, replaced, share, &mut rng);
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &progress.adapter);
         checked.check_gradients(&gradients, &progress.adapter)?;
@@ -302,21 +316,49 @@ impl Training<'_> {
         Ok(progress)
     }
 
-    /// The normalised output of the styled module from pure noise in a single step, row-major.
+    /// Weight of the style in a row of every batch. It goes with the row, so that a rollout keeps its weight; the fractional parts of
+    /// the multiples of the golden ratio fill the range evenly, however many rows there are.
+    fn weight(&self, row: usize) -> f32 {
+        const GOLDEN: f64 = 0.618_033_988_749_895;
+        let StyleTraining { partial_share, least_weight, .. } = *self.config;
+        let place = (row as f64 * GOLDEN).fract() as f32;
+        if place >= partial_share { 1.0 } else { least_weight + (1.0 - least_weight) * place / partial_share }
+    }
+
+    /// Moves the target of rows whose weight is below 1 towards what the frozen module predicts for them.
+    fn lead_partly(&self, batch: &mut Batch, weights: &[f32], rng: &mut ChaCha8Rng) {
+        if weights.iter().all(|weight| *weight == 1.0) {
+            return;
+        }
+        let neutral = self.predict(None, batch, rng);
+        let y_len = self.layout.y_len();
+        let rows = batch.y.chunks_exact_mut(y_len).zip(neutral.chunks_exact(y_len)).zip(weights);
+        for ((y, neutral), weight) in rows {
+            for (y, neutral) in y.iter_mut().zip(neutral) {
+                *y = neutral + (*y - neutral) * weight;
+            }
+        }
+    }
+
+    /// The normalised output of the module, styled or not, from pure noise in a single step, row-major.
     fn predict(
         &self,
-        adapter: &StyleAdapter,
+        style: Option<(&StyleAdapter, &[f32])>,
         batch: &Batch,
-        weights: &[f32],
         rng: &mut ChaCha8Rng,
     ) -> Vec<f32> {
         let model = self.frozen.valid();
         let x = matrix(batch.x.clone(), self.layout.x_len(), self.device);
         let rows = x.dims()[0];
-        let style = adapter.modulate(weights, model.config().experts, self.device);
         let noise: Vec<f32> = (0..rows * self.layout.y_len()).map(|_| normal(rng)).collect();
         let steps = vec![model.schedule().steps(); rows];
-        let context = model.encode_styled(&x, &style, None);
+        let context = match style {
+            Some((adapter, weights)) => {
+                let style = adapter.modulate(weights, model.config().experts, self.device);
+                model.encode_styled(&x, &style, None)
+            }
+            None => model.encode(&x, None),
+        };
         let clean = model.predict_clean(&context, matrix(noise, self.layout.y_len(), self.device), &steps);
         clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
     }
@@ -332,7 +374,7 @@ impl Training<'_> {
                 of_style[index] = weight;
                 let mut predict = |batch: &Batch| {
                     let weights = of_style.repeat(batch.x.len() / self.layout.x_len());
-                    self.predict(adapter, batch, &weights, &mut rng)
+                    self.predict(Some((adapter, &weights)), batch, &mut rng)
                 };
                 let errors = measure_held_out(&mut predict, rows, &sampler, self.reading)?;
                 figures.push((format!("{name}_{on}_half_second_{kind}_cm"), errors.half_second_cm));
