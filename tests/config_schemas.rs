@@ -64,7 +64,10 @@ fn kind(name: &str) -> &'static str {
         ) => "generate",
         (
             "",
-            "preprocess.toml" | "preprocess_training.toml" | "preprocess_directions.toml" | "preprocess_styles.toml",
+            "preprocess.toml"
+            | "preprocess_training.toml"
+            | "preprocess_directions.toml"
+            | "preprocess_styles.toml",
         ) => "preprocess",
         ("", "batch.toml") => "batch",
         ("", "physics.toml") => "physics",

@@ -97,7 +97,7 @@ fn a_style_that_is_set_on_the_way_is_the_style_of_the_settings() {
         Generator::with_networks(model(), &networks, terrain, &setup).unwrap()
     };
     let walk = |generator: &mut Generator| -> Vec<Vec<Vec3>> {
-        (0..40).map(|_| generator.step(&plan, &[]).unwrap().simulated.pose.positions).collect()
+        (0..40).map(|_| generator.step(&plan, &[]).unwrap().simulated.pose.positions.to_vec()).collect()
     };
     let mixed = style([("zombie", 0.5), ("stealthy", 0.3)]);
     let mut at_once = begin(GeneratorConfig { style: mixed.clone(), ..GeneratorConfig::default() });
