@@ -181,19 +181,13 @@ impl StyleModulation {
     /// # Errors
     /// [`KinematicError::SizeMismatch`].
     pub(crate) fn check(&self, config: &KinematicConfig) -> Result<(), KinematicError> {
-        let sizes =
-            |layers: &[LayerModulation]| layers.iter().map(|layer| layer.gain.len()).collect::<Vec<_>>();
-        let experts: Vec<usize> = config.expert_hidden.iter().map(|width| width * config.experts).collect();
-        for (what, expected, found) in [
-            ("the style's modulation of the experts", &experts, sizes(&self.experts)),
-            ("the style's modulation of the decoder", &config.decoder_hidden, sizes(&self.decoder)),
-        ] {
-            check_size(what, expected.len(), found.len())?;
-            expected
-                .iter()
-                .zip(found)
-                .try_for_each(|(expected, found)| check_size(what, *expected, found))?;
-        }
+        let each = |what: &str, layers: &[LayerModulation], widths: &[usize], experts: usize| {
+            check_size(what, widths.len(), layers.len())?;
+            let mut pairs = widths.iter().zip(layers);
+            pairs.try_for_each(|(width, layer)| check_size(what, width * experts, layer.gain.len()))
+        };
+        each("the style's modulation of the experts", &self.experts, &config.expert_hidden, config.experts)?;
+        each("the style's modulation of the decoder", &self.decoder, &config.decoder_hidden, 1)?;
         check_size("the style's shift of y", config.output_size, self.output.len())
     }
 }
