@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 19] = [
     "preprocess",
     "train",
     "controller",
@@ -20,6 +20,7 @@ const KINDS: [&str; 18] = [
     "balance",
     "studio",
     "style",
+    "style-adapter",
     "retarget",
     "physics",
     "terrain",
@@ -61,11 +62,18 @@ fn kind(name: &str) -> &'static str {
             | "own_feet_forces.toml"
             | "own_feet_policy.toml",
         ) => "generate",
-        ("", "preprocess.toml" | "preprocess_training.toml" | "preprocess_directions.toml") => "preprocess",
+        (
+            "",
+            "preprocess.toml"
+            | "preprocess_training.toml"
+            | "preprocess_directions.toml"
+            | "preprocess_styles.toml",
+        ) => "preprocess",
         ("", "batch.toml") => "batch",
         ("", "physics.toml") => "physics",
         ("", "studio.toml") => "studio",
         ("", "style.toml") => "style",
+        ("", "style_adapter.toml") => "style-adapter",
         ("", "retarget.toml") => "retarget",
         ("", name) if ["compact", "paper", "tutorial"].iter().any(|begin| name.starts_with(begin)) => "train",
         _ => panic!("configs/{name} has no schema: say here of which kind it is"),

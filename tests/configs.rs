@@ -15,7 +15,7 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
-use pomp_train::{ControllerConfig, TrainConfig};
+use pomp_train::{ControllerConfig, StyleTraining, TrainConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -395,6 +395,19 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
         assert_eq!(networks[0], networks[1]);
         assert_eq!(first.phase.network, second.phase.network);
     }
+}
+
+#[test]
+fn style_adapter_toml_is_valid_and_made_the_adapter_of_the_compact_model() {
+    let config: StyleTraining =
+        pomp_config::resolve_whole(Origin::File(&path("style_adapter.toml")), &[]).unwrap().config;
+    config.validate().unwrap();
+    let model = pomp_model::Model::load(&path("../data/models/compact"), &Default::default()).unwrap();
+    let styles = &model.styles().unwrap().description;
+    assert!(same(&serde_json::to_value(&config).unwrap(), &styles.config));
+    let names: Vec<&str> = config.styles.iter().map(|style| style.name.as_str()).collect();
+    assert_eq!(names, styles.styles.iter().map(|style| style.name.as_str()).collect::<Vec<_>>());
+    assert_eq!((config.seed, config.channels), (styles.seed, styles.channels));
 }
 
 #[test]

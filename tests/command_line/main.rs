@@ -24,5 +24,6 @@ mod retarget;
 mod scene;
 mod schema;
 mod stopped;
+mod styles;
 mod tiny_model;
 mod usage;

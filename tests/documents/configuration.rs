@@ -509,6 +509,7 @@ impl Reference<'_> {
                 Shape::Plain("true or false") => "`false`".to_owned(),
                 Shape::Plain("number") => "`0.0`".to_owned(),
                 Shape::Plain("whole number") => "`0`".to_owned(),
+                Shape::Plain("numbers by name") => "`{}`".to_owned(),
                 Shape::Plain(_) => "`\"\"`".to_owned(),
                 Shape::List(_, _) => "`[]`".to_owned(),
                 _ => self.choice_of(shape).and_then(|choice| choice.default).map_or_else(

@@ -237,6 +237,10 @@ impl Sources {
             "Vec2" => Shape::List(Box::new(Shape::Plain("number")), Some("2".to_owned())),
             "Vec3" => Shape::List(Box::new(Shape::Plain("number")), Some("3".to_owned())),
             "Vec" => Shape::List(inner(), None),
+            "BTreeMap" => match *inner() {
+                Shape::Plain("number") => Shape::Plain("numbers by name"),
+                _ => panic!("{package}: the reference knows maps to numbers alone"),
+            },
             "Option" => Shape::Optional(inner()),
             name => {
                 assert!(self.items.contains_key(name), "{package}: no source of the type {name}");

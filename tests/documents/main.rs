@@ -23,7 +23,9 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
-use pomp_train::{BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
+use pomp_train::{
+    BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, StyleTraining, TrainConfig,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -358,6 +360,7 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::whole::<BalanceTraining>("balance", &["balance.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
+        Kind::whole::<StyleTraining>("style-adapter", &["style_adapter.toml"]),
         Kind::with_defaults::<SkeletalConfig>("retarget", &[]),
         Kind::with_defaults::<DynamicConfig>("physics", &[]),
     ];

@@ -21,14 +21,16 @@ const PHASE: &[u8] = include_bytes!("../model/phase.safetensors");
 const ALIGNED_PHASE: &[u8] = include_bytes!("../model/aligned_phase.safetensors");
 const KINEMATIC: &[u8] = include_bytes!("../model/kinematic.safetensors");
 const BALANCE_POLICY: &[u8] = include_bytes!("../model/balance_policy.safetensors");
+const STYLE_ADAPTER: &[u8] = include_bytes!("../model/style_adapter.safetensors");
 
 /// Its files by name, as they are in a model folder.
-pub const FILES: [(&str, &[u8]); 5] = [
+pub const FILES: [(&str, &[u8]); 6] = [
     ("model.json", DESCRIPTION.as_bytes()),
     ("phase.safetensors", PHASE),
     ("aligned_phase.safetensors", ALIGNED_PHASE),
     ("kinematic.safetensors", KINEMATIC),
     ("balance_policy.safetensors", BALANCE_POLICY),
+    ("style_adapter.safetensors", STYLE_ADAPTER),
 ];
 
 /// Reads the model.
@@ -42,6 +44,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         aligned_phase: Some(ALIGNED_PHASE),
         kinematic: Some(KINEMATIC),
         balance_policy: Some(BALANCE_POLICY),
+        styles: Some(STYLE_ADAPTER),
     };
     Model::from_bytes(&bytes, "embedded compact model", device)
 }

@@ -28,6 +28,7 @@ use pomp_model::Model;
 use pomp_motion::features::{CharacterState, InputFrame, OutputFrame, PhaseCode, WindowKey};
 use pomp_motion::{Gait, GlobalPose, RootFrame};
 use pomp_physics::{Frame, Leader, Push};
+use std::collections::BTreeMap;
 
 /// What one frame of the loop gave.
 #[derive(Clone, Debug)]
@@ -198,7 +199,7 @@ impl ClosedLoop {
     }
 
     fn add_window(&mut self, plan: &ControlPlan, networks: &mut Networks) -> Result<(), GeneratorError> {
-        let command = self.layers.before_sample(plan, &self.state, &self.character);
+        let command = self.layers.before_sample(plan, &self.state, &self.character, self.kinematic.pace());
         let stature = self.layers.stature;
         let blend =
             Blend { position_bias: self.config.position_bias, direction_bias: self.config.direction_bias };
@@ -254,6 +255,13 @@ impl ClosedLoop {
         Ok(())
     }
 
+    /// Moves in the style of these weights from the next frame on.
+    pub fn set_style(&mut self, model: &Model, style: &BTreeMap<String, f32>) -> Result<(), GeneratorError> {
+        let walk_codes = self.kinematic.set_style(model, style)?;
+        self.layers.phase_stabiliser.set_style(&walk_codes);
+        Ok(())
+    }
+
     /// The character, to be moved with others.
     pub fn character_mut(&mut self) -> &mut Character {
         &mut self.character
@@ -305,7 +313,8 @@ impl ClosedLoop {
         let control = control.expect("the window of the frame was filled");
         let body = body.expect("the frame was observed");
         self.append(&body, control.gait, networks)?;
-        let speed_scale = self.layers.speed_scale(plan, &self.state, &self.character);
+        let pace = self.kinematic.pace();
+        let speed_scale = pace * self.layers.speed_scale(plan, &self.state, &self.character);
         let position = ground_position(&self.character.state().frame);
         self.state.cursor.advance(plan, position - self.state.aside, speed_scale);
         self.state.frame += 1;

@@ -7,6 +7,7 @@ use pomp_model::UsedParts;
 use pomp_physics::{AssistConfig, DynamicConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Where the phase code of the present frame comes from (docs/method.md §5.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +57,11 @@ pub struct GeneratorConfig {
     /// How the ground moves. By default (left out) it is at rest.
     #[serde(skip_serializing_if = "GroundMotion::rests")]
     pub ground_motion: GroundMotion,
+    /// Weights of the styles in which the character moves, by name: `{ zombie = 0.7 }`. Each is 0 to 1, and they add up to at most 1;
+    /// the rest is the model's own, neutral motion. A style also slows the command down to its own pace. The model needs a style
+    /// adapter. By default (left out) there is none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub style: BTreeMap<String, f32>,
     /// Layers that act in addition to the paper's loop, each with its own switch. [`LayersConfig::off`] leaves only the
     /// paper's loop.
     pub layers: LayersConfig,
@@ -79,6 +85,7 @@ impl Default for GeneratorConfig {
             position_bias: 0.35,
             direction_bias: 2.0,
             ground_motion: GroundMotion::default(),
+            style: BTreeMap::new(),
             layers: LayersConfig::default(),
             dynamic: DynamicConfig {
                 assist: AssistConfig {
@@ -110,6 +117,13 @@ impl Validate for GeneratorConfig {
             "true, with dynamic.balance.enabled = false",
             "off, or on with dynamic.balance.enabled = true: the policy adds to the balance by the legs",
         )?;
+        check_style(&self.style, fields)?;
+        fields.holds(
+            self.style.is_empty() || self.controller == ControllerKind::Pomp,
+            "style",
+            format!("given, with controller = \"{}\"", self.controller),
+            "left out, or given with controller = \"pomp\": styles change the kinematic module",
+        )?;
         self.layers.check(&fields.section("layers"))?;
         self.dynamic.check(&fields.section("dynamic"))
     }
@@ -118,7 +132,11 @@ impl Validate for GeneratorConfig {
 impl GeneratorConfig {
     /// What rollouts with these settings use of a model.
     pub fn used_parts(&self) -> UsedParts {
-        UsedParts { controller: self.controller, balance_policy: self.layers.balance_policy.enabled }
+        UsedParts {
+            controller: self.controller,
+            balance_policy: self.layers.balance_policy.enabled,
+            styles: self.style.values().any(|weight| *weight != 0.0),
+        }
     }
 
     /// Where phase codes come from with the controller that is chosen.
@@ -136,4 +154,18 @@ impl GeneratorConfig {
     pub fn validate(&self) -> Result<(), GeneratorError> {
         Ok(self.check(&Fields::root())?)
     }
+}
+
+/// That styles have weights of 0 to 1, and together at most 1.
+pub(crate) fn check_style(style: &BTreeMap<String, f32>, fields: &Fields) -> Result<(), OutOfRange> {
+    let weights = fields.section("style");
+    style.iter().try_for_each(|(name, weight)| weights.within(name, *weight, 0.0..=1.0))?;
+    let sum: f32 = style.values().sum();
+    // A sum of weights that are written with two decimals may be a rounding error above 1.
+    fields.holds(
+        sum <= 1.0 + 1e-4,
+        "style",
+        format!("weights that add up to {sum}"),
+        "weights that add up to at most 1",
+    )
 }

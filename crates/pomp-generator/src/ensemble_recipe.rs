@@ -81,7 +81,8 @@ impl EnsembleRecipe {
     pub fn used_parts(&self) -> UsedParts {
         let balance_policy =
             self.characters.iter().any(|character| character.setup.settings.layers.balance_policy.enabled);
-        UsedParts { balance_policy, ..UsedParts::default() }
+        let styles = self.characters.iter().any(|character| character.setup.settings.used_parts().styles);
+        UsedParts { balance_policy, styles, ..UsedParts::default() }
     }
 
     /// Makes the rollouts, one recording per character with the names "character_1", "character_2", …. `after_step` is

@@ -3,10 +3,12 @@
 use crate::GeneratorError;
 use crate::layers::phase_stabiliser::GaitCycles;
 use pomp_controllers::Controller;
-use pomp_kinematic::{CoherentNoise, KinematicInference};
-use pomp_model::{KinematicDescription, Model};
+use pomp_kinematic::{CoherentNoise, KinematicInference, StyleModulation};
+use pomp_model::{KinematicDescription, Model, StyleChange};
 use pomp_motion::Gait;
 use pomp_motion::features::{FeatureLayout, InputFrame, OutputFrame};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What goes into the network and comes out of it for one character, with their normalisation; the network itself is one of
 /// [`crate::Networks`].
@@ -19,12 +21,16 @@ pub(crate) struct KinematicModule {
     gates: Vec<f32>,
     /// Number of the sample under way, when one is.
     sample: Option<usize>,
+    /// What the style of the character changes.
+    style: Option<Arc<StyleModulation>>,
+    /// Share of the commanded speed at which the style walks.
+    pace: f32,
     /// What a controller in its place proposes.
     proposed: Option<OutputFrame>,
 }
 
 impl KinematicModule {
-    /// That of `model`.
+    /// That of `model`, without a style.
     ///
     /// # Errors
     /// A model without its parts.
@@ -34,6 +40,8 @@ impl KinematicModule {
         Ok(Self {
             gates: vec![0.0; network.config().experts],
             sample: None,
+            style: None,
+            pace: 1.0,
             proposed: None,
             description: description.clone(),
             x: vec![0.0; layout.x_len()],
@@ -41,6 +49,28 @@ impl KinematicModule {
             y: vec![0.0; layout.y_len()],
             layout,
         })
+    }
+
+    /// Moves in the style of these weights from the next sample on; gives [`StyleChange::walk_codes`].
+    ///
+    /// # Errors
+    /// A model without styles, or without one of them; nothing is changed then.
+    pub fn set_style(
+        &mut self,
+        model: &Model,
+        style: &BTreeMap<String, f32>,
+    ) -> Result<Vec<(f32, Vec<f32>)>, GeneratorError> {
+        let Some(StyleChange { modulation, pace, walk_codes }) = model.style_change(style)? else {
+            (self.style, self.pace) = (None, 1.0);
+            return Ok(Vec::new());
+        };
+        (self.style, self.pace) = (Some(Arc::new(modulation)), pace);
+        Ok(walk_codes)
+    }
+
+    /// Share of the commanded speed at which the style walks, above 0 and at most 1.
+    pub fn pace(&self) -> f32 {
+        self.pace
     }
 
     /// Where the blocks of x and y lie.
@@ -115,7 +145,7 @@ impl KinematicModule {
         self.layout.write_x(input, ground, &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
-        self.sample = Some(network.add(&self.normalised_x, noise)?);
+        self.sample = Some(network.add(&self.normalised_x, self.style.as_ref(), noise)?);
         Ok(())
     }
 

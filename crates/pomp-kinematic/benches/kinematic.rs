@@ -68,7 +68,7 @@ fn together(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     inference.begin();
                     for x in &x {
-                        inference.add(x, &mut rng).expect("the input is finite");
+                        inference.add(x, None, &mut rng).expect("the input is finite");
                     }
                     inference.run();
                 });

@@ -8,6 +8,7 @@ use crate::encoder::Encoding;
 use crate::error::KinematicError;
 use crate::schedule::DiffusionSchedule;
 use crate::seeded;
+use crate::style::StyleTensors;
 
 /// The part of the decoder's first layer that does not change over the denoising steps, with the blend.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct DecoderContext {
     share: Tensor<3>,
     /// α as `[K, B, 1]`; 1 as `[1, B, 1]` where the conditions were blended.
     gates: Tensor<3>,
+    /// What styles change.
+    style: Option<StyleTensors>,
 }
 
 /// The network shared by the experts, D(y_n, w_k, n) → z_k, and the blend Σ_k α_k z_k (docs/method.md §3.2).
@@ -44,6 +47,18 @@ pub struct DiffusionDecoder {
 
 /// The last layer starts small, so that an untrained module guesses the mean instead of noise.
 const OUTPUT_GAIN: f64 = 0.1;
+
+impl DecoderContext {
+    /// Samples that were encoded.
+    pub(crate) fn rows(&self) -> usize {
+        self.share.dims()[1]
+    }
+
+    /// The same with what styles change in the decoder.
+    pub(crate) fn styled(self, style: &StyleTensors) -> Self {
+        Self { style: Some(style.clone()), ..self }
+    }
+}
 
 impl DiffusionDecoder {
     /// A decoder with weights drawn from `rng`.
@@ -107,7 +122,7 @@ impl DiffusionDecoder {
         if let Some(state_input) = &self.state_input {
             share = share + state_input.forward(x.clone()).unsqueeze::<3>();
         }
-        DecoderContext { share, gates }
+        DecoderContext { share, gates, style: None }
     }
 
     /// ŷ_0 = Σ_k α_k D(y_n, w_k, n): `[B, Y]` from y_n, `[B, Y]`, and one step n in 1..=N per sample.
@@ -118,7 +133,12 @@ impl DiffusionDecoder {
         let hidden = self.hidden_rows(context, &noisy, steps);
         let [_, batch, width] = hidden.dims();
         let blend = (hidden * context.gates.clone()).sum_dim(0).reshape([batch, width]);
-        self.read_out(self.output.forward(blend), noisy, steps)
+        let last = self.output.forward(blend);
+        let last = match &context.style {
+            Some(style) => last + style.output.clone(),
+            None => last,
+        };
+        self.read_out(last, noisy, steps)
     }
 
     /// z_k = D(y_n, w_k, n) of every expert: `[K, B, Y]`, K times the cost of [`Self::forward`]'s last layer. With
@@ -130,6 +150,10 @@ impl DiffusionDecoder {
         let hidden = self.hidden_rows(context, noisy, steps);
         let [experts, batch, width] = hidden.dims();
         let rows = self.output.forward(hidden.reshape([experts * batch, width]));
+        let rows = match &context.style {
+            Some(style) => rows + style.output.clone().repeat_dim(0, experts),
+            None => rows,
+        };
         let noisy_rows = noisy.clone().repeat_dim(0, experts);
         let steps_rows = steps.repeat(experts);
         self.read_out(rows, noisy_rows, &steps_rows).reshape([experts, batch, self.config.output_size])
@@ -143,11 +167,18 @@ impl DiffusionDecoder {
         let codes = TensorData::new(codes, [batch, self.config.time_embedding]);
         let codes = Tensor::<2>::from_data(codes, &noisy.device());
         let common = self.noisy_input.forward(noisy.clone()) + self.time_input.forward(codes);
-        let first = context.share.clone() + common.unsqueeze::<3>();
+        let modulated = |layer: usize, hidden: Tensor<3>| match &context.style {
+            Some(style) => style.decoder[layer].apply(hidden),
+            None => hidden,
+        };
+        let first = modulated(0, context.share.clone() + common.unsqueeze::<3>());
         let width = self.config.decoder_hidden[0];
         let mut hidden = self.config.activation.forward(first).reshape([experts * batch, width]);
-        for layer in &self.hidden {
-            let next = self.config.activation.forward(layer.forward(hidden.clone()));
+        for (index, layer) in self.hidden.iter().enumerate() {
+            let next = layer.forward(hidden.clone());
+            let width = next.dims()[1];
+            let next = modulated(index + 1, next.reshape([experts, batch, width]));
+            let next = self.config.activation.forward(next).reshape([experts * batch, width]);
             hidden = if next.dims() == hidden.dims() { hidden + next } else { next };
         }
         let width = hidden.dims()[1];

@@ -7,6 +7,7 @@ use crate::config::{ExpertOutputs, KinematicConfig};
 use crate::error::KinematicError;
 use crate::orthonormal::orthonormalise;
 use crate::seeded;
+use crate::style::Modulation;
 
 /// One layer of all experts: `[K, B, in]` → `[K, B, out]` as one batched product.
 #[derive(Module, Debug)]
@@ -104,13 +105,26 @@ impl OrthoMoeEncoder {
     ///
     /// # Panics
     /// When x does not have `input_size` columns.
-    pub fn forward(&self, x: &Tensor<2>, mut dropout: Option<&mut ChaCha8Rng>) -> Encoding {
+    pub fn forward(&self, x: &Tensor<2>, dropout: Option<&mut ChaCha8Rng>) -> Encoding {
+        self.forward_modulated(x, dropout, &[])
+    }
+
+    /// [`Self::forward`] with the modulations of a style, one for each hidden layer, or none.
+    pub(crate) fn forward_modulated(
+        &self,
+        x: &Tensor<2>,
+        mut dropout: Option<&mut ChaCha8Rng>,
+        style: &[Modulation],
+    ) -> Encoding {
         assert_eq!(x.dims()[1], self.config.input_size, "x has `input_size` columns");
         let gates = self.gates(x);
         let mut hidden = x.clone().unsqueeze::<3>();
         for (index, layer) in self.experts.iter().enumerate() {
             hidden = layer.forward(hidden);
             if index + 1 < self.experts.len() {
+                if let Some(style) = style.get(index) {
+                    hidden = style.apply(hidden);
+                }
                 hidden = self.config.activation.forward(hidden);
                 if let Some(rng) = dropout.as_deref_mut()
                     && self.config.expert_dropout > 0.0

@@ -6,6 +6,7 @@ use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
 use crate::packing::pack_linear;
 use crate::reverse::{ReverseProcess, StepNoise};
+use crate::style::StyleModulation;
 use pomp_config::Fields;
 use pomp_lanes::{Lanes, Work, row_stride};
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl KinematicInference {
     ) -> Result<(), KinematicError> {
         check_size("y", self.weights.config.output_size, y.len())?;
         self.begin();
-        let sample = self.add(x, noise)?;
+        let sample = self.add(x, None, noise)?;
         self.run();
         y.copy_from_slice(self.sample_of(sample)?);
         Ok(())
@@ -174,15 +175,24 @@ impl KinematicInference {
     /// Forgets the samples of the last run.
     pub fn begin(&mut self) {
         self.samples = 0;
+        self.buffers.styles.clear();
     }
 
-    /// Adds a sample to the next run, and draws its noise; gives its number.
+    /// Adds a sample to the next run, in a style or as the module was trained, and draws its noise; gives its number.
     ///
     /// # Errors
-    /// [`KinematicError::SizeMismatch`] for the length of x, [`KinematicError::NotFinite`] for a value of x that is not
-    /// finite; nothing is added or drawn then.
-    pub fn add<N: NoiseSource>(&mut self, x: &[f32], noise: &mut N) -> Result<usize, KinematicError> {
-        let (sample, draws) = (self.add_x(x)?, self.draws());
+    /// [`KinematicError::SizeMismatch`] for the length of x, or a style of a module of other sizes;
+    /// [`KinematicError::NotFinite`] for a value of x that is not finite; nothing is added or drawn then.
+    pub fn add<N: NoiseSource>(
+        &mut self,
+        x: &[f32],
+        style: Option<&Arc<StyleModulation>>,
+        noise: &mut N,
+    ) -> Result<usize, KinematicError> {
+        if let Some(style) = style {
+            style.check(&self.weights.config)?;
+        }
+        let (sample, draws) = (self.add_x(x, style)?, self.draws());
         let Buffers { y, noise: drawn, .. } = &mut self.buffers;
         grow(drawn, self.samples * draws);
         let drawn = &mut drawn[sample * draws..][..draws];
@@ -297,7 +307,7 @@ impl KinematicInference {
         Fields::root().within("n", n, 1..=steps)?;
         check_finite("y_n", size, noisy)?;
         self.begin();
-        self.add_x(x)?;
+        self.add_x(x, None)?;
         self.prepare();
         self.buffers.y[..size].copy_from_slice(noisy);
         self.denoise(n);
@@ -306,7 +316,7 @@ impl KinematicInference {
     }
 
     /// Adds the x of a sample and makes room for what is computed from it.
-    fn add_x(&mut self, x: &[f32]) -> Result<usize, KinematicError> {
+    fn add_x(&mut self, x: &[f32], style: Option<&Arc<StyleModulation>>) -> Result<usize, KinematicError> {
         let config = &self.weights.config;
         check_size("x", config.input_size, x.len())?;
         check_finite("x", config.input_size, x)?;
@@ -314,6 +324,7 @@ impl KinematicInference {
         self.samples += 1;
         self.buffers.reserve(&self.weights, self.samples);
         self.buffers.x[sample * config.input_size..][..x.len()].copy_from_slice(x);
+        self.buffers.styles.push(style.cloned());
         Ok(sample)
     }
 
@@ -324,6 +335,7 @@ impl KinematicInference {
             &*self.weights;
         let Buffers {
             x,
+            styles,
             encoder: encoded,
             rows_of,
             blend_weights,
@@ -333,7 +345,7 @@ impl KinematicInference {
             scratch,
             ..
         } = &mut self.buffers;
-        encoder.run(lanes, samples, x, encoded, scratch);
+        encoder.run(lanes, styles, x, encoded, scratch);
         rows_of.clear();
         blend_weights.clear();
         for sample in 0..samples {
@@ -381,26 +393,49 @@ impl KinematicInference {
         } = &*self.weights;
         let (stride, output_stride) = (*stride, *output_stride);
         let Buffers {
-            y, rows_of, blend_weights, shares, rows, next_rows, common, blend, last, scratch, ..
+            y,
+            styles,
+            rows_of,
+            blend_weights,
+            shares,
+            rows,
+            next_rows,
+            common,
+            blend,
+            last,
+            scratch,
+            ..
         } = &mut self.buffers;
         let count = blend_weights.len();
         let mut width = noisy_input.padded();
         noisy_input.apply_rows(lanes, samples, (y, output_stride), (common, stride), scratch);
         let time_share = &time_shares[(n - 1) * width..n * width];
         let mut cells = rows.chunks_exact_mut(stride).zip(shares.chunks_exact(stride));
-        for (&rows, common) in rows_of.iter().zip(common.chunks_exact_mut(stride)) {
+        for ((&rows, common), style) in rows_of.iter().zip(common.chunks_exact_mut(stride)).zip(styles.iter())
+        {
             add(common, time_share);
             for (row, share) in cells.by_ref().take(rows) {
                 for ((row, share), common) in row[..width].iter_mut().zip(share).zip(common.iter()) {
                     *row = share + common;
                 }
+                if let Some(style) = style {
+                    style.decoder[0].apply(0, row);
+                }
                 config.activation.apply(lanes, &mut row[..width]);
             }
         }
         let widths = config.decoder_hidden.windows(2);
-        for (layer, pair) in hidden.iter().zip(widths) {
+        for (index, (layer, pair)) in hidden.iter().zip(widths).enumerate() {
             layer.apply_rows(lanes, count, (rows, stride), (next_rows, stride), scratch);
             width = layer.padded();
+            let mut of_samples = next_rows.chunks_exact_mut(stride);
+            for (&rows, style) in rows_of.iter().zip(styles.iter()) {
+                for next in of_samples.by_ref().take(rows) {
+                    if let Some(style) = style {
+                        style.decoder[index + 1].apply(0, next);
+                    }
+                }
+            }
             let cells = next_rows.chunks_exact_mut(stride).zip(rows.chunks_exact(stride));
             for (next, row) in cells.take(count) {
                 config.activation.apply(lanes, &mut next[..width]);
@@ -421,6 +456,11 @@ impl KinematicInference {
             }
         }
         output.apply_rows(lanes, samples, (blend, stride), (last, output_stride), scratch);
+        for (last, style) in last.chunks_exact_mut(output_stride).zip(styles.iter()) {
+            if let Some(style) = style {
+                add(&mut last[..config.output_size], &style.output);
+            }
+        }
         if config.prediction == Prediction::Velocity {
             let (signal, noise) = mixes[n - 1];
             let samples = last.chunks_exact_mut(output_stride).zip(y.chunks_exact(output_stride));
@@ -545,7 +585,7 @@ mod tests {
                         let samples = first..(first + company).min(30);
                         inference.begin();
                         for sample in samples.clone() {
-                            inference.add(&x(sample), &mut noise(sample)).unwrap();
+                            inference.add(&x(sample), None, &mut noise(sample)).unwrap();
                         }
                         inference.run();
                         for (at, sample) in samples.enumerate() {

@@ -1,6 +1,8 @@
 use crate::config::KinematicConfig;
 use crate::inference_encoder::{EncoderBuffers, InferenceEncoder, grow};
+use crate::style::StyleModulation;
 use pomp_lanes::{PackedLinear, Scratch};
+use std::sync::Arc;
 
 /// What no frame changes.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(crate) struct Weights {
 pub(crate) struct Buffers {
     /// `[sample][x]`.
     pub(crate) x: Vec<f32>,
+    /// `[sample]`.
+    pub(crate) styles: Vec<Option<Arc<StyleModulation>>>,
     /// y_n, at last y: `[sample][output stride]`.
     pub(crate) y: Vec<f32>,
     /// What a run draws, in the order of the draws: `[sample][draw]`.
@@ -54,6 +58,7 @@ impl Buffers {
         let empty = Vec::new;
         Self {
             x: empty(),
+            styles: Vec::new(),
             y: empty(),
             noise: empty(),
             encoder: EncoderBuffers::default(),

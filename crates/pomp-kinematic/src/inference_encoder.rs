@@ -3,9 +3,11 @@ use crate::encoder::{ExpertLinear, OrthoMoeEncoder};
 use crate::error::KinematicError;
 use crate::orthonormal::LENGTH_FLOOR;
 use crate::packing::{pack, pack_linear, pack_side_by_side, values};
+use crate::style::StyleModulation;
 use pomp_lanes::{
     LANES, LaneLoop, Lanes, PackedLinear, Scratch, Wide, Work, multiply_add, padded, row_stride,
 };
+use std::sync::Arc;
 
 /// The packed weights of the OrthoMoE encoder.
 #[derive(Debug)]
@@ -75,17 +77,18 @@ impl InferenceEncoder {
         &buffers.outputs[(sample * self.config.experts + expert) * size..][..size]
     }
 
-    /// Encodes `samples` rows of `x`, for which there is room.
+    /// Encodes rows of `x`, for which there is room: as many as there are `styles`.
     pub(crate) fn run(
         &self,
         lanes: Lanes,
-        samples: usize,
+        styles: &[Option<Arc<StyleModulation>>],
         x: &[f32],
         buffers: &mut EncoderBuffers,
         scratch: &mut Scratch,
     ) {
+        let samples = styles.len();
         self.run_gate(lanes, samples, x, buffers, scratch);
-        self.run_experts(lanes, samples, x, buffers, scratch);
+        self.run_experts(lanes, styles, x, buffers, scratch);
         if self.config.expert_outputs == ExpertOutputs::Orthonormal {
             let size = self.config.condition_size;
             let independence = self.config.independence as f32;
@@ -134,18 +137,24 @@ impl InferenceEncoder {
     fn run_experts(
         &self,
         lanes: Lanes,
-        samples: usize,
+        styles: &[Option<Arc<StyleModulation>>],
         x: &[f32],
         buffers: &mut EncoderBuffers,
         scratch: &mut Scratch,
     ) {
-        let (experts, row) = (self.config.experts, self.hidden);
+        let (experts, row, samples) = (self.config.experts, self.hidden, styles.len());
         let (mut from, mut to) = (&mut buffers.hidden, &mut buffers.next_hidden);
         self.first.apply_rows(lanes, samples, (x, self.config.input_size), (from, row), scratch);
         // The first layer's experts have no padding between them; those of later layers have.
         let mut stride = self.config.expert_hidden.first().copied().unwrap_or(self.config.condition_size);
-        for layers in &self.later {
-            for row in from.chunks_exact_mut(row).take(samples) {
+        for (index, layers) in self.later.iter().enumerate() {
+            for (row, style) in from.chunks_exact_mut(row).zip(styles) {
+                if let Some(style) = style {
+                    let width = self.config.expert_hidden[index];
+                    for (expert, values) in row.chunks_mut(stride).take(experts).enumerate() {
+                        style.experts[index].apply(expert * width, &mut values[..width]);
+                    }
+                }
                 self.config.activation.apply(lanes, &mut row[..experts * stride]);
             }
             let next_stride = layers[0].padded();

@@ -12,6 +12,8 @@
 //! - [`SamplerConfig`] + [`GammaTable`] → [`ReverseProcess`]: every coefficient of K denoising steps.
 //! - [`KinematicModel::sample`] draws batches; [`KinematicInference`] draws one frame at a time in the closed
 //!   loop, from packed weights, without allocation.
+//! - [`StyleAdapter`] → [`StyleModulation`]: what a style changes in a frozen module, given to [`KinematicInference::add`];
+//!   [`StyleTensors`] are the same for [`KinematicModel::styled_loss`].
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -65,6 +67,7 @@ mod reverse;
 mod sample;
 mod schedule;
 mod seeded;
+mod style;
 
 pub use config::{Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Prediction};
 pub use decoder::{DecoderContext, DiffusionDecoder};
@@ -81,3 +84,4 @@ pub use reverse::{
 };
 pub use sample::run_reverse;
 pub use schedule::DiffusionSchedule;
+pub use style::{StyleAdapter, StyleModulation, StyleTensors};

@@ -9,6 +9,7 @@ use crate::encoder::OrthoMoeEncoder;
 use crate::error::KinematicError;
 use crate::schedule::DiffusionSchedule;
 use crate::seeded;
+use crate::style::StyleTensors;
 
 /// The kinematic module: x_i → a sample of y_i (docs/method.md §3).
 ///
@@ -66,6 +67,20 @@ impl KinematicModel {
         self.decoder.context(self.encoder.forward(x, dropout), x)
     }
 
+    /// [`Self::encode`] with what styles change; [`Self::predict_clean`] then follows them too.
+    ///
+    /// # Panics
+    /// When x does not have `input_size` columns, or the styles not as many rows.
+    pub fn encode_styled(
+        &self,
+        x: &Tensor<2>,
+        style: &StyleTensors,
+        dropout: Option<&mut ChaCha8Rng>,
+    ) -> DecoderContext {
+        let encoding = self.encoder.forward_modulated(x, dropout, &style.experts);
+        self.decoder.context(encoding, x).styled(style)
+    }
+
     /// ŷ_0 from y_n, both `[B, Y]`, and one step n in 1..=N per sample.
     ///
     /// # Panics
@@ -89,13 +104,43 @@ impl KinematicModel {
         feature_weights: &Tensor<1>,
         rng: &mut ChaCha8Rng,
     ) -> Tensor<1> {
-        let [batch, size] = y.dims();
-        assert_eq!([x.dims()[0], self.config.output_size], [batch, size], "y has a row for every row of x");
-        assert_eq!(feature_weights.dims(), [size], "every feature of y has a weight");
         let context = self.encode(x, Some(rng));
+        self.loss_of(&context, y, feature_weights, rng)
+    }
+
+    /// [`Self::loss`] with the styles of the rows.
+    ///
+    /// # Panics
+    /// As [`Self::loss`] and [`Self::encode_styled`].
+    pub fn styled_loss(
+        &self,
+        x: &Tensor<2>,
+        style: &StyleTensors,
+        y: &Tensor<2>,
+        feature_weights: &Tensor<1>,
+        rng: &mut ChaCha8Rng,
+    ) -> Tensor<1> {
+        let context = self.encode_styled(x, style, Some(rng));
+        self.loss_of(&context, y, feature_weights, rng)
+    }
+
+    fn loss_of(
+        &self,
+        context: &DecoderContext,
+        y: &Tensor<2>,
+        feature_weights: &Tensor<1>,
+        rng: &mut ChaCha8Rng,
+    ) -> Tensor<1> {
+        let [batch, size] = y.dims();
+        assert_eq!(
+            [context.rows(), self.config.output_size],
+            [batch, size],
+            "y has a row for every row of x"
+        );
+        assert_eq!(feature_weights.dims(), [size], "every feature of y has a weight");
         let steps = (0..batch).map(|_| rng.random_range(1..=self.schedule().steps())).collect();
         let Noised { noisy, steps } = self.add_noise(y, steps, rng);
-        let clean = self.predict_clean(&context, noisy, &steps);
+        let clean = self.predict_clean(context, noisy, &steps);
         let weighted = (y.clone() - clean) * feature_weights.clone().unsqueeze::<2>();
         weighted.square().mean()
     }

@@ -3,9 +3,11 @@
 use burn::tensor::Device;
 use pomp_kinematic::{
     GateInput, KinematicConfig, KinematicInference, KinematicModel, Lambda, ReverseProcess, SamplerConfig,
+    StyleAdapter,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 #[test]
 fn a_frame_of_the_packed_path_allocates_nothing() {
@@ -14,6 +16,9 @@ fn a_frame_of_the_packed_path_allocates_nothing() {
     let sampler = SamplerConfig { lambda: Lambda::Posterior, ..SamplerConfig::ddim(4) };
     let process = ReverseProcess::new(model.schedule(), 480, &sampler, None).expect("four of fifty steps");
     let mut inference = KinematicInference::new(&model, process).expect("fresh weights are finite");
+    let adapter = StyleAdapter::new(&config, [2, 10], 3, &Device::flex()).expect("the preset is valid");
+    let style = adapter.modulation(&[0.7, 0.0]).expect("fresh weights are finite").map(Arc::new);
+    assert!(style.is_some());
     let (mut x, mut y) = (vec![0.0; 660], vec![0.0; 480]);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     // The control: the counter sees this thread's allocations.
@@ -30,7 +35,8 @@ fn a_frame_of_the_packed_path_allocates_nothing() {
                 inference.begin();
                 for sample in 0..samples {
                     fill(&mut x, frame + sample);
-                    inference.add(&x, &mut rng).expect("the input is finite");
+                    let style = style.as_ref().filter(|_| sample % 2 == 0);
+                    inference.add(&x, style, &mut rng).expect("the input is finite");
                 }
                 inference.run();
                 for sample in 0..samples {

@@ -63,6 +63,22 @@ pub enum ModelError {
         /// Those that there are.
         there: String,
     },
+    /// A style adapter that is not what this version writes.
+    #[error("{source_name}: {reason}; train it again with `pomp train style`")]
+    BadStyles {
+        /// File or model.
+        source_name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A style that the model does not have.
+    #[error("there is no style \"{name}\"; the model has {known}")]
+    UnknownStyle {
+        /// What was asked for.
+        name: String,
+        /// The names of those that there are.
+        known: String,
+    },
     /// A part that has not been trained.
     #[error("{source_name}: the model has no {part} yet; run `pomp train {stage}` on it")]
     MissingPart {

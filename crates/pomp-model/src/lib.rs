@@ -9,9 +9,11 @@
 mod description;
 mod error;
 mod model;
+mod style_adapter;
 
 pub use description::{
     FORMAT_VERSION, FineTunedFrom, KinematicDescription, ModelDescription, OutputSpace, subtract_base,
 };
 pub use error::ModelError;
 pub use model::{Model, ModelBytes, UsedParts};
+pub use style_adapter::{ModelStyles, NamedStyle, StyleChange, StyleDescription};

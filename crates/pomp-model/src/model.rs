@@ -1,4 +1,4 @@
-use crate::{KinematicDescription, ModelDescription, ModelError};
+use crate::{KinematicDescription, ModelDescription, ModelError, ModelStyles, StyleChange};
 use burn::tensor::Device;
 use pomp_controllers::{ControllerFile, ControllerKind, TrainedController};
 use pomp_files::Hasher;
@@ -31,7 +31,9 @@ pub struct Model {
     pub controllers: BTreeMap<ControllerKind, ControllerFile>,
     /// The balance policy, trained on the motion of this model.
     pub balance_policy: Option<BalancePolicy>,
-    /// SHA-256 of the files that it was read from, those of controllers and balance policy left out, 64 hexadecimal digits; `None` for one that was made in memory.
+    /// The styles that its kinematic module can take.
+    pub styles: Option<ModelStyles>,
+    /// SHA-256 of the files that it was read from, those of controllers, balance policy and styles left out, 64 hexadecimal digits; `None` for one that was made in memory.
     /// Changes in memory do not change it.
     pub files_sha256: Option<String>,
 }
@@ -43,6 +45,8 @@ pub struct UsedParts {
     pub controller: ControllerKind,
     /// Whether the balance policy reacts.
     pub balance_policy: bool,
+    /// Whether it moves in a style.
+    pub styles: bool,
 }
 
 /// The bytes of a model's files, as embedded in a program.
@@ -58,6 +62,8 @@ pub struct ModelBytes<'a> {
     pub kinematic: Option<&'a [u8]>,
     /// `balance_policy.safetensors`.
     pub balance_policy: Option<&'a [u8]>,
+    /// `style_adapter.safetensors`.
+    pub styles: Option<&'a [u8]>,
 }
 
 impl ModelBytes<'_> {
@@ -105,13 +111,14 @@ impl Model {
             reason: error.to_string(),
         })?;
         let (phase, aligned_phase, kinematic) = (read(PHASE)?, optional(ALIGNED)?, optional(KINEMATIC)?);
-        let balance_policy = optional(BalancePolicy::FILE)?;
+        let (balance_policy, styles) = (optional(BalancePolicy::FILE)?, optional(ModelStyles::FILE)?);
         let bytes = ModelBytes {
             description: &json,
             phase: &phase,
             aligned_phase: aligned_phase.as_deref(),
             kinematic: kinematic.as_deref(),
             balance_policy: balance_policy.as_deref(),
+            styles: styles.as_deref(),
         };
         let mut model = Self::from_bytes(&bytes, &folder.display().to_string(), device)?;
         for kind in ControllerKind::ALL {
@@ -198,9 +205,31 @@ impl Model {
         };
         let policy = |bytes| BalancePolicy::from_bytes(bytes, &name(BalancePolicy::FILE), device);
         let balance_policy = bytes.balance_policy.map(policy).transpose()?;
+        let styles = match (bytes.styles, &description.kinematic) {
+            (Some(bytes), Some(kinematic)) => {
+                let file = name(ModelStyles::FILE);
+                Some(ModelStyles::from_bytes(bytes, &file, &description.layout, &kinematic.config, device)?)
+            }
+            (None, _) => None,
+            (Some(_), None) => {
+                return Err(ModelError::BadStyles {
+                    source_name: name(ModelStyles::FILE),
+                    reason: "the model has no kinematic module that styles could change".to_owned(),
+                });
+            }
+        };
         let files_sha256 = Some(bytes.sha256());
         let controllers = BTreeMap::new();
-        Ok(Self { description, phase, aligned_phase, kinematic, controllers, balance_policy, files_sha256 })
+        Ok(Self {
+            description,
+            phase,
+            aligned_phase,
+            kinematic,
+            controllers,
+            balance_policy,
+            styles,
+            files_sha256,
+        })
     }
 
     /// Writes a model folder, but for its controllers, which have files of their own; every file appears whole or not at all, the
@@ -261,12 +290,13 @@ impl Model {
     }
 
     /// What names the model when `used` is used of it: [`Self::files_sha256`], with the controller's file where it is not the
-    /// kinematic module, and with that of the balance policy; `None` for a model that was made in memory.
+    /// kinematic module, and with those of the balance policy and the styles; `None` for a model that was made in memory.
     pub fn sha256_with(&self, used: UsedParts) -> Option<String> {
         let files = self.files_sha256.as_ref()?;
         let controller = self.controllers.get(&used.controller);
         let policy = self.balance_policy.as_ref().filter(|_| used.balance_policy);
-        if controller.is_none() && policy.is_none() {
+        let styles = self.styles.as_ref().filter(|_| used.styles);
+        if controller.is_none() && policy.is_none() && styles.is_none() {
             return Some(files.clone());
         }
         let mut hash = Hasher::default();
@@ -276,6 +306,9 @@ impl Model {
         }
         if let Some(policy) = policy {
             hash.update(policy.file_sha256.as_ref()?.as_bytes());
+        }
+        if let Some(styles) = styles {
+            hash.update(styles.file_sha256.as_ref()?.as_bytes());
         }
         Some(hash.finish().to_string())
     }
@@ -324,6 +357,38 @@ impl Model {
             part: "balance policy",
             stage: "balance",
         })
+    }
+
+    /// The styles that the kinematic module can take.
+    ///
+    /// # Errors
+    /// They have not been trained, or were trained on another model.
+    pub fn styles(&self) -> Result<&ModelStyles, ModelError> {
+        let source_name = || self.description.config_name.clone();
+        let styles = self.styles.as_ref().ok_or_else(|| ModelError::MissingPart {
+            source_name: source_name(),
+            part: "style adapter",
+            stage: "style",
+        })?;
+        if self.files_sha256.as_ref().is_some_and(|files| *files != styles.description.model_sha256) {
+            return Err(ModelError::BadStyles {
+                source_name: source_name(),
+                reason: format!(
+                    "{} was trained on a model with the hash {}, which this model does not have",
+                    ModelStyles::FILE,
+                    styles.description.model_sha256
+                ),
+            });
+        }
+        Ok(styles)
+    }
+
+    /// What styles with these weights change in the loop; `None` where there are none, or every weight is 0.
+    ///
+    /// # Errors
+    /// As [`Self::styles`] and [`ModelStyles::change`].
+    pub fn style_change(&self, weights: &BTreeMap<String, f32>) -> Result<Option<StyleChange>, ModelError> {
+        if weights.is_empty() { Ok(None) } else { self.styles()?.change(weights) }
     }
 
     /// The aligned phase encoder.

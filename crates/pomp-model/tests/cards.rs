@@ -1,7 +1,7 @@
 //! Models in the repository: whole, of a size that a repository can bear, and those that their cards tell of.
 
 use pomp_files::Digest;
-use pomp_model::Model;
+use pomp_model::{Model, ModelStyles};
 use std::fs;
 use std::path::Path;
 
@@ -20,8 +20,9 @@ fn the_card_of_every_model_names_its_files_with_their_hashes() {
     for name in names {
         let folder = models.join(&name);
         let card = fs::read_to_string(folder.join("README.md")).unwrap();
-        for file in ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"]
-        {
+        let optional = folder.join(ModelStyles::FILE).is_file().then_some(ModelStyles::FILE);
+        let files = ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
+        for file in files.into_iter().chain(optional) {
             let bytes = fs::read(folder.join(file)).unwrap();
             assert!(bytes.len() <= LARGEST, "{name}/{file}: {} bytes", bytes.len());
             let hash = Digest::of(&bytes).to_string();
@@ -32,5 +33,6 @@ fn the_card_of_every_model_names_its_files_with_their_hashes() {
         }
         let model = Model::load(&folder, &Default::default()).unwrap();
         assert!(model.kinematic.is_some(), "{name}");
+        assert!(optional.is_none() || model.styles().is_ok(), "the styles of {name} are of another model");
     }
 }

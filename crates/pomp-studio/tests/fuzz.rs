@@ -30,6 +30,7 @@ fn examples(scene: &SceneRequest) -> Vec<FromPage> {
         Event::Push(9, 2, [1.0, 0.0, 0.0], [0.0, 0.0, 0.1]),
         Event::Assist(9, 0.5),
         Event::Denoise(10, 2),
+        Event::Style(11, 0, 0.5),
         Event::Throw(12, 0.3, 5.0, [1.0, 2.0, 3.0], [0.0, 1.0, -9.0]),
         Event::Bump(20, 0.5, 0.5, 1.0, 0.03),
     ];
@@ -53,6 +54,7 @@ fn examples(scene: &SceneRequest) -> Vec<FromPage> {
         FromPage::Rewind { seconds: 0.1 },
         FromPage::Assist { scale: 0.5 },
         FromPage::Denoise { steps: 4 },
+        FromPage::Style { style: 0, weight: 0.5 },
         FromPage::Link {},
     ]
 }
@@ -82,10 +84,11 @@ fn obey(world: &mut World, model: &Arc<Model>, message: FromPage) -> Result<(), 
         FromPage::Push(push) => world.push(push),
         FromPage::Throw(throw) => world.throw(throw),
         FromPage::Bump(bump) => world.bump(bump),
-        FromPage::Reset { scene: Some(scene) } => scene.validate(model),
+        FromPage::Reset { scene: Some(scene) } => scene.validate(model, &GeneratorConfig::default()),
         FromPage::Rewind { seconds } => world.rewind(seconds),
         FromPage::Assist { scale } => world.set_assist(scale),
         FromPage::Denoise { steps } => world.set_denoising_steps(steps),
+        FromPage::Style { style, weight } => world.set_style(style, weight),
         FromPage::Reset { scene: None }
         | FromPage::Pause {}
         | FromPage::Resume {}

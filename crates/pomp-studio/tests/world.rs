@@ -115,6 +115,37 @@ fn the_events_of_a_scene_reproduce_it_bit_for_bit() {
 }
 
 #[test]
+fn styles_act_at_once_are_events_and_are_taken_back() {
+    let mut first = world(scene());
+    let names = first.offered_styles();
+    let number = |name: &str| names.iter().position(|style| style == name).unwrap();
+    first.steer(AHEAD).unwrap();
+    run(&mut first, 60);
+    first.set_style(number("zombie"), 0.7).unwrap();
+    run(&mut first, 60);
+    let styled = shown(&first);
+    first.set_style(number("stealthy"), 0.5).unwrap();
+    let weights = first.style_weights();
+    assert_eq!((weights[number("zombie")], weights[number("stealthy")]), (0.5, 0.5), "the other gives way");
+    run(&mut first, 30);
+    let link = serde_json::to_string(&first.scene_with_events().unwrap()).unwrap();
+    let mut second = world(serde_json::from_str(&link).unwrap());
+    run(&mut second, 150);
+    assert_eq!(shown(&first), shown(&second));
+    let again = replay(&first.recording().unwrap(), Arc::clone(&MODEL), || ()).unwrap().unwrap();
+    assert_eq!(again.differences, []);
+    first.rewind(0.5).unwrap();
+    assert_eq!(shown(&first), styled);
+    assert_eq!(first.style_weights()[number("zombie")], 0.7);
+    let refused = first.set_style(names.len(), 0.5).unwrap_err().to_string();
+    assert!(refused.contains("zombie"), "{refused}");
+    assert!(first.set_style(0, 1.5).is_err() && first.set_style(0, f32::NAN).is_err());
+    let unknown = SceneRequest { style: Some([("zmobie".to_owned(), 0.5)].into()), ..scene() };
+    let refused = unknown.validate(&MODEL, &GeneratorConfig::default()).unwrap_err().to_string();
+    assert!(refused.contains("zmobie") && refused.contains("stealthy"), "{refused}");
+}
+
+#[test]
 fn going_back_takes_everything_back() {
     let mut world = world(scene());
     world.steer(AHEAD).unwrap();
@@ -219,7 +250,7 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     let field = |change: fn(&mut SceneRequest)| {
         let mut scene = scene();
         change(&mut scene);
-        scene.validate(&MODEL).unwrap_err().to_string()
+        scene.validate(&MODEL, &GeneratorConfig::default()).unwrap_err().to_string()
     };
     assert!(field(|s| s.terrain = "../../etc/passwd".to_owned()).contains("terrain"));
     assert!(field(|s| s.friction = f32::NAN).contains("friction"));

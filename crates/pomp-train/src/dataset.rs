@@ -389,7 +389,7 @@ pub(crate) fn states(
 }
 
 /// Name of the clip that a mirror image or terrain variant was made from.
-fn original_name(name: &str) -> &str {
+pub(crate) fn original_name(name: &str) -> &str {
     let name = name.split("_terrain").next().unwrap_or_default();
     name.strip_suffix("_mirrored").unwrap_or(name)
 }

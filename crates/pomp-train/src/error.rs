@@ -39,6 +39,31 @@ pub enum TrainError {
          add such clips, or set its share to 0"
     )]
     NothingToPractise,
+    /// A style names a clip that is not in the data.
+    #[error(
+        "the style \"{style}\" names the clip \"{clip}\", which is not among the recordings; preprocess it into the folder of --data, \
+         or leave it out of the configuration"
+    )]
+    NoStyleClip {
+        /// The style.
+        style: String,
+        /// The clip.
+        clip: String,
+    },
+    /// A style whose clips stand.
+    #[error(
+        "the clips of the style \"{style}\" stand still, and a style is one of walking; name clips in which the character walks"
+    )]
+    StandingStyle {
+        /// The style.
+        style: String,
+    },
+    /// Recordings on another body than the model's.
+    #[error(
+        "the recordings have another number of joints or bodies than the model; preprocess them with the configuration that the \
+         model's data was made with"
+    )]
+    OtherSkeleton,
     /// A setting outside its range.
     #[error("training config: {0}")]
     OutOfRange(#[from] pomp_config::OutOfRange),

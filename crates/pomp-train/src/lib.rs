@@ -55,6 +55,10 @@ mod sampler;
 mod shards;
 mod stable_ids;
 mod step_rng;
+mod style_clips;
+mod style_config;
+mod style_neutral;
+mod style_stage;
 mod windows;
 
 // For this crate's bench.
@@ -85,4 +89,6 @@ pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use retarget_stage::train_retargeting;
 pub use run::{Start, train};
+pub use style_config::{StyleClips, StyleTraining};
+pub use style_stage::train_styles;
 pub use windows::{WindowStates, Windows};

@@ -21,6 +21,8 @@ pub enum Stage {
     Retarget,
     /// The balance policy, on the motion of a trained model.
     Balance,
+    /// The style adapter of a trained model.
+    Style,
 }
 
 impl Stage {
@@ -33,6 +35,7 @@ impl Stage {
             Self::Controller => "controller",
             Self::Retarget => "retarget",
             Self::Balance => "balance",
+            Self::Style => "style",
         }
     }
 
@@ -45,6 +48,7 @@ impl Stage {
             Self::Controller => "controller.safetensors",
             Self::Retarget => "retarget.safetensors",
             Self::Balance => "balance_policy.safetensors",
+            Self::Style => "style_adapter.safetensors",
         }
     }
 }

@@ -26,7 +26,7 @@ impl Sampler {
     }
 
     /// As [`Self::new`], of the frames that `is_wanted`.
-    fn among(
+    pub fn among(
         dataset: &Dataset,
         clips: impl Iterator<Item = usize>,
         margin: usize,
@@ -45,6 +45,18 @@ impl Sampler {
                 examples.push((index as u32, frame as u32));
                 odds.push(total);
             }
+        }
+        Self { examples, odds }
+    }
+
+    /// The examples of all `samplers`, each of which is as likely as every other one.
+    pub fn balanced(samplers: Vec<Self>) -> Self {
+        let (mut examples, mut odds, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for sampler in samplers {
+            let of_sampler = sampler.odds.last().copied().unwrap_or(1.0);
+            odds.extend(sampler.odds.iter().map(|odd| total + odd / of_sampler));
+            total += if sampler.odds.is_empty() { 0.0 } else { 1.0 };
+            examples.extend(sampler.examples);
         }
         Self { examples, odds }
     }

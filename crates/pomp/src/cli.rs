@@ -12,6 +12,7 @@ mod retarget;
 mod rig;
 mod show;
 mod style;
+mod style_weights;
 mod terrain;
 
 pub use completions::{CompletionsArguments, ManArguments};

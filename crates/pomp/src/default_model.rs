@@ -52,6 +52,12 @@ pub fn balance_origin(path: Option<&Path>) -> Origin<'_> {
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 
+/// Where the configuration of the training of a style adapter comes from.
+pub fn style_origin(path: Option<&Path>) -> Origin<'_> {
+    let (name, text) = ("configs/style_adapter.toml", include_str!("../configs/style_adapter.toml"));
+    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
+}
+
 /// Where the configuration of skeleton-aware networks comes from.
 pub fn retarget_origin(path: Option<&Path>) -> Origin<'_> {
     let (name, text) = ("configs/retarget.toml", include_str!("../configs/retarget.toml"));

@@ -104,7 +104,7 @@ impl Generator {
             assist_share: 1.0,
             aside: Vec2::ZERO,
         };
-        let inner = ClosedLoop {
+        let mut inner = ClosedLoop {
             layers: Layers::new(config, &kinematic, stature, &character),
             config: config.clone(),
             kinematic,
@@ -114,6 +114,7 @@ impl Generator {
             weight_impulse_ns,
             under_way: UnderWay::default(),
         };
+        inner.set_style(model, &config.style)?;
         Ok(Self { networks, inner })
     }
 

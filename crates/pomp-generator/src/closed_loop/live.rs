@@ -1,15 +1,19 @@
 //! The loop steered by hand: one frame at a time, with settings that may change while it runs.
 
 use super::{Generator, StepOutput};
+use crate::config::check_style;
 use crate::control::{ControlCursor, LiveControl, Steering};
 use crate::{ControlPlan, GeneratorError};
 use glam::{Vec2, Vec3};
+use pomp_config::Fields;
+use pomp_controllers::ControllerKind;
 use pomp_kinematic::SamplerConfig;
 use pomp_model::Model;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::rotation::wrap_angle;
 use pomp_physics::{BoxState, Push, ThrownBox};
 use pomp_terrain::HeightMap;
+use std::collections::BTreeMap;
 
 /// A step of a steered character, with what it was going to do.
 #[derive(Clone, Debug)]
@@ -69,6 +73,27 @@ impl Generator {
     pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
         self.networks.set_sampler(model, sampler)?;
         self.inner.config.sampler = *sampler;
+        Ok(())
+    }
+
+    /// Moves in the style of these weights from the next frame on, as [`crate::GeneratorConfig::style`]. `model` is the one that the
+    /// loop was built from.
+    ///
+    /// # Errors
+    /// Weights outside their range, a model without such styles, and another controller than the kinematic module; nothing is
+    /// changed then.
+    pub fn set_style(&mut self, model: &Model, style: &BTreeMap<String, f32>) -> Result<(), GeneratorError> {
+        check_style(style, &Fields::root())?;
+        if self.inner.config.controller != ControllerKind::Pomp {
+            return Err(GeneratorError::BadModel {
+                reason: format!(
+                    "styles change the kinematic module, and the controller is {}; choose the controller pomp",
+                    self.inner.config.controller
+                ),
+            });
+        }
+        self.inner.set_style(model, style)?;
+        self.inner.config.style.clone_from(style);
         Ok(())
     }
 

@@ -222,14 +222,15 @@ impl Layers {
         }
     }
 
-    /// `before_sample`: the command that the window shows to the kinematic module.
+    /// `before_sample`: the command that the window shows to the kinematic module, at `pace`, the style's share of its speed.
     pub fn before_sample<'a>(
         &mut self,
         plan: &'a ControlPlan,
         state: &LoopState,
         character: &Character,
+        pace: f32,
     ) -> Command<'a> {
-        let speed_scale = self.speed_scale(plan, state, character);
+        let speed_scale = pace * self.speed_scale(plan, state, character);
         let frame = state.cursor.frame();
         match self.path_rejoining.plan(plan, frame, ground_position(&character.state().frame)) {
             Some(led) => Command { plan: Cow::Owned(led), frame: 0.0, speed_scale },

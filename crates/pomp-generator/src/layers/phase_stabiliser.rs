@@ -82,6 +82,8 @@ impl Validate for PhaseStabiliserConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseStabiliser {
     share: f32,
+    /// Those of the model, and those of the style that the character walks in.
+    own_cycles: Arc<GaitCycles>,
     cycles: Arc<GaitCycles>,
     /// Where on the cycle the character is.
     pub tracker: CycleTracker,
@@ -90,7 +92,17 @@ pub(crate) struct PhaseStabiliser {
 impl PhaseStabiliser {
     pub fn new(config: PhaseStabiliserConfig, cycles: GaitCycles) -> Self {
         let share = if config.enabled { config.share } else { 0.0 };
-        Self { share, cycles: Arc::new(cycles), tracker: CycleTracker::default() }
+        let cycles = Arc::new(cycles);
+        Self { share, own_cycles: Arc::clone(&cycles), cycles, tracker: CycleTracker::default() }
+    }
+
+    /// Leads codes back to the cycle of a style from now on: the mean of the model's own walk and of the styles in
+    /// `walk_codes`, each with its weight and the codes of the keys of a window.
+    pub fn set_style(&mut self, walk_codes: &[(f32, Vec<f32>)]) {
+        self.cycles = match walk_codes {
+            [] => Arc::clone(&self.own_cycles),
+            styles => Arc::new(self.own_cycles.styled(styles)),
+        };
     }
 
     /// `after_simulation`: leads the present's `code` (2C) and those of the `future` keys back to the cycle of the `wanted`
@@ -199,6 +211,27 @@ impl GaitCycles {
             GaitCycle::of_codes(&codes, spacing_s)
         };
         Self { walk: of(Gait::Walk), jog: of(Gait::Jog), spacing_s }
+    }
+
+    /// The same with the walk of weighted styles; the rest of the weight is the walk's own. A style whose codes do not go round
+    /// has no share.
+    fn styled(&self, styles: &[(f32, Vec<f32>)]) -> Self {
+        let Some(own) = &self.walk else { return self.clone() };
+        let mut mixed = GaitCycle { length: 0.0, ..own.clone() };
+        for (weight, codes) in styles {
+            let codes: Vec<&[f32]> = codes.chunks_exact(own.code.len()).collect();
+            let Some(style) = GaitCycle::of_codes(&codes, self.spacing_s) else { continue };
+            // Angle 0 of a style is where its code is nearest to that of the walk.
+            let (re, im) = product(&style.code, &own.code);
+            let facing = turned(&style.code, -im.atan2(re), 1.0);
+            for ((mixed, facing), own) in mixed.code.iter_mut().zip(facing).zip(&own.code) {
+                *mixed += weight * (facing - own);
+            }
+            mixed.frequency_hz += weight * (style.frequency_hz - own.frequency_hz);
+        }
+        mixed.length = length(&mixed.code);
+        let walk = (mixed.length > SILENT && mixed.frequency_hz > SLOWEST_HZ).then_some(mixed);
+        Self { walk, jog: self.jog.clone(), spacing_s: self.spacing_s }
     }
 
     fn of(&self, gait: Gait) -> Option<&GaitCycle> {

@@ -79,6 +79,13 @@ pub enum FromPage {
         /// Steps.
         steps: usize,
     },
+    /// Move in a style; the weights of the others give way.
+    Style {
+        /// Number of the style among those of the scene.
+        style: usize,
+        /// 0 to 1.
+        weight: f32,
+    },
     /// Tell the scene and its events, so that a link can reproduce them.
     Link {},
 }
@@ -181,6 +188,7 @@ impl FromPage {
             | Self::Rewind { .. }
             | Self::Assist { .. }
             | Self::Denoise { .. }
+            | Self::Style { .. }
             | Self::Link {} => {}
         }
         Ok(self)
@@ -254,6 +262,7 @@ mod tests {
             FromPage::Rewind { seconds: 1.0 },
             FromPage::Assist { scale: 0.5 },
             FromPage::Denoise { steps: 4 },
+            FromPage::Style { style: 1, weight: 0.5 },
             FromPage::Link {},
         ]
     }

@@ -124,6 +124,8 @@ pub struct SceneInfo {
     pub terrains: Vec<&'static str>,
     /// Most steps of the sampler.
     pub most_denoising_steps: usize,
+    /// Names of the styles that the character can move in.
+    pub styles: Vec<String>,
     /// How far one can go back, seconds.
     pub rewind_s: f32,
     /// Length of the recording, seconds.
@@ -149,6 +151,8 @@ pub struct WorldState {
     pub assist: f32,
     /// Steps of the sampler.
     pub denoising_steps: usize,
+    /// Weights of the styles, in the order of the scene's.
+    pub style_weights: Vec<f32>,
     /// The events of a link are being replayed.
     pub replaying: bool,
     /// Length of the recording so far, seconds.

@@ -270,6 +270,7 @@ impl Clock<'_> {
             }
             FromPage::Assist { scale } => self.world.set_assist(scale)?,
             FromPage::Denoise { steps } => self.world.set_denoising_steps(steps)?,
+            FromPage::Style { style, weight } => self.world.set_style(style, weight)?,
             FromPage::Link {} => match self.world.scene_with_events() {
                 Some(scene) => self.tell(&ToPage::Link { scene }),
                 None => {
@@ -306,6 +307,7 @@ impl Clock<'_> {
             pace: self.pace,
             assist: self.world.assist(),
             denoising_steps: self.world.denoising_steps(),
+            style_weights: self.world.style_weights(),
             replaying: self.world.is_replaying(),
             recorded_s: self.world.recorded_s(),
             can_rewind_s: self.world.can_rewind_s(),
@@ -349,6 +351,7 @@ impl Clock<'_> {
             path_keys: FUTURE_KEYS,
             terrains: pomp_terrain::PRESET_NAMES.to_vec(),
             most_denoising_steps: kinematic.map_or(1, |kinematic| kinematic.config.diffusion_steps),
+            styles: world.offered_styles(),
             rewind_s: config.rewind_s,
             recording_s: config.recording_s,
             max_upload_mb: config.max_upload_mb,

@@ -9,6 +9,7 @@ mod repeat;
 mod scene;
 mod scene_recipe;
 mod simulation;
+mod style;
 
 pub use ground::{Bump, Patch};
 pub use recording_buffer::RecordingBuffer;
@@ -16,3 +17,4 @@ pub use repeat::repeated;
 pub use scene::{Event, SceneRequest, offered_controllers, offered_gaits};
 pub use scene_recipe::replay;
 pub use simulation::{World, WorldLimits};
+pub use style::offered_styles;

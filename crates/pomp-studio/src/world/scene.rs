@@ -1,4 +1,5 @@
 use super::ground::Bump;
+use super::style::check_weight;
 use crate::StudioError;
 use glam::{Quat, Vec2, Vec3};
 use pomp_controllers::ControllerKind;
@@ -9,6 +10,7 @@ use pomp_motion::features::BlockName;
 use pomp_physics::ThrownBox;
 use pomp_terrain::{HeightMap, PRESET_NAMES, Shape};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use ts_rs::TS;
 
 /// Events that one scene may have.
@@ -53,6 +55,10 @@ pub struct SceneRequest {
     pub assist: f32,
     /// Steps of the sampler.
     pub denoising_steps: usize,
+    /// Weights of the styles that it begins in, by name; without them those of the program's settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub style: Option<BTreeMap<String, f32>>,
     /// What happens in it, in the order of frames.
     #[serde(default)]
     #[ts(optional, as = "Option<Vec<Event>>")]
@@ -73,6 +79,8 @@ pub enum Event {
     Assist(u32, f32),
     /// Frame, steps of the sampler.
     Denoise(u32, usize),
+    /// Frame, number of a style of the model, its weight; the weights of the others give way.
+    Style(u32, usize, f32),
     /// Frame, side (metres), mass (kg), centre (world, metres), velocity (m/s) of a cube.
     Throw(u32, f32, f32, [f32; 3], [f32; 3]),
     /// Frame, x, z, radius and height (metres) of a bump on the ground; a negative height digs.
@@ -88,6 +96,7 @@ impl Event {
             | Self::Push(frame, ..)
             | Self::Assist(frame, ..)
             | Self::Denoise(frame, ..)
+            | Self::Style(frame, ..)
             | Self::Throw(frame, ..)
             | Self::Bump(frame, ..) => *frame,
         }
@@ -125,15 +134,16 @@ impl SceneRequest {
             mass_kg: model.description.mass_kg,
             assist: 1.0,
             denoising_steps: config.sampler.steps,
+            style: None,
             events: Vec::new(),
         }
     }
 
-    /// Checks every value against its range and against the model.
+    /// Checks every value against its range and against the model; `base` are the program's settings.
     ///
     /// # Errors
     /// [`StudioError::BadScene`] with the first value out of range.
-    pub fn validate(&self, model: &Model) -> Result<(), StudioError> {
+    pub fn validate(&self, model: &Model, base: &GeneratorConfig) -> Result<(), StudioError> {
         let bad = |field: &'static str, value: String, range: String| {
             Err(StudioError::BadScene { field, value, range })
         };
@@ -149,6 +159,7 @@ impl SceneRequest {
         check_controller(self.controller, model)?;
         check_assist(self.assist)?;
         check_steps(self.denoising_steps, model)?;
+        self.check_style(model, base)?;
         if self.events.len() > MOST_EVENTS {
             return bad("number of events", self.events.len().to_string(), format!("0 to {MOST_EVENTS}"));
         }
@@ -174,6 +185,9 @@ impl SceneRequest {
                 }
                 Event::Assist(_, scale) => check_assist(scale)?,
                 Event::Denoise(_, steps) => check_steps(steps, model)?,
+                Event::Style(_, style, weight) => {
+                    check_weight(style, weight, model, self.controller_over(base))?;
+                }
                 Event::Throw(_, side_m, mass_kg, position, velocity) => {
                     cube(side_m, mass_kg, position.into(), velocity.into()).validate()?;
                 }
@@ -195,6 +209,7 @@ impl SceneRequest {
         config.dynamic.mass_kg = self.mass_kg;
         config.sampler.steps = self.denoising_steps;
         config.controller = self.controller_over(base);
+        config.style = self.style_over(base);
         config
     }
 

@@ -24,11 +24,12 @@ struct Settings {
 /// The recipe of a world that has recorded `frames` of its latest frames; `None` when the model was never a file, or so much
 /// happened that it is not all remembered.
 pub(super) fn recipe_of(world: &World, frames: usize) -> Option<Recipe> {
+    let scene = world.scene_with_events()?;
     let settings = Settings {
         made_by: format!("pomp {} studio", env!("CARGO_PKG_VERSION")),
-        model_sha256: world.model().sha256_with(world.scene_config().used_parts())?,
+        model_sha256: world.model().sha256_with(scene.used_parts(&world.config))?,
         frames_before: world.frame() - frames as u32,
-        scene: world.scene_with_events()?,
+        scene,
         generator: world.config.clone(),
     };
     Some(Recipe { settings: text(&settings), plan: Vec::new() })
@@ -64,7 +65,7 @@ pub fn replay(
         ))
         .into());
     }
-    let given = model.sha256_with(settings.scene.generator_config(&settings.generator).used_parts());
+    let given = model.sha256_with(settings.scene.used_parts(&settings.generator));
     let given = given.unwrap_or_else(|| "a model that was never a file".to_owned());
     if given != settings.model_sha256 {
         let recorded = settings.model_sha256;

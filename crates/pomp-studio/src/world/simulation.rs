@@ -1,6 +1,7 @@
 use super::ground::Original;
 use super::scene::{check_assist, check_gait, check_steps, cube, starting_gaits};
 use super::scene_recipe::recipe_of;
+use super::style::{check_weight, offered_styles, with_weight};
 use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
 use crate::StudioError;
 use crate::protocol::{FrameMessage, PushRequest, ThrowRequest};
@@ -13,7 +14,7 @@ use pomp_model::Model;
 use pomp_motion::features::FUTURE_KEYS;
 use pomp_motion::{Gait, Recording};
 use pomp_physics::{BoxState, Push};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -61,6 +62,7 @@ struct Now {
     pushes: Vec<ActivePush>,
     assist: f32,
     denoising_steps: usize,
+    style: BTreeMap<String, f32>,
     /// Bumps pressed so far.
     bumps: usize,
 }
@@ -87,6 +89,7 @@ pub struct World {
     asked_bumps: Vec<Bump>,
     asked_assist: Option<f32>,
     asked_steps: Option<usize>,
+    asked_styles: Vec<(usize, f32)>,
     log: Vec<Event>,
     log_is_whole: bool,
     replay: VecDeque<Event>,
@@ -116,7 +119,7 @@ impl World {
         mut scene: SceneRequest,
         limits: WorldLimits,
     ) -> Result<Self, StudioError> {
-        scene.validate(&model)?;
+        scene.validate(&model, config)?;
         let starting = starting_gaits(&model);
         let start = [Gait::Stand, Gait::Walk].into_iter().find(|gait| starting.contains(gait));
         let start = start.or(starting.first().copied()).unwrap_or(Gait::Stand);
@@ -130,6 +133,7 @@ impl World {
             pushes: Vec::new(),
             assist: scene.assist,
             denoising_steps: scene.denoising_steps,
+            style: loop_config.style,
             bumps: 0,
         };
         Ok(Self {
@@ -143,6 +147,7 @@ impl World {
             asked_pushes: Vec::new(),
             asked_assist: None,
             asked_steps: None,
+            asked_styles: Vec::new(),
             log: Vec::new(),
             log_is_whole: true,
             snapshots: VecDeque::new(),
@@ -169,11 +174,6 @@ impl World {
     /// The scene as it began.
     pub fn scene(&self) -> &SceneRequest {
         &self.scene
-    }
-
-    /// The settings of the loop in the scene.
-    pub(super) fn scene_config(&self) -> GeneratorConfig {
-        self.scene.generator_config(&self.config)
     }
 
     /// The controller that moves the character.
@@ -209,6 +209,21 @@ impl World {
     /// Steps of the sampler asked for.
     pub fn denoising_steps(&self) -> usize {
         self.asked_steps.unwrap_or(self.now.denoising_steps)
+    }
+
+    /// Names of the styles that the character can move in.
+    pub fn offered_styles(&self) -> Vec<String> {
+        offered_styles(&self.model, self.controller())
+    }
+
+    /// Weights of [`Self::offered_styles`] asked for.
+    pub fn style_weights(&self) -> Vec<f32> {
+        let names = self.offered_styles();
+        let asked = self.asked_styles.iter();
+        let style = asked.fold(self.now.style.clone(), |style, &(index, weight)| {
+            with_weight(style, &names[index], weight)
+        });
+        names.iter().map(|name| style.get(name).copied().unwrap_or(0.0)).collect()
     }
 
     /// Seconds that can be taken back.
@@ -311,6 +326,18 @@ impl World {
         Ok(())
     }
 
+    /// Moves in a style of the model, by its number, with this weight from the next frame on; the weights of the others give way.
+    ///
+    /// # Errors
+    /// A style that the model does not have, or a weight outside 0 to 1.
+    pub fn set_style(&mut self, style: usize, weight: f32) -> Result<(), StudioError> {
+        check_weight(style, weight, &self.model, self.controller())?;
+        // The last word on a style counts: a slider that is drawn says many in a frame.
+        self.asked_styles.retain(|(asked, _)| *asked != style);
+        self.asked_styles.push((style, weight));
+        Ok(())
+    }
+
     /// One frame.
     ///
     /// # Errors
@@ -382,6 +409,8 @@ impl World {
         events.extend(bumps.map(|bump| Event::Bump(frame, bump.x, bump.z, bump.radius_m, bump.height_m)));
         events.extend(self.asked_assist.take().map(|scale| Event::Assist(frame, scale)));
         events.extend(self.asked_steps.take().map(|steps| Event::Denoise(frame, steps)));
+        let styles = self.asked_styles.drain(..);
+        events.extend(styles.map(|(style, weight)| Event::Style(frame, style, weight)));
         events
     }
 
@@ -403,6 +432,10 @@ impl World {
                 self.generator.set_assist_scale(scale);
             }
             Event::Denoise(_, steps) => self.take_steps(steps)?,
+            Event::Style(_, style, weight) => {
+                let name = &self.offered_styles()[style];
+                self.take_style(with_weight(self.now.style.clone(), name, weight))?;
+            }
             Event::Throw(_, side_m, mass_kg, position, velocity) => {
                 self.generator.throw(&cube(side_m, mass_kg, position.into(), velocity.into()))?;
             }
@@ -417,6 +450,14 @@ impl World {
         let sampler = pomp_kinematic::SamplerConfig { steps, ..self.config.sampler };
         self.generator.set_sampler(&self.model, &sampler)?;
         self.now.denoising_steps = steps;
+        Ok(())
+    }
+
+    fn take_style(&mut self, style: BTreeMap<String, f32>) -> Result<(), StudioError> {
+        if style != self.now.style {
+            self.generator.set_style(&self.model, &style)?;
+            self.now.style = style;
+        }
         Ok(())
     }
 
@@ -485,6 +526,7 @@ impl World {
         let from = kept.generator.frames() as u32;
         self.generator.restore(&kept.generator)?;
         self.take_steps(kept.now.denoising_steps)?;
+        self.take_style(kept.now.style.clone())?;
         self.now = kept.now;
         self.recording.truncate(from);
         self.replay.clear();
@@ -505,6 +547,7 @@ impl World {
         self.asked_pushes.clear();
         self.asked_throws.clear();
         self.asked_bumps.clear();
+        self.asked_styles.clear();
         (self.asked_assist, self.asked_steps) = (None, None);
         Ok(())
     }

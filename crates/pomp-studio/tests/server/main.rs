@@ -246,6 +246,7 @@ fn flat() -> SceneRequest {
         mass_kg: 75.0,
         assist: 1.0,
         denoising_steps: 4,
+        style: None,
         events: Vec::new(),
     }
 }
@@ -363,6 +364,8 @@ fn no_message_brings_the_server_down() {
         FromPage::Pace { factor: 1e-30 },
         FromPage::Assist { scale: -1.0 },
         FromPage::Denoise { steps: usize::MAX },
+        FromPage::Style { style: usize::MAX, weight: 0.5 },
+        FromPage::Style { style: 0, weight: f32::NAN },
         FromPage::Reset { scene: Some(SceneRequest { friction: 0.0, mass_kg: 1.0, ..flat() }) },
         FromPage::Step {},
         FromPage::Rewind { seconds: 0.5 },

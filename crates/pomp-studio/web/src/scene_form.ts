@@ -4,6 +4,7 @@ import type { Connection } from "./connection";
 import { sceneLink } from "./link";
 import { type Mover, moverLabel, othersThan } from "./movers";
 import type { FrameMessage, SceneInfo, SceneRequest, TerrainGrid, TerrainPatch, Vec3, WorldState } from "./protocol";
+import { StyleSliders } from "./style_sliders";
 import { all, element, save, say, sayError } from "./ui";
 import { inWorld, throwVelocity } from "./view/direction";
 import { applyPatch } from "./view/grid";
@@ -30,6 +31,7 @@ export class SceneForm {
   private readonly mass = element<HTMLInputElement>("mass");
   private readonly assist = element<HTMLInputElement>("assist");
   private readonly denoise = element<HTMLInputElement>("denoise");
+  private readonly styles: StyleSliders;
   private readonly pushSize = element<HTMLInputElement>("push-size");
   private readonly pushBody = element<HTMLSelectElement>("push-body");
   private readonly boxMass = element<HTMLInputElement>("box-mass");
@@ -40,6 +42,7 @@ export class SceneForm {
     private readonly view: WorldView,
     private readonly compare: (pair: [Clip, Clip]) => void,
   ) {
+    this.styles = new StyleSliders(connection);
     this.model.onchange = () => {
       this.offerControllers();
       this.begin();
@@ -89,6 +92,7 @@ export class SceneForm {
     this.assist.value = String(scene.assist);
     this.denoise.max = String(Math.min(info.most_denoising_steps, 20));
     this.denoise.value = String(scene.denoising_steps);
+    this.styles.setScene(info);
     const body = this.pushBody.value || "Spine2";
     this.pushBody.replaceChildren(...info.bodies.map((name) => new Option(name, name, false, name === body)));
     this.label();
@@ -107,6 +111,7 @@ export class SceneForm {
   setState(state: WorldState): void {
     if (document.activeElement !== this.assist) this.assist.value = String(state.assist);
     if (document.activeElement !== this.denoise) this.denoise.value = String(state.denoising_steps);
+    this.styles.setState(state);
     element("recorded").textContent =
       `${state.recorded_s.toFixed(0)} s recorded${this.scene && state.recorded_s >= this.scene.recording_s ? ", the latest that fit" : ""}.`;
     this.label();
@@ -130,6 +135,9 @@ export class SceneForm {
     if (!this.scene) return;
     const seed = Math.min(Math.max(Math.round(Number(this.seed.value) || 0), 0), 2 ** 32 - 1);
     const model = this.model.value === this.scene.models[0] ? {} : { model: this.model.value };
+    // Another model or controller may not have the styles of this one.
+    const shown = this.scene.scene.model ?? this.scene.models[0];
+    const moves = this.model.value === shown && this.controller.value === this.scene.controller;
     const scene: SceneRequest = {
       ...model,
       ...(this.controller.value ? { controller: this.controller.value } : {}),
@@ -139,6 +147,7 @@ export class SceneForm {
       mass_kg: Number(this.mass.value),
       assist: Number(this.assist.value),
       denoising_steps: Number(this.denoise.value),
+      ...(moves ? this.styles.request() : {}),
     };
     this.connection.send({ do: "reset", scene });
   }

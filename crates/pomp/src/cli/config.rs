@@ -39,6 +39,8 @@ pub enum ConfigKind {
     Studio,
     /// `pomp style fit`.
     Style,
+    /// `pomp train style`.
+    StyleAdapter,
     /// `pomp train retarget`.
     Retarget,
     /// The simulator: the section `dynamic` of other configurations.
@@ -94,6 +96,8 @@ pub enum SchemaKind {
     Studio,
     /// `pomp style fit`.
     Style,
+    /// `pomp train style`.
+    StyleAdapter,
     /// `pomp train retarget`.
     Retarget,
     /// The simulator: the section `dynamic` of other configurations.

@@ -1,6 +1,7 @@
 //! Arguments of the commands that run the closed loop: generate and replay.
 
 use super::numbers;
+use super::style_weights::{StyleWeights, style_weights};
 use clap::{Args, ValueHint};
 use pomp_batch::LONGEST_S;
 use pomp_controllers::ControllerKind;
@@ -17,6 +18,7 @@ Examples:
   pomp generate --count 20 --terrain flat --push 3..6,Spine2,50..100,random --out out/random_pushes
   pomp generate --control path.toml --model model --out out/path
   pomp generate --control walk --terrain flat --stature 1.6 --mass 55 --out out/small
+  pomp generate --control walk --terrain flat --style zombie:0.7 --out out/zombie
   pomp generate --scene meet --terrain flat --out out/meet    two characters who bump into each other
   pomp generate --count 1000 --random --out out/rollouts      random grounds, commands and pushes
   pomp generate --count 20 --terrain flat --push none --seconds 60 --seed 1 --out out/walks
@@ -95,6 +97,10 @@ pub struct GenerateArguments {
     /// matching-phase or learned-matching. The model must contain it.
     #[arg(long, value_name = "KIND")]
     pub controller: Option<ControllerKind>,
+    /// Styles in which the character moves, with weights of 0 to 1 that add up to at most 1, overriding the configuration; a weight
+    /// that is left out is 1. The model must contain a style adapter.
+    #[arg(long, value_name = "NAME:WEIGHT,…", value_parser = style_weights, conflicts_with = "scene")]
+    pub style: Option<StyleWeights>,
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

@@ -23,6 +23,8 @@ pub enum TrainStage {
     Retarget,
     /// The balance policy, which learns in the closed loop from the motion of a trained model; it takes no --data.
     Balance,
+    /// The style adapter of a trained model; the configuration says which clips of --data show which style.
+    Style,
 }
 
 /// Arguments of `pomp train`.
@@ -37,6 +39,7 @@ Examples:
   pomp train kinematic --data data --out model --config configs/paper.toml
   pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune
   pomp train controller pfnn --data data --out model
+  pomp train style --data data --out model --config configs/style_adapter.toml
   pomp train retarget --a walks/ --b other_skeleton/ --out networks")]
 pub struct TrainArguments {
     /// What to train.
@@ -53,6 +56,7 @@ pub struct TrainArguments {
         ("stage", "kinematic"),
         ("stage", "all"),
         ("stage", "controller"),
+        ("stage", "style"),
     ]))]
     pub data: Option<PathBuf>,
     /// For retarget: folder of motions (.bvh, .npz) on the first skeleton, with bodies of any proportions.

@@ -17,7 +17,9 @@ use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
-use pomp_train::{BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, TrainConfig};
+use pomp_train::{
+    BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, StyleTraining, TrainConfig,
+};
 use std::process::ExitCode;
 
 pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
@@ -51,6 +53,9 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         }
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
+        ConfigKind::StyleAdapter => {
+            resolve_whole::<StyleTraining>(default_model::style_origin(path), set)?.show()
+        }
         ConfigKind::Retarget => config_file::over_defaults::<SkeletalConfig>(path, set)?.show(),
         ConfigKind::Physics => config_file::over_defaults::<DynamicConfig>(path, set)?.show(),
     };
@@ -72,6 +77,7 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Balance => schema_of_whole::<BalanceTraining>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
         SchemaKind::Style => schema::<StyleConfig>(),
+        SchemaKind::StyleAdapter => schema_of_whole::<StyleTraining>(),
         SchemaKind::Retarget => schema::<SkeletalConfig>(),
         SchemaKind::Physics => schema::<DynamicConfig>(),
         SchemaKind::Terrain => schema_of_alone::<TerrainSpec>(),

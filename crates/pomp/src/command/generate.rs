@@ -23,7 +23,13 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     if let Some(controller) = arguments.controller {
         settings.controller = controller;
     }
+    if let Some(style) = &arguments.style {
+        settings.style.clone_from(style);
+    }
+    settings.validate()?;
     let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
+    // Before a batch, in which every rollout would fail alike.
+    model.style_change(&settings.style)?;
     if let Some(scene) = &arguments.scene {
         return generate_scene::run(arguments, &model, &settings, scene);
     }

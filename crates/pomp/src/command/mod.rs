@@ -32,6 +32,7 @@ mod train;
 mod train_balance;
 mod train_controller;
 mod train_retarget;
+mod train_style;
 mod validate_impulses;
 
 use crate::cli::{

@@ -1,4 +1,4 @@
-use super::{train_balance, train_controller, train_retarget};
+use super::{train_balance, train_controller, train_retarget, train_style};
 use crate::cli::{TrainArguments, TrainStage};
 use crate::errors::INTERRUPTED;
 use crate::interrupt::{Interrupt, resuming};
@@ -18,6 +18,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
         (TrainStage::Retarget, None) => return train_retarget::run(arguments),
         (TrainStage::Balance, None) => return train_balance::run(arguments),
+        (TrainStage::Style, None) => return train_style::run(arguments),
         (_, Some(kind)) => bail!(
             "\"{kind}\" names a controller; write `pomp train controller {kind} …`, or leave it out to train a stage"
         ),
@@ -81,9 +82,11 @@ fn stages(asked: TrainStage) -> &'static [Stage] {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
-        TrainStage::All | TrainStage::Controller | TrainStage::Retarget | TrainStage::Balance => {
-            &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic]
-        }
+        TrainStage::All
+        | TrainStage::Controller
+        | TrainStage::Retarget
+        | TrainStage::Balance
+        | TrainStage::Style => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
     }
 }
 

@@ -137,7 +137,7 @@ body_mass_kg: Array<number>, pushes: Array<PackedPush>, terrain?: TerrainGrid, a
 /**
  * Something that a person did, with the frame in which it began to act.
  */
-export type Event = { "steer": [number, number, number, string] } | { "steer_facing": [number, number, number, string, [number, number]] } | { "push": [number, number, [number, number, number], [number, number, number]] } | { "assist": [number, number] } | { "denoise": [number, number] } | { "throw": [number, number, number, [number, number, number], [number, number, number]] } | { "bump": [number, number, number, number, number] };
+export type Event = { "steer": [number, number, number, string] } | { "steer_facing": [number, number, number, string, [number, number]] } | { "push": [number, number, [number, number, number], [number, number, number]] } | { "assist": [number, number] } | { "denoise": [number, number] } | { "style": [number, number, number] } | { "throw": [number, number, number, [number, number, number], [number, number, number]] } | { "bump": [number, number, number, number, number] };
 
 /**
  * A joint of the file.
@@ -290,7 +290,15 @@ scale: number, } | { "do": "denoise",
 /**
  * Steps.
  */
-steps: number, } | { "do": "link", };
+steps: number, } | { "do": "style", 
+/**
+ * Number of the style among those of the scene.
+ */
+style: number, 
+/**
+ * 0 to 1.
+ */
+weight: number, } | { "do": "link", };
 
 /**
  * A joint of a skeleton.
@@ -543,6 +551,10 @@ terrains: Array<string>,
  */
 most_denoising_steps: number, 
 /**
+ * Names of the styles that the character can move in.
+ */
+styles: Array<string>, 
+/**
  * How far one can go back, seconds.
  */
 rewind_s: number, 
@@ -595,6 +607,10 @@ assist: number,
  * Steps of the sampler.
  */
 denoising_steps: number, 
+/**
+ * Weights of the styles that it begins in, by name; without them those of the program's settings.
+ */
+style?: { [key in string]: number }, 
 /**
  * What happens in it, in the order of frames.
  */
@@ -766,6 +782,10 @@ assist: number,
  * Steps of the sampler.
  */
 denoising_steps: number, 
+/**
+ * Weights of the styles, in the order of the scene's.
+ */
+style_weights: Array<number>, 
 /**
  * The events of a link are being replayed.
  */

@@ -1,0 +1,136 @@
+//! Styles in the closed loop: none is no change, one changes how it walks, and a rollout says which one it was.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_embedded::{Device, Model};
+use pomp_formats::{read_recording, write_recording};
+use pomp_generator::{
+    CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Networks, Preset, RolloutRecipe,
+    replay,
+};
+use pomp_motion::glam::{Vec2, Vec3};
+use pomp_motion::{Gait, Recording, humanoid};
+use pomp_terrain::HeightMap;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
+}
+
+fn style<const N: usize>(weights: [(&str, f32); N]) -> BTreeMap<String, f32> {
+    weights.map(|(name, weight)| (name.to_owned(), weight)).into()
+}
+
+fn styled<const N: usize>(weights: [(&str, f32); N]) -> GeneratorConfig {
+    GeneratorConfig { style: style(weights), ..GeneratorConfig::default() }
+}
+
+fn recipe(settings: GeneratorConfig, frames: usize) -> RolloutRecipe {
+    let plan = ControlPlan::preset(Preset::Walk, 10.0, FRAME_RATE_HZ);
+    RolloutRecipe {
+        model_sha256: model().sha256_with(settings.used_parts()).unwrap(),
+        start: plan.at(0.0).gait,
+        seed: 11,
+        plan,
+        pushes: Vec::new(),
+        throws: Vec::new(),
+        terrain: HeightMap::flat(40.0, 0.5).unwrap(),
+        frames,
+        settings,
+    }
+}
+
+fn rollout(settings: GeneratorConfig, frames: usize) -> Recording {
+    recipe(settings, frames).run(model(), "rollout", |_| 0.0).unwrap()
+}
+
+/// Mean height of both hands above the pelvis in the last two seconds, metres.
+fn hands_m(recording: &Recording) -> f32 {
+    let frames = recording.frames() - 120..recording.frames();
+    let height = |frame: usize, joint: usize| {
+        recording.positions[frame][joint].y - recording.positions[frame][humanoid::HIPS.0].y
+    };
+    let hands = [humanoid::LEFT_HAND.0, humanoid::RIGHT_HAND.0];
+    let sum: f32 = frames.clone().flat_map(|frame| hands.map(|hand| height(frame, hand))).sum();
+    sum / (2 * frames.len()) as f32
+}
+
+#[test]
+fn without_a_style_and_with_weights_of_0_a_walk_is_the_same_bytes() {
+    let plain = rollout(GeneratorConfig::default(), 60);
+    let zero = rollout(styled([("zombie", 0.0)]), 60);
+    assert_eq!(plain.positions, zero.positions);
+    assert_eq!(
+        recipe(GeneratorConfig::default(), 60).model_sha256,
+        model().files_sha256.clone().unwrap(),
+        "rollouts without a style name the model as before"
+    );
+    let settings = recipe(GeneratorConfig::default(), 60).to_record().settings;
+    assert!(!settings.contains("style"), "records without a style are as before: {settings}");
+}
+
+#[test]
+fn a_zombie_holds_its_hands_up_and_its_rollout_is_replayed_bit_for_bit() {
+    let plain = rollout(GeneratorConfig::default(), 300);
+    let zombie = rollout(styled([("zombie", 1.0)]), 300);
+    println!("hands over the pelvis: {:.2} m, a zombie's {:.2} m", hands_m(&plain), hands_m(&zombie));
+    assert!(hands_m(&zombie) > hands_m(&plain) + 0.15);
+    let upright = |recording: &Recording| recording.positions[recording.frames() - 1][0].y > 0.7;
+    assert!(upright(&plain) && upright(&zombie));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.npz");
+    write_recording(&path, &zombie).unwrap();
+    let read = read_recording(&path).unwrap();
+    assert_eq!(RolloutRecipe::of_recording(&read).unwrap().settings.style, style([("zombie", 1.0)]));
+    assert_eq!(replay(&read, model(), |_| 0.0).unwrap().differences, []);
+}
+
+#[test]
+fn a_style_that_is_set_on_the_way_is_the_style_of_the_settings() {
+    let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
+    let networks = Networks::new(model(), &GeneratorConfig::default()).unwrap();
+    let begin = |settings: GeneratorConfig| {
+        let setup = CharacterSetup { settings, start: Gait::Walk, seed: 5, position: Vec2::ZERO, yaw: 0.0 };
+        let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+        Generator::with_networks(model(), &networks, terrain, &setup).unwrap()
+    };
+    let walk = |generator: &mut Generator| -> Vec<Vec<Vec3>> {
+        (0..40).map(|_| generator.step(&plan, &[]).unwrap().simulated.pose.positions.to_vec()).collect()
+    };
+    let mixed = style([("zombie", 0.5), ("stealthy", 0.3)]);
+    let mut at_once = begin(GeneratorConfig { style: mixed.clone(), ..GeneratorConfig::default() });
+    let mut later = begin(GeneratorConfig::default());
+    later.set_style(model(), &mixed).unwrap();
+    let styled = walk(&mut at_once);
+    assert_eq!(styled, walk(&mut later));
+    later.set_style(model(), &BTreeMap::new()).unwrap();
+    let saved = later.save();
+    let plain = walk(&mut later);
+    later.restore(&saved).unwrap();
+    assert_eq!(plain, walk(&mut later));
+    assert_ne!(styled, walk(&mut begin(GeneratorConfig::default())));
+}
+
+#[test]
+fn rejects_styles_that_there_are_not_weights_out_of_range_and_other_controllers() {
+    let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
+    let told = |model: &Model, settings: &GeneratorConfig| {
+        let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+        let start = GeneratorConfig::default().start_gait(&plan, model);
+        Generator::new(model, terrain, settings, start, 5).err().unwrap().to_string()
+    };
+    let unknown = told(model(), &styled([("zmobie", 0.5)]));
+    assert!(unknown.contains("\"zmobie\"") && unknown.contains("zombie, stealthy"), "{unknown}");
+    let heavy = told(model(), &styled([("zombie", 0.7), ("stealthy", 0.5)]));
+    assert!(heavy.contains("style") && heavy.contains("at most 1"), "{heavy}");
+    assert!(told(model(), &styled([("zombie", -0.1)])).contains("style.zombie"));
+    let mut matching = styled([("zombie", 0.5)]);
+    matching.controller = pomp_controllers::ControllerKind::Matching;
+    assert!(told(model(), &matching).contains("controller = \"pomp\""));
+    let mut bare = model().clone();
+    bare.styles = None;
+    let missing = told(&bare, &styled([("zombie", 0.5)]));
+    assert!(missing.contains("style adapter") && missing.contains("pomp train style"), "{missing}");
+}

@@ -1,0 +1,388 @@
+//! Style adapter: the examples and rollouts of the kinematic stage, a frozen kinematic module, a code for each style.
+
+use crate::adamw::adamw;
+use crate::annotate::edge_of;
+use crate::checkpoint::Checkpoint;
+use crate::dataset::Dataset;
+use crate::epochs::scalar;
+use crate::example::StateSource;
+use crate::finite::Step;
+use crate::held_out::measure_held_out;
+use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
+use crate::loss_record::LossRecord;
+use crate::phase_stage::PhaseReader;
+use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::rollout_pool::Rollout;
+use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
+use crate::rows::{Batch, Example, Noise, Rows, matrix, noise_per_feature, normal};
+use crate::sampler::Sampler;
+use crate::stable_ids::{AveragedWeights, with_stable_ids};
+use crate::step_rng::step_rng;
+use crate::style_clips::StyledClips;
+use crate::style_config::StyleTraining;
+use crate::style_neutral::NeutralStates;
+use crate::{Phases, Start, TrainConfig, TrainError};
+use burn::grad_clipping::GradientClippingConfig;
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::{Device, Tensor};
+use pomp_files::Digest;
+use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
+use pomp_kinematic::{KinematicModel, StyleAdapter};
+use pomp_model::{KinematicDescription, Model, ModelStyles, StyleDescription};
+use pomp_motion::features::FeatureLayout;
+use pomp_phase::WindowEncoder;
+use pomp_tensors::keep_freed_memory;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Steps between reports.
+const REPORT_EVERY: usize = 100;
+/// Steps between measurements and checkpoints; rollouts begin anew there.
+const CHECKPOINT_EVERY: usize = 500;
+
+/// Trains the style adapter of `model` on `dataset`, of which only the clips of a style are kept, into the model folder `out`, and gives
+/// it. Its file is `style_adapter.safetensors`; metrics and checkpoints are in `style`. The model itself does not change.
+///
+/// # Errors
+/// A setting outside its range; a style without clips; a model without kinematic module or of another skeleton; an adapter that is
+/// there already, unless it is resumed or overwritten; a checkpoint of other settings or data; a loss that is no longer a number; or a
+/// folder that cannot be written. [`TrainError::Stopped`] when `on_event` asks for it.
+pub fn train_styles(
+    model: &Model,
+    dataset: &mut Dataset,
+    config: &StyleTraining,
+    start: Start,
+    out: &Path,
+    device: &Device,
+    on_event: OnEvent<'_>,
+) -> Result<ModelStyles, TrainError> {
+    config.validate()?;
+    keep_freed_memory();
+    let (network, _, description) = model.kinematic()?;
+    let layout = &model.description.layout;
+    if (layout.joints(), layout.bodies()) != (dataset.skeleton.len(), dataset.body_names.len()) {
+        return Err(TrainError::OtherSkeleton);
+    }
+    let clips = StyledClips::choose(dataset, config)?;
+    let phases = PhaseReader {
+        encoder: WindowEncoder::new(&model.phase.encoder),
+        window: model.description.phase.window,
+        edge: edge_of(model)?,
+    };
+    phases.read(dataset)?;
+    let styles = clips.describe(dataset, layout, config.margin_frames)?;
+    let reading = config.reading();
+    let loop_phases = (config.simulated_rollouts.share > 0.0)
+        .then(|| LoopPhases::new(model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
+        .transpose()?;
+    let folder = out.join(Stage::Style.name());
+    std::fs::create_dir_all(&folder).map_err(|source| TrainError::Io {
+        action: "creating the folder",
+        path: folder.clone(),
+        source,
+    })?;
+    let checkpoint = Checkpoint::new(&folder, Stage::Style, &run_hash(config, dataset, model));
+    let file = out.join(ModelStyles::FILE);
+    match start {
+        Start::Resume | Start::ResumeFineTune => checkpoint.check_run()?,
+        Start::Overwrite => checkpoint.remove()?,
+        Start::Anew | Start::FineTune if file.exists() || checkpoint.exists() => {
+            let folder = out.to_path_buf();
+            return Err(TrainError::AlreadyTrained { stage: Stage::Style.name(), folder });
+        }
+        Start::Anew | Start::FineTune => {}
+    }
+    let autodiff = device.clone().autodiff();
+    let training = Training {
+        config,
+        reading: &reading,
+        layout,
+        description,
+        clips: &clips,
+        neutral: clips.neutral_states(dataset, config.margin_frames),
+        frozen: network.clone().to_device(&autodiff).no_grad(),
+        loop_phases: loop_phases.as_ref(),
+        device,
+        autodiff,
+        folder: &folder,
+        out,
+        checkpoint,
+    };
+    let (adapter, metrics) = training.run(dataset, start, on_event)?;
+    let trained = ModelStyles {
+        description: StyleDescription {
+            made_by: format!("pomp {}", env!("CARGO_PKG_VERSION")),
+            config: serde_json::to_value(config).expect("a config is plain data"),
+            seed: config.seed,
+            data_hash: dataset.hash.clone(),
+            data: dataset.provenance(),
+            model_sha256: model.files_sha256.clone().unwrap_or_default(),
+            styles,
+            channels: config.channels,
+            metrics,
+        },
+        adapter,
+        file_sha256: None,
+    };
+    trained.save(&file)?;
+    Ok(trained)
+}
+
+/// Identifies what a checkpoint rests on; a training may grow.
+fn run_hash(config: &StyleTraining, dataset: &Dataset, model: &Model) -> String {
+    let mut settings = serde_json::to_value(config).expect("a config is plain data");
+    settings["training"]["steps"] = serde_json::Value::Null;
+    let model = model.files_sha256.as_deref().unwrap_or_default();
+    Digest::of(format!("{settings}\n{}\n{model}", dataset.hash)).short()
+}
+
+/// What all steps share.
+struct Training<'a> {
+    config: &'a StyleTraining,
+    /// The same in the words of the kinematic stage.
+    reading: &'a TrainConfig,
+    layout: &'a FeatureLayout,
+    description: &'a KinematicDescription,
+    clips: &'a StyledClips,
+    neutral: NeutralStates,
+    /// The kinematic module, whose weights get no gradient.
+    frozen: KinematicModel,
+    loop_phases: Option<&'a LoopPhases>,
+    device: &'a Device,
+    autodiff: Device,
+    folder: &'a Path,
+    /// The model folder.
+    out: &'a Path,
+    checkpoint: Checkpoint,
+}
+
+/// What its steps change.
+struct Progress {
+    done: usize,
+    adapter: StyleAdapter,
+    optimizer: ModuleOptimizer,
+    average: AveragedWeights,
+    loss: LossRecord,
+    rollouts: Vec<Rollout>,
+}
+
+impl Training<'_> {
+    fn run(
+        &self,
+        dataset: &Dataset,
+        start: Start,
+        on_event: OnEvent<'_>,
+    ) -> Result<(StyleAdapter, BTreeMap<String, f32>), TrainError> {
+        let margin = self.config.margin_frames;
+        let training = self.clips.training_sampler(dataset, margin);
+        let steps = self.config.training.steps;
+        if training.len() < self.config.training.batch_size {
+            return Err(TrainError::TooLittleData { stage: Stage::Style.name(), examples: training.len() });
+        }
+        let practised = match self.config.simulated_rollouts.share > 0.0 {
+            true => self.clips.practised_sampler(dataset, margin)?,
+            false => Sampler::balanced(Vec::new()),
+        };
+        let starts = RolloutStarts {
+            config: self.reading,
+            anywhere: &training,
+            practised: &practised,
+            loop_phases: self.loop_phases,
+        };
+        let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
+        let mut progress = self.begin(start)?;
+        if progress.done > steps {
+            let (stage, folder) = (Stage::Style.name(), self.out.to_path_buf());
+            return Err(TrainError::FewerSteps { stage, done: progress.done, asked: steps, folder });
+        }
+        let mut metrics = MetricsFile::open(self.folder, Stage::Style, progress.done)?;
+        while progress.done < steps {
+            progress = self.step(progress, &rows, &starts)?;
+            let (step, is_last) = (progress.done, progress.done == steps);
+            let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
+            let mut figures = Vec::new();
+            if step.is_multiple_of(REPORT_EVERY) || is_last {
+                let [mean, smoothed] = progress.loss.report();
+                figures
+                    .extend([("train_loss".to_owned(), mean), ("train_loss_smoothed".to_owned(), smoothed)]);
+            }
+            let averaged = is_measured.then(|| progress.average.apply(progress.adapter.clone()));
+            if let Some(averaged) = &averaged {
+                figures.extend(self.measure(&averaged.valid(), &rows)?);
+            }
+            let figures: Vec<(&str, f32)> = figures.iter().map(|(name, v)| (name.as_str(), *v)).collect();
+            let event = TrainEvent { stage: Stage::Style, step, steps, figures: &figures };
+            metrics.write(&event)?;
+            let stops = on_event(&event).is_break();
+            if is_measured || stops {
+                let averaged = averaged.unwrap_or_else(|| progress.average.apply(progress.adapter.clone()));
+                let Progress { adapter, optimizer, loss, .. } = &progress;
+                self.checkpoint.save(step, adapter, &averaged, optimizer, None, &[*loss])?;
+                progress.rollouts.clear();
+            }
+            if stops {
+                let (stage, folder) = (Stage::Style.name(), self.out.to_path_buf());
+                return Err(TrainError::Stopped { stage, step, folder });
+            }
+        }
+        let adapter = progress.average.apply(progress.adapter).valid();
+        let figures = self.measure(&adapter, &rows)?;
+        Ok((adapter, figures.into_iter().collect()))
+    }
+
+    /// Codes from the seed, or the adapter of the checkpoint.
+    fn begin(&self, start: Start) -> Result<Progress, TrainError> {
+        let sizes = [self.clips.names.len(), self.config.channels];
+        let fresh = StyleAdapter::new(self.frozen.config(), sizes, self.config.seed, &self.autodiff)?;
+        let mut adapter = with_stable_ids(fresh);
+        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
+        let mut optimizer = adamw(self.config.training.weight_decay, Some(&clipping));
+        let mut average = AveragedWeights::new(&adapter, self.config.training.average);
+        let (mut done, mut loss) = (0, LossRecord::default());
+        if start.resumes()
+            && let Some(saved) = self.checkpoint.load(&adapter, optimizer.clone())?
+        {
+            average = AveragedWeights::new(&with_stable_ids(saved.average), self.config.training.average);
+            (done, loss) = (saved.step, saved.losses.first().copied().unwrap_or_default());
+            (adapter, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
+        }
+        Ok(Progress { done, adapter, optimizer, average, loss, rollouts: Vec::new() })
+    }
+
+    /// One batch: rollouts on the module's own styled states, replayed and clean examples.
+    fn step(
+        &self,
+        mut progress: Progress,
+        rows: &Rows<'_>,
+        starts: &RolloutStarts<'_>,
+    ) -> Result<Progress, TrainError> {
+        let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
+        let mut rng = step_rng(self.config.seed, Stage::Style, step);
+        let there = progress.rollouts.len();
+        starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
+        let share = self.config.neutral_share;
+        let added = |number: usize, _: &Rollout| number >= there;
+        self.neutral.begin_there(rows.dataset, &mut progress.rollouts, added, share, &mut rng);
+        let replayed = share_of_batch(stage, stage.states.replayed_share);
+        let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
+            .map(|_| starts.anywhere.draw(&mut rng))
+            .collect();
+        let led = progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame, rollout.source()));
+        let examples: Vec<Example<'_>> = led
+            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
+                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
+            }))
+            .collect();
+        let of_rows: Vec<f32> = (0..examples.len()).map(|row| self.weight(row)).collect();
+        let clips = examples.iter().map(|(clip, ..)| *clip);
+        let weights = self.clips.weights(clips.zip(of_rows.iter().copied()));
+        let deviations = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
+        let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
+        let mut batch = rows.fill(&examples, Some(noise));
+        drop(examples);
+        self.lead_partly(&mut batch, &of_rows, &mut rng);
+        let led = batch.first(progress.rollouts.len(), layout);
+        let style = progress.adapter.modulate(&weights, self.frozen.config().experts, &self.autodiff);
+        let loss = self.frozen.styled_loss(
+            &matrix(batch.x, layout.x_len(), &self.autodiff),
+            &style,
+            &matrix(batch.y, layout.y_len(), &self.autodiff),
+            &Tensor::from_floats(stage.loss.per_feature(layout).as_slice(), &self.autodiff),
+            &mut rng,
+        );
+        let value = scalar(&loss);
+        let named = format!("that of step {step}, seed {}", self.config.seed);
+        let checked = Step { stage: Stage::Style, step, batch: &named, checkpoint: &self.checkpoint };
+        checked.check_loss(value, &progress.adapter)?;
+        progress.loss.add(value);
+        if !progress.rollouts.is_empty() {
+            let of_led = &weights[..progress.rollouts.len() * self.clips.names.len()];
+            let mut predicted = self.predict(Some((&progress.adapter.valid(), of_led)), &led, &mut rng);
+            rows.outputs_to_y(&led.raw_x, &mut predicted);
+            let next: Vec<(usize, usize)> =
+                progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame + 1)).collect();
+            advance_rollouts(&mut progress.rollouts, rows, &predicted, starts, &mut rng)?;
+            let replaced = |number: usize, rollout: &Rollout| (rollout.clip, rollout.frame) != next[number];
+            self.neutral.begin_there(rows.dataset, &mut progress.rollouts, replaced, share, &mut rng);
+        }
+        let gradients = GradientsParams::from_grads(loss.backward(), &progress.adapter);
+        checked.check_gradients(&gradients, &progress.adapter)?;
+        progress.adapter = progress.optimizer.step(learning_rate(stage, step), progress.adapter, gradients);
+        progress.average.update(&progress.adapter);
+        progress.done = step;
+        Ok(progress)
+    }
+
+    /// Weight of the style in a row of every batch. It goes with the row, so that a rollout keeps its weight; the fractional parts of
+    /// the multiples of the golden ratio fill the range evenly, however many rows there are.
+    fn weight(&self, row: usize) -> f32 {
+        const GOLDEN: f64 = 0.618_033_988_749_895;
+        let StyleTraining { partial_share, least_weight, .. } = *self.config;
+        let place = (row as f64 * GOLDEN).fract() as f32;
+        if place >= partial_share { 1.0 } else { least_weight + (1.0 - least_weight) * place / partial_share }
+    }
+
+    /// Moves the target of rows whose weight is below 1 towards what the frozen module predicts for them.
+    fn lead_partly(&self, batch: &mut Batch, weights: &[f32], rng: &mut ChaCha8Rng) {
+        if weights.iter().all(|weight| *weight == 1.0) {
+            return;
+        }
+        let neutral = self.predict(None, batch, rng);
+        let y_len = self.layout.y_len();
+        let rows = batch.y.chunks_exact_mut(y_len).zip(neutral.chunks_exact(y_len)).zip(weights);
+        for ((y, neutral), weight) in rows {
+            for (y, neutral) in y.iter_mut().zip(neutral) {
+                *y = neutral + (*y - neutral) * weight;
+            }
+        }
+    }
+
+    /// The normalised output of the module, styled or not, from pure noise in a single step, row-major.
+    fn predict(
+        &self,
+        style: Option<(&StyleAdapter, &[f32])>,
+        batch: &Batch,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<f32> {
+        let model = self.frozen.valid();
+        let x = matrix(batch.x.clone(), self.layout.x_len(), self.device);
+        let rows = x.dims()[0];
+        let noise: Vec<f32> = (0..rows * self.layout.y_len()).map(|_| normal(rng)).collect();
+        let steps = vec![model.schedule().steps(); rows];
+        let context = match style {
+            Some((adapter, weights)) => {
+                let style = adapter.modulate(weights, model.config().experts, self.device);
+                model.encode_styled(&x, &style, None)
+            }
+            None => model.encode(&x, None),
+        };
+        let clean = model.predict_clean(&context, matrix(noise, self.layout.y_len(), self.device), &steps);
+        clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
+    }
+
+    /// Errors half a second ahead on the clips that each style is measured with, in the style and without it.
+    fn measure(&self, adapter: &StyleAdapter, rows: &Rows<'_>) -> Result<Vec<(String, f32)>, TrainError> {
+        let mut figures = Vec::new();
+        for (index, name) in self.clips.names.iter().enumerate() {
+            let (sampler, on) = self.clips.measured_sampler(rows.dataset, index, self.config.margin_frames);
+            for (weight, kind) in [(1.0, "styled"), (0.0, "neutral")] {
+                let mut rng = step_rng(self.config.seed, Stage::Style, usize::MAX);
+                let mut of_style = vec![0.0; self.clips.names.len()];
+                of_style[index] = weight;
+                let mut predict = |batch: &Batch| {
+                    let weights = of_style.repeat(batch.x.len() / self.layout.x_len());
+                    self.predict(Some((adapter, &weights)), batch, &mut rng)
+                };
+                let errors = measure_held_out(&mut predict, rows, &sampler, self.reading)?;
+                figures.push((format!("{name}_{on}_half_second_{kind}_cm"), errors.half_second_cm));
+                if weight == 0.0 {
+                    figures.push((format!("{name}_{on}_half_second_hold_cm"), errors.half_second_hold_cm));
+                }
+            }
+        }
+        Ok(figures)
+    }
+}
