@@ -15,7 +15,7 @@ use pomp_preprocess::PreprocessConfig;
 use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
-use pomp_train::{ControllerConfig, StyleTraining, TrainConfig};
+use pomp_train::{ControllerConfig, LearnedConfig, StyleTraining, TrainConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -209,11 +209,13 @@ fn the_configurations_of_controllers_spell_out_the_defaults_of_their_kind() {
     let gated =
         [ControllerKind::Phase, ControllerKind::Pfnn, ControllerKind::Mann, ControllerKind::LocalPhases];
     let compact: TrainConfig = parsed("compact.toml");
+    let learned: LearnedConfig = parsed("controllers/learned-matching.toml");
     for kind in gated {
         let name = format!("controllers/{kind}.toml");
         let config: ControllerConfig = parsed(&name);
         config.validate().unwrap();
-        assert_eq!(config.exclude, compact.exclude);
+        let excluded = if kind == ControllerKind::Pfnn { &compact.exclude } else { &learned.exclude };
+        assert_eq!(&config.exclude, excluded);
         assert_eq!(ControllerConfig { exclude: Vec::new(), ..config }, ControllerConfig::of(kind));
         assert_eq!(keys_of_file(&name), keys_of(&ControllerConfig::of(kind)));
     }

@@ -29,6 +29,33 @@ pub struct ControllerConfig {
     pub training: KinematicTraining,
     /// Where the states that it learns from come from.
     pub states: TrainingStates,
+    /// Windows in which it goes on by itself, with gradients through time.
+    pub unrolling: Unrolling,
+}
+
+/// Windows of clips in which the network goes on by itself for some frames, besides the examples of single frames. The gradient of every
+/// frame's error reaches the weights through all frames before it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Unrolling {
+    /// Windows of a batch; 0 for none.
+    pub windows: usize,
+    /// Frames of a window at the end of the training; it begins with two, and they grow over its first half.
+    pub frames: usize,
+    /// Weight of their loss beside that of single frames.
+    pub weight: f64,
+    /// Largest deviation of the angles by which the joints are turned away from the clip where a rollout begins, radians: it learns to
+    /// come back from poses that no clip has.
+    pub astray_rad: f32,
+}
+
+impl Validate for Unrolling {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("windows", self.windows, 0..=4096)?;
+        fields.within("frames", self.frames, 1..=300)?;
+        fields.within("weight", self.weight, 0.0..=1e6)?;
+        fields.within("astray_rad", self.astray_rad, 0.0..=1.0)
+    }
 }
 
 impl Default for ControllerConfig {
@@ -41,19 +68,16 @@ impl ControllerConfig {
     /// The settings of the embedded controller of a kind.
     pub fn of(kind: ControllerKind) -> Self {
         let TrainConfig { seed, held_out_every, margin_frames, kinematic, .. } = TrainConfig::default();
-        // Without a phase that goes on by itself a network has more to learn from where its own errors lead it.
-        let (steps, states) = match kind {
-            ControllerKind::Pfnn => (12_000, kinematic.states),
-            _ => {
-                let own = TrainingStates {
-                    replayed_share: 0.2,
-                    rollout_share: 0.6,
-                    rollout_frames: 300,
-                    ..kinematic.states
-                };
-                (8_000, own)
-            }
+        let pfnn = kind == ControllerKind::Pfnn;
+        // The others learn from where their own errors lead them by unrolling, not by single frames of rollouts.
+        let states = TrainingStates {
+            replayed_share: 0.2,
+            rollout_share: 0.0,
+            rollout_frames: 300,
+            ..kinematic.states
         };
+        let training = KinematicTraining { steps: 6_000, batch_size: 32, ..kinematic.training };
+        let unrolling = Unrolling { windows: 32, frames: 16, weight: 1.0, astray_rad: 0.2 };
         Self {
             kind,
             seed,
@@ -62,8 +86,9 @@ impl ControllerConfig {
             margin_frames,
             sizes: GatedSizes::of(kind),
             loss: kinematic.loss,
-            training: KinematicTraining { steps, ..kinematic.training },
-            states,
+            training: if pfnn { KinematicTraining { steps: 12_000, ..kinematic.training } } else { training },
+            states: if pfnn { kinematic.states } else { states },
+            unrolling: if pfnn { Unrolling { windows: 0, astray_rad: 0.0, ..unrolling } } else { unrolling },
         }
     }
 
@@ -96,6 +121,7 @@ impl Validate for ControllerConfig {
         self.sizes.check(&fields.section("sizes"))?;
         self.training.check(&fields.section("training"))?;
         self.states.check(&fields.section("states"))?;
+        self.unrolling.check(&fields.section("unrolling"))?;
         fields.within(
             "states.replayed_share + states.rollout_share",
             self.states.replayed_share + self.states.rollout_share,

@@ -4,6 +4,8 @@ use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
 use crate::controller_config::ControllerConfig;
 use crate::controller_place::ControllerPlace;
+use crate::controller_unroll::Unroll;
+use crate::controller_view::View;
 use crate::dataset::{Dataset, TrainingClip};
 use crate::epochs::scalar;
 use crate::example::StateSource;
@@ -16,7 +18,7 @@ use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::Rollout;
 use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature};
+use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, noise_per_feature};
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
@@ -24,15 +26,14 @@ use crate::{Phases, Start, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{
-    Columns, GatedDescription, GatedModel, GatedNetwork, PhaseTable, cubic_blend, cycle_phase, limb_phases,
-    within_reach,
+    GatedDescription, GatedModel, GatedNetwork, PhaseTable, cycle_phase, limb_phases,
 };
 use pomp_files::Digest;
 use pomp_model::{KinematicDescription, OutputSpace};
-use pomp_motion::features::{BlockName, FeatureLayout, PAST_KEYS, Rotations};
+use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_motion::humanoid;
 use pomp_tensors::keep_freed_memory;
 use rand::RngExt;
@@ -172,7 +173,13 @@ impl Training<'_> {
             anywhere: &samplers[0],
             practised: &practised,
             loop_phases: None,
+            astray_rad: self.config.unrolling.astray_rad,
         };
+        let unroll = (self.config.unrolling.windows > 0).then(|| {
+            let device = self.device.clone().autodiff();
+            let (steps, unrolling) = (self.config.training.steps, self.config.unrolling);
+            Unroll::new(unrolling, steps, (&rows, &starts), (&view, &description), &device)
+        });
         let mut progress = self.begin(&description, start)?;
         let mut metrics = MetricsFile::open(self.folder, Stage::Controller, progress.done)?;
         let steps = self.config.training.steps;
@@ -185,7 +192,7 @@ impl Training<'_> {
             measure_held_out(&mut predict, &rows, &samplers[1], self.reading)
         };
         while progress.done < steps {
-            progress = self.step(progress, &view, &rows, &starts)?;
+            progress = self.step(progress, &view, unroll.as_ref(), &rows, &starts)?;
             let (step, is_last) = (progress.done, progress.done == steps);
             let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
             let mut figures = Vec::new();
@@ -271,13 +278,19 @@ impl Training<'_> {
         &self,
         mut progress: Progress,
         view: &View,
+        unroll: Option<&Unroll<'_>>,
         rows: &Rows<'_>,
         starts: &RolloutStarts<'_>,
     ) -> Result<Progress, TrainError> {
         let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
         let autodiff = self.device.clone().autodiff();
         let mut rng = step_rng(self.config.seed, Stage::Controller, step);
-        starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
+        let mut unrolled = Vec::new();
+        if unroll.is_some() {
+            std::mem::swap(&mut unrolled, &mut progress.rollouts);
+        } else {
+            starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
+        }
         let replayed = share_of_batch(stage, stage.states.replayed_share);
         let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
             .map(|_| starts.anywhere.draw(&mut rng))
@@ -296,7 +309,11 @@ impl Training<'_> {
         let y = view.wanted(&batch, layout, &autodiff);
         let predicted = progress.model.forward(&x, &gate, Some(&mut rng));
         let error = (predicted - y) * view.weights(&autodiff);
-        let loss = (error.clone() * error).mean();
+        let mut loss = (error.clone() * error).mean();
+        if let Some(unroll) = unroll {
+            let far = unroll.loss(&progress.model, step, &mut unrolled, &mut rng)?;
+            loss = loss + far * self.config.unrolling.weight;
+        }
         let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", self.config.seed);
         let checked = Step { stage: Stage::Controller, step, batch: &named, checkpoint: &self.checkpoint };
@@ -312,90 +329,10 @@ impl Training<'_> {
         checked.check_gradients(&gradients, &progress.model)?;
         progress.model = progress.optimizer.step(learning_rate(stage, step), progress.model, gradients);
         progress.average.update(&progress.model);
+        if unroll.is_some() {
+            progress.rollouts = unrolled;
+        }
         progress.done = step;
         Ok(progress)
     }
-}
-
-/// How a network sees rows of x and y.
-struct View {
-    columns: Columns,
-    /// Weight of each of its outputs in the loss.
-    weights: Vec<f32>,
-    /// Normalised y of a frame in which nothing changes.
-    held: Vec<f32>,
-    /// Of the code of the present in x, where the phase itself is the gate.
-    phase: Option<usize>,
-}
-
-impl View {
-    fn new(kind: ControllerKind, description: &GatedDescription, reading: &TrainConfig) -> Self {
-        let columns = description.columns();
-        let layout = &description.layout;
-        let all = reading.kinematic.loss.per_feature(layout);
-        let codes = layout.x_range(BlockName::PhaseCodes).start;
-        let y = &description.y;
-        Self {
-            weights: columns.outputs.iter().map(|&column| all[column]).collect(),
-            held: y.mean().iter().zip(y.deviation()).map(|(mean, deviation)| -mean / deviation).collect(),
-            phase: (kind == ControllerKind::Pfnn).then_some(codes + PAST_KEYS * 2 * layout.channels()),
-            columns,
-        }
-    }
-
-    /// What goes into the experts, and what the gate reads.
-    fn inputs(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> [Tensor<2>; 2] {
-        let x_len = layout.x_len();
-        let seen = |columns: &[usize]| {
-            let mut chosen = chosen(&batch.x, x_len, columns);
-            chosen.iter_mut().for_each(|value| *value = within_reach(*value));
-            chosen
-        };
-        let x = seen(&self.columns.inputs);
-        let (gate, width) = match self.phase {
-            None => (seen(&self.columns.gate), self.columns.gate.len()),
-            Some(code) => {
-                let blends = batch.raw_x.chunks_exact(x_len).map(|x| cubic_blend(&x[code..code + 2]));
-                let blends: Vec<f32> = blends.flatten().collect();
-                let width = blends.len() * x_len / batch.x.len().max(1);
-                (blends, width)
-            }
-        };
-        [matrix(x, self.columns.inputs.len(), device), matrix(gate, width, device)]
-    }
-
-    fn wanted(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
-        matrix(chosen(&batch.y, layout.y_len(), &self.columns.outputs), self.columns.outputs.len(), device)
-    }
-
-    fn weights(&self, device: &Device) -> Tensor<2> {
-        matrix(self.weights.clone(), self.weights.len(), device)
-    }
-
-    /// Normalised y of every row.
-    fn predict(
-        &self,
-        network: &GatedNetwork,
-        batch: &Batch,
-        layout: &FeatureLayout,
-        device: &Device,
-    ) -> Vec<f32> {
-        let [x, gate] = self.inputs(batch, layout, device);
-        let found = network.forward(&x, &gate, None);
-        let found = found.try_into_vec_as::<f32>().expect("predictions are floating-point numbers");
-        let mut y = Vec::with_capacity(batch.y.len());
-        for row in found.chunks_exact(self.columns.outputs.len()) {
-            let start = y.len();
-            y.extend_from_slice(&self.held);
-            for (&column, value) in self.columns.outputs.iter().zip(row) {
-                y[start + column] = *value;
-            }
-        }
-        y
-    }
-}
-
-/// Columns of rows.
-fn chosen(rows: &[f32], width: usize, columns: &[usize]) -> Vec<f32> {
-    rows.chunks_exact(width).flat_map(|row| columns.iter().map(|&column| row[column])).collect()
 }

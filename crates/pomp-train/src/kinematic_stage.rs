@@ -236,6 +236,7 @@ impl<'a> Stepper<'a> {
             anywhere: &self.samplers.training,
             practised: &self.samplers.practised,
             loop_phases: self.loop_phases,
+            astray_rad: 0.0,
         };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;

@@ -30,6 +30,9 @@ pub struct LearnedConfig {
     pub decompressor: LearnedTraining,
     /// Training of the stepper, on its own output over a third of a second.
     pub stepper: LearnedTraining,
+    /// Largest deviation of the noise on the entries that the stepper begins at in training, in their own deviations. The stepper learns to come
+    /// back from where the projector leaves it, which never finds an entry exactly; with too much noise for a short training it glides.
+    pub start_noise: f32,
     /// Training of the projector.
     pub projector: LearnedTraining,
 }
@@ -60,6 +63,7 @@ impl Default for LearnedConfig {
             sizes: LearnedSizes::default(),
             decompressor: training(20_000),
             stepper: training(20_000),
+            start_noise: 0.3,
             projector: training(30_000),
         }
     }
@@ -104,6 +108,7 @@ impl Validate for LearnedConfig {
         let least = all.into_iter().fold(f32::INFINITY, f32::min);
         fields.holds(least >= 0.01, "weights", least, "0.01 or more, each but that of phases")?;
         self.sizes.check(&fields.section("sizes"))?;
+        fields.within("start_noise", self.start_noise, 0.0..=10.0)?;
         for (name, training) in
             [("decompressor", self.decompressor), ("stepper", self.stepper), ("projector", self.projector)]
         {

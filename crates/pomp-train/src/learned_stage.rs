@@ -45,9 +45,6 @@ const CODE: f32 = 0.001;
 const CODE_CHANGE: f32 = 0.1;
 /// Frames for which the stepper goes on by itself in training.
 const STEPPED_FRAMES: usize = 20;
-/// Largest deviation of the noise on the entries that it begins at in training, in their deviations: it learns to come back from where
-/// the projector, which never finds an entry exactly, leaves it.
-const START_NOISE: f32 = 0.3;
 /// Weight of the change of a frame, in deviations, in the loss of the stepper.
 const CHANGE: f32 = 0.2;
 /// Weights of the code and of the distance from the query in the loss of the projector.
@@ -178,7 +175,7 @@ impl<'a> Training<'a> {
         let change = description.change.clone();
         let stepper = parts[1].run(stepper, start, on_event, &mut |network, rng| {
             let rows = self.frames.windows(STEPPED_FRAMES + 1, parts[1].settings.batch_size, rng);
-            let noise = start_noise(rows.len(), entries.width, rng);
+            let noise = noise(rows.len(), entries.width, self.config.start_noise, rng);
             stepping_loss(network, &entries, (&rows, noise), &change, &autodiff)
         })?;
         let queries = Queries::new(self.database, &self.frames);
@@ -397,12 +394,12 @@ fn folded(mut decompressor: GatedNetwork, features: usize, scales: &Scales, devi
     decompressor
 }
 
-/// Noise on the entries that the stepper begins at, each row as strong as it happens.
-fn start_noise(rows: usize, width: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+/// Noise on rows of entries, of a deviation that is drawn for each row up to `largest`.
+fn noise(rows: usize, width: usize, largest: f32, rng: &mut ChaCha8Rng) -> Vec<f32> {
     (0..rows)
         .flat_map(|_| {
-            let strength = rng.random_range(0.0..START_NOISE);
-            (0..width).map(|_| strength * normal(rng)).collect::<Vec<f32>>()
+            let deviation = if largest > 0.0 { rng.random_range(0.0..largest) } else { 0.0 };
+            (0..width).map(|_| deviation * normal(rng)).collect::<Vec<f32>>()
         })
         .collect()
 }

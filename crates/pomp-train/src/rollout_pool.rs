@@ -4,9 +4,11 @@
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{LedBody, StateSource, mean_distance};
 use crate::practice_ground::practice_ground;
+use crate::rows::normal;
 use crate::{SimulatedRollouts, TrainError};
-use glam::{Vec2, Vec3};
+use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
+use pomp_motion::Skeleton;
 use pomp_motion::features::OutputFrame;
 use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
 use pomp_physics::Push;
@@ -81,6 +83,18 @@ impl Rollout {
         let codes = x[layout.x_range(BlockName::PhaseCodes)][PAST_KEYS * width..].to_vec();
         let state = dataset.clips[clip].clean[frame].clone();
         Self { clip, frame, state, codes, frames_left, simulated: None }
+    }
+
+    /// Turns every joint by an angle of the deviation `spread_rad` about each axis: a pose that no clip has, as long rollouts come to.
+    pub fn astray(mut self, skeleton: &Skeleton, spread_rad: f32, rng: &mut ChaCha8Rng) -> Self {
+        for turn in &mut self.state.rotations_local {
+            let axis = Vec3::from_array(std::array::from_fn(|_| normal(rng))) * spread_rad;
+            *turn = (*turn * Quat::from_scaled_axis(axis)).normalize();
+        }
+        let frame = self.state.frame;
+        let places = skeleton.forward_kinematics(&self.state.to_pose()).positions;
+        self.state.positions_root = places.iter().map(|place| frame.to_root(*place)).collect();
+        self
     }
 
     /// Gives the character a body in the closed loop's simulator, on ground drawn from `seed` and pushed now and then.

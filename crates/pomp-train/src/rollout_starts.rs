@@ -22,6 +22,8 @@ pub(crate) struct RolloutStarts<'a> {
     pub practised: &'a Sampler,
     /// What those with a body read their phases with.
     pub loop_phases: Option<&'a LoopPhases>,
+    /// Largest deviation of the angles by which joints of those without a body are turned away from their clip, radians.
+    pub astray_rad: f32,
 }
 
 impl RolloutStarts<'_> {
@@ -47,7 +49,7 @@ impl RolloutStarts<'_> {
         Ok(())
     }
 
-    fn rollout(
+    pub fn rollout(
         &self,
         rows: &Rows<'_>,
         kind: RolloutKind,
@@ -65,6 +67,10 @@ impl RolloutStarts<'_> {
         write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
         let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
         match kind {
+            RolloutKind::Unhindered if self.astray_rad > 0.0 => {
+                let spread_rad = rng.random_range(0.0..self.astray_rad);
+                Ok(rollout.astray(&rows.dataset.skeleton, spread_rad, rng))
+            }
             RolloutKind::Unhindered => Ok(rollout),
             RolloutKind::Simulated => {
                 rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
@@ -73,24 +79,24 @@ impl RolloutStarts<'_> {
     }
 }
 
-/// Takes each rollout a frame on by the outputs that were `predicted` for it; one that is over begins anew elsewhere.
+/// Takes each rollout a frame on by the outputs that were `predicted` for it; one that is over begins anew elsewhere. Which go on.
 pub(crate) fn advance_rollouts(
     rollouts: &mut [Rollout],
     rows: &Rows<'_>,
     predicted: &[f32],
     starts: &RolloutStarts<'_>,
     rng: &mut ChaCha8Rng,
-) -> Result<(), TrainError> {
+) -> Result<Vec<bool>, TrainError> {
     let margin = starts.config.margin_frames;
     let alive: Vec<bool> = rollouts
         .par_iter_mut()
         .zip(predicted.par_chunks_exact(rows.layout.y_len()))
         .map(|(rollout, y)| rollout.advance(rows.dataset, rows.layout, y, margin))
         .collect();
-    for (rollout, alive) in rollouts.iter_mut().zip(alive) {
+    for (rollout, alive) in rollouts.iter_mut().zip(&alive) {
         if !alive {
             *rollout = starts.rollout(rows, rollout.kind(), rng)?;
         }
     }
-    Ok(())
+    Ok(alive)
 }

@@ -57,7 +57,7 @@ impl StyledClips {
             clip.held_out = held_out;
             let (low, high) = clip.terrain.min_max();
             clip.level = high - low <= LEVEL_WITHIN_M;
-            for gait in clip.recording.gait.iter_mut() {
+            for gait in &mut clip.recording.gait {
                 gait[Gait::Walk.index()] += std::mem::take(&mut gait[Gait::Crouch.index()]);
             }
             of_clip.push(index);

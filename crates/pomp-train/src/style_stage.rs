@@ -191,6 +191,7 @@ impl Training<'_> {
             anywhere: &training,
             practised: &practised,
             loop_phases: self.loop_phases,
+            astray_rad: 0.0,
         };
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;

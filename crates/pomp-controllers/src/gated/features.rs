@@ -6,7 +6,7 @@ use pomp_motion::{Gait, humanoid};
 
 /// Largest normalised input that a network is shown: clips hardly ever have more, and beyond what it has learned it would make
 /// more of it.
-const REACH: f32 = 5.0;
+pub const REACH: f32 = 5.0;
 
 /// A normalised input as a network is shown it.
 pub fn within_reach(value: f32) -> f32 {

@@ -15,7 +15,7 @@ mod runner;
 
 pub use cubic::{CONTROL_POINTS, cubic_weights};
 pub use description::{GatedDescription, GatedModel};
-pub use features::{Columns, within_reach};
+pub use features::{Columns, REACH, within_reach};
 pub use inference::{PackedNetwork, Room};
 pub use network::{Gate, GatedNetwork, GatedSizes};
 pub use phase_tables::{PhaseTable, cycle_phase, limb_phases};

@@ -34,7 +34,12 @@ impl GatedSizes {
             ControllerKind::Mann => (8, vec![128, 128], vec![32, 32]),
             _ => (8, vec![128, 128], vec![64, 64]),
         };
-        Self { experts, hidden, gate_hidden: gate, dropout: 0.1 }
+        Self {
+            experts,
+            hidden,
+            gate_hidden: gate,
+            dropout: if kind == ControllerKind::Pfnn { 0.1 } else { 0.0 },
+        }
     }
 }
 

@@ -1,0 +1,320 @@
+//! Gradients through time: a controller goes on by itself for some frames of a clip, and every frame that it comes to counts.
+//!
+//! A network that is only asked for the next frame of where its own errors have led it learns the mean of moments that look alike,
+//! and glides. Here a frame is given what the frame before gave, and the gradient of a late error reaches the weights through all
+//! frames before it. Pose, root motion and the codes of a controller's own phases are handed on; path, gait, ground and the phases
+//! of the past are those of the clip.
+
+use crate::TrainError;
+use crate::controller_config::Unrolling;
+use crate::controller_view::View;
+use crate::differentiable_body::{DifferentiableBody, columns};
+use crate::rollout_pool::{Rollout, RolloutKind};
+use crate::rollout_starts::{RolloutStarts, advance_rollouts};
+use crate::rows::{Rows, matrix};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use pomp_controllers::ControllerKind;
+use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH};
+use pomp_motion::FRAME_RATE_HZ;
+use pomp_motion::features::{BlockName, Normaliser, PAST_KEYS};
+use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
+
+/// Frames of a window at the beginning of a training; they grow to what is set over its first half.
+const FIRST_FRAMES: usize = 2;
+/// Weight of the error of a change, in its deviations, beside that of what it leads to, in those of x.
+const CHANGE: f32 = 0.2;
+/// Keeps the direction of a silent phase finite.
+const SILENT: f32 = 1e-3;
+
+/// Windows of a training, and what their loss needs besides the network.
+pub(crate) struct Unroll<'a> {
+    settings: Unrolling,
+    steps: usize,
+    rows: &'a Rows<'a>,
+    starts: &'a RolloutStarts<'a>,
+    view: &'a View,
+    device: Device,
+    inputs: Tensor<1, Int>,
+    /// Empty where the clip's phase is the gate.
+    gate: Tensor<1, Int>,
+    /// The state of y: x + output · scale + shift.
+    predicted: Change,
+    /// Mean and deviation of the state in x.
+    state: [Tensor<2>; 2],
+    body: DifferentiableBody,
+    phases: Option<OwnPhases>,
+    /// Weights of the outputs in the loss.
+    weights: Tensor<2>,
+}
+
+/// Columns of x that outputs change: x + output · scale + shift.
+struct Change {
+    x: Range<usize>,
+    output: Range<usize>,
+    scale: Tensor<2>,
+    shift: Tensor<2>,
+}
+
+/// Codes of the present and the future, which move on by DeepPhase's equation 9.
+struct OwnPhases {
+    channels: usize,
+    codes: Change,
+    /// Mean and deviation of all of them in x, and of that of the present.
+    all: [Vec<f32>; 2],
+    code: [Tensor<2>; 2],
+    /// Frequencies and amplitudes of the present in the outputs, their mean and deviation.
+    parameters: Range<usize>,
+    parameter: [Tensor<2>; 2],
+}
+
+/// Rows of values as a tensor of one row.
+fn row(values: &[f32], device: &Device) -> Tensor<2> {
+    matrix(values.to_vec(), values.len(), device)
+}
+
+impl Change {
+    fn new(
+        x: Range<usize>,
+        y: Range<usize>,
+        output: Range<usize>,
+        of: [&Normaliser; 2],
+        device: &Device,
+    ) -> Self {
+        let over_x = |values: &[f32]| -> Vec<f32> {
+            let deviation = &of[0].deviation()[x.clone()];
+            values[y.clone()].iter().zip(deviation).map(|(value, deviation)| value / deviation).collect()
+        };
+        let (scale, shift) = (over_x(of[1].deviation()), over_x(of[1].mean()));
+        Self { x, output, scale: row(&scale, device), shift: row(&shift, device) }
+    }
+
+    /// The columns of a frame after `x`, by what the network gave, or was to give.
+    fn next(&self, x: &Tensor<2>, output: &Tensor<2>) -> Tensor<2> {
+        columns(x, &self.x) + columns(output, &self.output) * self.scale.clone() + self.shift.clone()
+    }
+}
+
+impl OwnPhases {
+    /// Codes of the present and the future, normalised, after those of `x`.
+    fn next(&self, x: &Tensor<2>, output: &Tensor<2>) -> Tensor<2> {
+        let [mean, deviation] = &self.code;
+        let width = 2 * self.channels;
+        let predicted = self.codes.next(x, output);
+        let own_units = |normalised: Tensor<2>| normalised * deviation.clone() + mean.clone();
+        let now = self.codes.x.start..self.codes.x.start + width;
+        let old = own_units(columns(x, &now));
+        let new = own_units(columns(&predicted, &(0..width)));
+        let [parameter_mean, parameter_deviation] = &self.parameter;
+        let parameters =
+            columns(output, &self.parameters) * parameter_deviation.clone() + parameter_mean.clone();
+        let angle = columns(&parameters, &(0..self.channels)) * (std::f32::consts::TAU / FRAME_RATE_HZ);
+        let amplitude = columns(&parameters, &(self.channels..width)).clamp_min(0.0);
+        // Codes are pairs: [B, C, 2].
+        let rows = x.dims()[0];
+        let part = |code: &Tensor<2>, at: usize| -> Tensor<2> {
+            let pairs: Tensor<3> = code.clone().reshape([rows, self.channels, 2]);
+            pairs.slice([0..rows, 0..self.channels, at..at + 1]).reshape([rows, self.channels])
+        };
+        let unit = |a: Tensor<2>, b: Tensor<2>| {
+            let length = (a.clone() * a.clone() + b.clone() * b.clone() + SILENT * SILENT).sqrt();
+            [a / length.clone(), b / length]
+        };
+        let (cos, sin) = (angle.clone().cos(), angle.sin());
+        let [a, b] = [part(&old, 0), part(&old, 1)];
+        let turned = unit(a.clone() * cos.clone() - b.clone() * sin.clone(), a * sin + b * cos);
+        let wanted = unit(part(&new, 0), part(&new, 1));
+        let [ta, tb] = turned;
+        let [wa, wb] = wanted;
+        let [a, b] = unit(ta + wa, tb + wb);
+        let pairs = Tensor::stack::<3>(vec![a * amplitude.clone(), b * amplitude], 2).reshape([rows, width]);
+        let present = (pairs - mean.clone()) / deviation.clone();
+        let all = predicted.dims()[1];
+        Tensor::cat(vec![present, columns(&predicted, &(width..all))], 1)
+    }
+
+    /// Gives rollouts that go on their codes.
+    fn give(&self, codes: &Tensor<2>, rollouts: &mut [Rollout], alive: &[bool]) {
+        let [mean, deviation] = self.all.each_ref();
+        let codes = numbers(codes.clone());
+        let width = codes.len() / rollouts.len();
+        for ((rollout, codes), _) in
+            rollouts.iter_mut().zip(codes.chunks_exact(width)).zip(alive).filter(|(_, alive)| **alive)
+        {
+            let scaled = codes.iter().zip(mean).zip(deviation);
+            let scaled = scaled.map(|((code, mean), deviation)| code * deviation + mean);
+            rollout.codes.iter_mut().zip(scaled).for_each(|(slot, code)| *slot = code);
+        }
+    }
+}
+
+impl<'a> Unroll<'a> {
+    pub fn new(
+        settings: Unrolling,
+        steps: usize,
+        (rows, starts): (&'a Rows<'a>, &'a RolloutStarts<'a>),
+        (view, description): (&'a View, &GatedDescription),
+        device: &Device,
+    ) -> Self {
+        let layout = &description.layout;
+        let of = [&description.x, &description.y];
+        let pose_len = layout.x_range(BlockName::RootMotion).end;
+        let chosen = |columns: &[usize]| {
+            let values: Vec<i32> = columns.iter().map(|&column| column as i32).collect();
+            let count = values.len();
+            Tensor::<1, Int>::from_data(TensorData::new(values, [count]), device)
+        };
+        let has_phases = matches!(description.kind, ControllerKind::Phase | ControllerKind::LocalPhases);
+        let phases = has_phases.then(|| {
+            let width = 2 * layout.channels();
+            let x = layout.x_range(BlockName::PhaseCodes);
+            let (x, y) = (x.start + PAST_KEYS * width..x.end, layout.y_range(BlockName::PhaseCodes));
+            let at = |column| {
+                view.columns.outputs.iter().position(|&output| output == column).expect("phases are outputs")
+            };
+            let parameters = layout.y_range(BlockName::PhaseParameters);
+            let present = parameters.start..parameters.start + width;
+            let first = at(parameters.start);
+            let output = at(y.start)..at(y.start) + y.len();
+            OwnPhases {
+                channels: layout.channels(),
+                all: [of[0].mean(), of[0].deviation()].map(|v| v[x.clone()].to_vec()),
+                code: [of[0].mean(), of[0].deviation()].map(|v| row(&v[x.start..x.start + width], device)),
+                codes: Change::new(x.clone(), y, output, of, device),
+                parameters: first..first + width,
+                parameter: [of[1].mean(), of[1].deviation()].map(|v| row(&v[present.clone()], device)),
+            }
+        });
+        Self {
+            settings,
+            steps,
+            rows,
+            starts,
+            view,
+            device: device.clone(),
+            inputs: chosen(&view.columns.inputs),
+            gate: chosen(&view.columns.gate),
+            predicted: Change::new(0..pose_len, 0..pose_len, 0..pose_len, of, device),
+            state: [of[0].mean(), of[0].deviation()].map(|v| row(&v[..pose_len], device)),
+            body: DifferentiableBody::new(&rows.dataset.skeleton, layout, of[0], device),
+            phases,
+            weights: view.weights(device),
+        }
+    }
+
+    /// Frames of a window at a step.
+    fn frames(&self, step: usize) -> usize {
+        let grown = (2.0 * step as f32 / self.steps as f32).min(1.0);
+        let first = FIRST_FRAMES.min(self.settings.frames);
+        first + ((self.settings.frames - first) as f32 * grown) as usize
+    }
+
+    /// The mean error of the rollouts over the frames of a step, which moves them on.
+    pub fn loss(
+        &self,
+        network: &GatedNetwork,
+        step: usize,
+        rollouts: &mut Vec<Rollout>,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Tensor<1>, TrainError> {
+        let (layout, view) = (self.rows.layout, self.view);
+        let x_len = layout.x_len();
+        while rollouts.len() < self.settings.windows {
+            rollouts.push(self.starts.rollout(self.rows, RolloutKind::Unhindered, rng)?);
+        }
+        let count = rollouts.len();
+        let frames = self.frames(step);
+        let mut handed: Option<Handed> = None;
+        let mut loss = Tensor::zeros([1], &self.device);
+        for _ in 0..frames {
+            let led: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
+            let batch = self.rows.fill(&led, None);
+            drop(led);
+            let mut now = matrix(batch.x.clone(), x_len, &self.device);
+            if let Some(handed) = handed.take() {
+                now = now + self.through(handed);
+            }
+            let [_, given] = view.inputs(&batch, layout, &self.device);
+            let seen = |columns: &Tensor<1, Int>| now.clone().select(1, columns.clone()).clamp(-REACH, REACH);
+            let gate = if self.gate.dims()[0] == 0 { given } else { seen(&self.gate) };
+            let output = network.forward(&seen(&self.inputs), &gate, None);
+            let wanted = view.wanted(&batch, layout, &self.device);
+            let pose = self.body.next(&now, &self.predicted_state(&now, &output));
+            let codes = self.phases.as_ref().map(|phases| phases.next(&now, &output));
+
+            let change = (output.clone() - wanted.clone()).abs() * self.weights.clone();
+            let mut error = change.sum() * CHANGE + self.distance(rollouts, &pose);
+            if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
+                let wanted = phases.codes.next(&now.clone().detach(), &wanted);
+                let weights = columns(&self.weights, &phases.codes.output);
+                error = error + ((codes.clone() - wanted).abs() * weights).sum();
+            }
+            loss = loss + error / (count * output.dims()[1]) as f32;
+
+            let found = numbers(output);
+            let mut predicted = view.rows(&found);
+            self.rows.outputs_to_y(&batch.raw_x, &mut predicted);
+            let alive = advance_rollouts(rollouts, self.rows, &predicted, self.starts, rng)?;
+            if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
+                phases.give(codes, rollouts, &alive);
+            }
+            let alive: Vec<f32> = alive.into_iter().map(f32::from).collect();
+            handed = Some(Handed { pose, codes, alive: matrix(alive, 1, &self.device) });
+        }
+        Ok(loss / frames as f32)
+    }
+
+    /// Nothing, in value, with the gradient of what the frame before handed on.
+    fn through(&self, Handed { pose, codes, alive }: Handed) -> Tensor<2> {
+        let rows = pose.dims()[0];
+        let only = |of: Tensor<2>| (of.clone() - of.detach()) * alive.clone();
+        let none = |from: usize, to: usize| Tensor::<2>::zeros([rows, to - from], &self.device);
+        let x_len = self.rows.layout.x_len();
+        let mut parts = vec![only(pose)];
+        let mut end = self.body.state_len();
+        if let (Some(phases), Some(codes)) = (&self.phases, codes) {
+            parts.push(none(end, phases.codes.x.start));
+            parts.push(only(codes));
+            end = phases.codes.x.end;
+        }
+        parts.push(none(end, x_len));
+        Tensor::cat(parts, 1)
+    }
+
+    /// What the network says of the next state, in its own units.
+    fn predicted_state(&self, now: &Tensor<2>, output: &Tensor<2>) -> Tensor<2> {
+        let [mean, deviation] = &self.state;
+        self.predicted.next(now, output) * deviation.clone() + mean.clone()
+    }
+
+    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x.
+    fn distance(&self, rollouts: &[Rollout], pose: &Tensor<2>) -> Tensor<1> {
+        let layout = self.rows.layout;
+        let width = layout.y_range(BlockName::RootMotion).start;
+        let mut y = vec![0.0; layout.y_len()];
+        let mut poses = Vec::with_capacity(rollouts.len() * width);
+        let x = &self.rows.description.x;
+        for rollout in rollouts {
+            let clip = &self.rows.dataset.clips[rollout.clip];
+            layout.write_state_of_y(&clip.clean[rollout.frame + 1], &mut y);
+            let scales = x.mean().iter().zip(x.deviation());
+            poses.extend(
+                y[..width].iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation),
+            );
+        }
+        let error = columns(pose, &(0..width)) - matrix(poses, width, &self.device);
+        (error.abs() * columns(&self.weights, &(0..width))).sum()
+    }
+}
+
+/// What a frame hands to the next.
+struct Handed {
+    pose: Tensor<2>,
+    codes: Option<Tensor<2>>,
+    /// 1 where the rollout goes on, 0 where it begins anew.
+    alive: Tensor<2>,
+}
+
+fn numbers(tensor: Tensor<2>) -> Vec<f32> {
+    tensor.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
+}
