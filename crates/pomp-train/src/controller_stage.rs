@@ -150,7 +150,10 @@ struct Progress {
     optimizer: ModuleOptimizer,
     average: AveragedWeights,
     loss: LossRecord,
+    /// Rollouts whose single frames are learned from.
     rollouts: Vec<Rollout>,
+    /// Those with gradients through time.
+    unrolled: Vec<Rollout>,
 }
 
 impl Training<'_> {
@@ -173,12 +176,13 @@ impl Training<'_> {
             anywhere: &samplers[0],
             practised: &practised,
             loop_phases: None,
-            astray_rad: self.config.unrolling.astray_rad,
+            astray_rad: 0.0,
         };
+        let astray = RolloutStarts { astray_rad: self.config.unrolling.astray_rad, ..starts };
         let unroll = (self.config.unrolling.windows > 0).then(|| {
             let device = self.device.clone().autodiff();
             let (steps, unrolling) = (self.config.training.steps, self.config.unrolling);
-            Unroll::new(unrolling, steps, (&rows, &starts), (&view, &description), &device)
+            Unroll::new(unrolling, steps, (&rows, &astray), (&view, &description), &device)
         });
         let mut progress = self.begin(&description, start)?;
         let mut metrics = MetricsFile::open(self.folder, Stage::Controller, progress.done)?;
@@ -214,6 +218,7 @@ impl Training<'_> {
                 let Progress { model, optimizer, loss, .. } = &progress;
                 self.checkpoint.save(step, model, &averaged, optimizer, None, &[*loss])?;
                 progress.rollouts.clear();
+                progress.unrolled.clear();
             }
             if stops {
                 let (stage, folder) = (Stage::Controller.name(), self.folder.to_path_buf());
@@ -270,7 +275,7 @@ impl Training<'_> {
             (done, loss) = (saved.step, saved.losses.first().copied().unwrap_or_default());
             (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
         }
-        Ok(Progress { done, model, optimizer, average, loss, rollouts: Vec::new() })
+        Ok(Progress { done, model, optimizer, average, loss, rollouts: Vec::new(), unrolled: Vec::new() })
     }
 
     /// One batch: rollouts on the network's own states, replayed and clean examples.
@@ -285,12 +290,7 @@ impl Training<'_> {
         let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
         let autodiff = self.device.clone().autodiff();
         let mut rng = step_rng(self.config.seed, Stage::Controller, step);
-        let mut unrolled = Vec::new();
-        if unroll.is_some() {
-            std::mem::swap(&mut unrolled, &mut progress.rollouts);
-        } else {
-            starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
-        }
+        starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
         let replayed = share_of_batch(stage, stage.states.replayed_share);
         let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
             .map(|_| starts.anywhere.draw(&mut rng))
@@ -305,13 +305,13 @@ impl Training<'_> {
         let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
         let batch = rows.fill(&examples, Some(noise));
         drop(examples);
-        let [x, gate] = view.inputs(&batch, layout, &autodiff);
+        let [x, gate] = [view.experts(&batch, layout, &autodiff), view.gate(&batch, layout, &autodiff)];
         let y = view.wanted(&batch, layout, &autodiff);
         let predicted = progress.model.forward(&x, &gate, Some(&mut rng));
         let error = (predicted - y) * view.weights(&autodiff);
         let mut loss = (error.clone() * error).mean();
         if let Some(unroll) = unroll {
-            let far = unroll.loss(&progress.model, step, &mut unrolled, &mut rng)?;
+            let far = unroll.loss(&progress.model, step, &mut progress.unrolled, &mut rng)?;
             loss = loss + far * self.config.unrolling.weight;
         }
         let value = scalar(&loss);
@@ -329,9 +329,6 @@ impl Training<'_> {
         checked.check_gradients(&gradients, &progress.model)?;
         progress.model = progress.optimizer.step(learning_rate(stage, step), progress.model, gradients);
         progress.average.update(&progress.model);
-        if unroll.is_some() {
-            progress.rollouts = unrolled;
-        }
         progress.done = step;
         Ok(progress)
     }

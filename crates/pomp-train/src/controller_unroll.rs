@@ -8,11 +8,11 @@
 use crate::TrainError;
 use crate::controller_config::Unrolling;
 use crate::controller_view::View;
-use crate::differentiable_body::{DifferentiableBody, columns};
+use crate::differentiable_body::{DifferentiableBody, columns, indices};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rollout_starts::{RolloutStarts, advance_rollouts};
 use crate::rows::{Rows, matrix};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH};
 use pomp_motion::FRAME_RATE_HZ;
@@ -36,8 +36,8 @@ pub(crate) struct Unroll<'a> {
     view: &'a View,
     device: Device,
     inputs: Tensor<1, Int>,
-    /// Empty where the clip's phase is the gate.
-    gate: Tensor<1, Int>,
+    /// None where the phase itself is the gate.
+    gate: Option<Tensor<1, Int>>,
     /// The state of y: x + output · scale + shift.
     predicted: Change,
     /// Mean and deviation of the state in x.
@@ -159,11 +159,6 @@ impl<'a> Unroll<'a> {
         let layout = &description.layout;
         let of = [&description.x, &description.y];
         let pose_len = layout.x_range(BlockName::RootMotion).end;
-        let chosen = |columns: &[usize]| {
-            let values: Vec<i32> = columns.iter().map(|&column| column as i32).collect();
-            let count = values.len();
-            Tensor::<1, Int>::from_data(TensorData::new(values, [count]), device)
-        };
         let has_phases = matches!(description.kind, ControllerKind::Phase | ControllerKind::LocalPhases);
         let phases = has_phases.then(|| {
             let width = 2 * layout.channels();
@@ -192,8 +187,8 @@ impl<'a> Unroll<'a> {
             starts,
             view,
             device: device.clone(),
-            inputs: chosen(&view.columns.inputs),
-            gate: chosen(&view.columns.gate),
+            inputs: indices(&view.columns.inputs, device),
+            gate: (!view.columns.gate.is_empty()).then(|| indices(&view.columns.gate, device)),
             predicted: Change::new(0..pose_len, 0..pose_len, 0..pose_len, of, device),
             state: [of[0].mean(), of[0].deviation()].map(|v| row(&v[..pose_len], device)),
             body: DifferentiableBody::new(&rows.dataset.skeleton, layout, of[0], device),
@@ -234,9 +229,11 @@ impl<'a> Unroll<'a> {
             if let Some(handed) = handed.take() {
                 now = now + self.through(handed);
             }
-            let [_, given] = view.inputs(&batch, layout, &self.device);
             let seen = |columns: &Tensor<1, Int>| now.clone().select(1, columns.clone()).clamp(-REACH, REACH);
-            let gate = if self.gate.dims()[0] == 0 { given } else { seen(&self.gate) };
+            let gate = match &self.gate {
+                Some(columns) => seen(columns),
+                None => view.gate(&batch, layout, &self.device),
+            };
             let output = network.forward(&seen(&self.inputs), &gate, None);
             let wanted = view.wanted(&batch, layout, &self.device);
             let pose = self.body.next(&now, &self.predicted_state(&now, &output));

@@ -4,7 +4,9 @@ use crate::TrainConfig;
 use crate::rows::{Batch, matrix};
 use burn::tensor::{Device, Tensor};
 use pomp_controllers::ControllerKind;
-use pomp_controllers::gated::{Columns, GatedDescription, GatedNetwork, cubic_blend, within_reach};
+use pomp_controllers::gated::{
+    CONTROL_POINTS, Columns, GatedDescription, GatedNetwork, cubic_blend, within_reach,
+};
 use pomp_motion::features::{BlockName, FeatureLayout, PAST_KEYS};
 
 /// How a network sees rows of x and y.
@@ -33,25 +35,19 @@ impl View {
         }
     }
 
-    /// What goes into the experts, and what the gate reads.
-    pub fn inputs(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> [Tensor<2>; 2] {
-        let x_len = layout.x_len();
-        let seen = |columns: &[usize]| {
-            let mut chosen = chosen(&batch.x, x_len, columns);
-            chosen.iter_mut().for_each(|value| *value = within_reach(*value));
-            chosen
+    /// What goes into the experts.
+    pub fn experts(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
+        matrix(seen(batch, layout, &self.columns.inputs), self.columns.inputs.len(), device)
+    }
+
+    /// What the gate reads.
+    pub fn gate(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
+        let Some(code) = self.phase else {
+            return matrix(seen(batch, layout, &self.columns.gate), self.columns.gate.len(), device);
         };
-        let x = seen(&self.columns.inputs);
-        let (gate, width) = match self.phase {
-            None => (seen(&self.columns.gate), self.columns.gate.len()),
-            Some(code) => {
-                let blends = batch.raw_x.chunks_exact(x_len).map(|x| cubic_blend(&x[code..code + 2]));
-                let blends: Vec<f32> = blends.flatten().collect();
-                let width = blends.len() * x_len / batch.x.len().max(1);
-                (blends, width)
-            }
-        };
-        [matrix(x, self.columns.inputs.len(), device), matrix(gate, width, device)]
+        let rows = batch.raw_x.chunks_exact(layout.x_len());
+        let blends = rows.flat_map(|x| cubic_blend(&x[code..code + 2])).collect();
+        matrix(blends, CONTROL_POINTS, device)
     }
 
     pub fn wanted(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
@@ -70,8 +66,8 @@ impl View {
         layout: &FeatureLayout,
         device: &Device,
     ) -> Vec<f32> {
-        let [x, gate] = self.inputs(batch, layout, device);
-        let found = network.forward(&x, &gate, None);
+        let found =
+            network.forward(&self.experts(batch, layout, device), &self.gate(batch, layout, device), None);
         let found = found.try_into_vec_as::<f32>().expect("predictions are floating-point numbers");
         self.rows(&found)
     }
@@ -89,6 +85,11 @@ impl View {
         }
         y
     }
+}
+
+/// Columns of x, within the reach of a network.
+fn seen(batch: &Batch, layout: &FeatureLayout, columns: &[usize]) -> Vec<f32> {
+    chosen(&batch.x, layout.x_len(), columns).into_iter().map(within_reach).collect()
 }
 
 /// Columns of rows.

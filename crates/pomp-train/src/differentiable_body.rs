@@ -34,7 +34,8 @@ struct Level {
     offsets: Tensor<4>,
 }
 
-fn indices(values: &[usize], device: &Device) -> Tensor<1, Int> {
+/// Places along a dimension, to select.
+pub(crate) fn indices(values: &[usize], device: &Device) -> Tensor<1, Int> {
     let values: Vec<i32> = values.iter().map(|&value| value as i32).collect();
     let count = values.len();
     Tensor::from_data(TensorData::new(values, [count]), device)
