@@ -9,8 +9,10 @@ mod reflexes;
 mod snapshot;
 mod surroundings;
 mod together;
+mod tracking;
 
 pub(crate) use snapshot::CharacterSnapshot;
+pub use tracking::Tracking;
 
 use crate::layers::LayersConfig;
 use crate::layers::balance_policy::Reflexes;
@@ -23,12 +25,15 @@ use crate::{Dynamics, GeneratorConfig, GeneratorError};
 use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
-use pomp_motion::{FRAME_RATE_HZ, GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
+use pomp_motion::{FRAME_RATE_HZ, FallDetector, GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
 use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push, standing_pose};
 use pomp_policy::PackedPolicy;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
+/// A body is down with its pelvis below this share of its standing height, or its trunk farther from upright than this, degrees.
+const DOWN_HEIGHT: f32 = 0.55;
+const DOWN_TILT_DEG: f32 = 60.0;
 const FRAME_S: f32 = 1.0 / FRAME_RATE_HZ;
 /// Farther above the ground than this, the surface that a character walks on is a bridge, metres.
 const BRIDGE_M: f32 = 0.1;
@@ -40,6 +45,7 @@ pub struct Character {
     layers: LayersConfig,
     terrain: Arc<HeightMap>,
     dynamic: DynamicModule,
+    fall_detector: FallDetector,
     policy: Option<Arc<PackedPolicy>>,
     motion: Motion,
 }
@@ -123,6 +129,7 @@ impl Character {
             dynamics: config.dynamics,
             terrain,
             dynamic,
+            fall_detector: FallDetector::new(skeleton, DOWN_HEIGHT, DOWN_TILT_DEG),
             policy: None,
             motion: Motion::at(start, adaptation, PoseBlending::new(config.layers.pose_blending)),
             layers: config.layers.clone(),
@@ -170,6 +177,21 @@ impl Character {
     /// The ground that the kinematic module is shown.
     pub(crate) fn shown_surface(&self) -> &ShownSurface {
         self.motion.adaptation.surface()
+    }
+
+    /// Nothing is simulated from now on; gives what moved the body before.
+    pub(crate) fn without_body(&mut self) -> Dynamics {
+        std::mem::replace(&mut self.dynamics, Dynamics::KinematicOnly)
+    }
+
+    /// What moves the body from now on.
+    pub(crate) fn set_dynamics(&mut self, dynamics: Dynamics) {
+        self.dynamics = dynamics;
+    }
+
+    /// Whether no root motion leads the target: the character lies or gets up.
+    pub(crate) fn is_released(&self) -> bool {
+        self.motion.released
     }
 
     /// The skeleton.

@@ -6,6 +6,7 @@
 
 mod build;
 mod live;
+mod planning;
 mod snapshot;
 mod stage;
 
@@ -66,6 +67,8 @@ pub(crate) struct ClosedLoop {
     /// Weight times the duration of a frame, N·s.
     weight_impulse_ns: f32,
     under_way: UnderWay,
+    /// What plans its balance, when something does.
+    planner: Option<planning::Planner>,
 }
 
 /// What the stages of one frame hand on beside the character and the state.
@@ -140,19 +143,7 @@ impl Generator {
         plan: &ControlPlan,
     ) -> Result<(OutputFrame, f32), GeneratorError> {
         let Self { networks, inner } = self;
-        networks.begin();
-        inner.fill_window(plan, networks)?;
-        networks.kinematic.run();
-        inner.set_target(networks)?;
-        let (prediction, upright) = (inner.state.prediction.clone(), inner.under_way.upright);
-        let simulated = inner.simulate(&[])?;
-        inner.observe(&simulated, networks)?;
-        networks.phase.decode();
-        inner.stitch(networks)?;
-        networks.phase.encode();
-        inner.take_over(plan, simulated, false, networks)?;
-        let frame = inner.state.frame;
-        Ok((prediction.ok_or(GeneratorError::NotFinite { frame })?, upright))
+        inner.step_predicting(plan, networks)
     }
 
     /// Networks that share its weights, when they are those of `model` that `config` asks for.
@@ -173,9 +164,31 @@ impl Generator {
 
 /// The stages of a frame. Between them the networks run, for this character or for all whose stages go on together.
 impl ClosedLoop {
+    /// See [`Generator::step_predicting`].
+    fn step_predicting(
+        &mut self,
+        plan: &ControlPlan,
+        networks: &mut Networks,
+    ) -> Result<(OutputFrame, f32), GeneratorError> {
+        networks.begin();
+        self.fill_window(plan, networks)?;
+        networks.kinematic.run();
+        self.set_target(networks)?;
+        let (prediction, upright) = (self.state.prediction.clone(), self.under_way.upright);
+        let simulated = self.simulate(&[])?;
+        self.observe(&simulated, networks)?;
+        networks.phase.decode();
+        self.stitch(networks)?;
+        networks.phase.encode();
+        self.take_over(plan, simulated, false, networks)?;
+        let frame = self.state.frame;
+        Ok((prediction.ok_or(GeneratorError::NotFinite { frame })?, upright))
+    }
+
     /// First stage: fills the window around the present, which the kinematic module samples next; a character that lies or gets
     /// up has a target at once.
     pub fn fill_window(&mut self, plan: &ControlPlan, networks: &mut Networks) -> Result<(), GeneratorError> {
+        self.plan_balance(plan)?;
         self.under_way =
             UnderWay { control: Some(plan.at(self.state.cursor.frame())), ..UnderWay::default() };
         self.kinematic.begin();

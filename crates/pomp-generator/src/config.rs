@@ -117,6 +117,12 @@ impl Validate for GeneratorConfig {
             "true, with dynamic.balance.enabled = false",
             "off, or on with dynamic.balance.enabled = true: the policy adds to the balance by the legs",
         )?;
+        fields.holds(
+            self.dynamic.balance.enabled || !self.layers.balance_planning.enabled,
+            "layers.balance_planning.enabled",
+            "true, with dynamic.balance.enabled = false",
+            "off, or on with dynamic.balance.enabled = true: plans correct the balance by the legs",
+        )?;
         check_style(&self.style, fields)?;
         fields.holds(
             self.style.is_empty() || self.controller == ControllerKind::Pomp,

@@ -174,6 +174,12 @@ fn check_setups(terrain: &HeightMap, setups: &[CharacterSetup]) -> Result<(), Ge
                 "character {number} has dynamics = \"kinematic_only\"; characters that share a world are simulated"
             ));
         }
+        if setups.len() > 1 && setup.settings.layers.balance_planning.enabled {
+            return bad(format!(
+                "character {number} has layers.balance_planning.enabled = true; plans are tried in a world without other characters: \
+                 switch it off, or let the character move alone"
+            ));
+        }
         let near = setups[..i].iter().position(|other| other.position.distance(setup.position) < APART_M);
         if let Some(other) = near {
             return bad(format!(

@@ -39,7 +39,7 @@ mod start;
 mod unhindered;
 mod worlds;
 
-pub use character::Character;
+pub use character::{Character, Tracking};
 pub use closed_loop::{Generator, GeneratorSnapshot, Stage, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
 pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};

@@ -47,6 +47,11 @@ impl Action {
         Self(std::array::from_fn(|i| self.0[i] + (decided.0[i] - self.0[i]) * APPROACH))
     }
 
+    /// Both at once.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self::new(&std::array::from_fn(|i| self.0[i] + other.0[i]))
+    }
+
     fn vector(&self, first: usize) -> Vec3 {
         Vec3::from_slice(&self.0[first..first + 3])
     }

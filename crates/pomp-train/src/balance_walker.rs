@@ -3,11 +3,10 @@
 use crate::rows::normal;
 use crate::{BalanceScene, BalanceTraining, TrainError};
 use glam::Vec3;
-use pomp_generator::{Character, ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PredictedMotion};
+use pomp_generator::{Character, ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PredictedMotion, Tracking};
 use pomp_model::Model;
-use pomp_motion::legs::LEGS;
+use pomp_motion::humanoid;
 use pomp_motion::rotation::from_yaw;
-use pomp_motion::{FallDetector, humanoid};
 use pomp_physics::Push;
 use pomp_policy::{ACTIONS, Action, FRAMES_PER_DECISION, Mirror, OBSERVATIONS, PackedPolicy};
 use pomp_terrain::generate;
@@ -15,26 +14,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// A body is down with its pelvis below this share of its standing height, or its trunk farther from upright than this, degrees.
-const DOWN_HEIGHT: f32 = 0.55;
-const DOWN_TILT_DEG: f32 = 60.0;
 /// An episode ends this far from the edge of its ground, metres.
 const EDGE_M: f32 = 1.5;
 /// An episode begins at least so many frames before the end of its motion.
 const LEAST_FRAMES: usize = 60;
-/// Errors at which a term of the reward has lost two thirds: m/s, m, rad, rad.
-const VELOCITY_M_S: f32 = 0.4;
-const HEIGHT_M: f32 = 0.08;
-const PELVIS_RAD: f32 = 0.35;
-const LEGS_RAD: f32 = 0.35;
-
 /// A body with the motion that it follows.
 pub(crate) struct Walker {
     /// Which scene it is of.
     pub scene: usize,
     character: Character,
     motion: PredictedMotion,
-    detector: FallDetector,
     rng: ChaCha8Rng,
     /// Frame of the motion that is under way, and the one at which the episode ends.
     frame: usize,
@@ -117,7 +106,6 @@ impl Walker {
         let character = Character::new(skeleton, terrain, settings, motion.states[0].clone())?;
         let mut walker = Self {
             scene: index,
-            detector: FallDetector::new(skeleton, DOWN_HEIGHT, DOWN_TILT_DEG),
             character,
             motion,
             rng,
@@ -236,9 +224,7 @@ impl Walker {
             let pushes = self.draw_pushes(config);
             let frame = self.character.simulate(&pushes, self.frame)?;
             reward += self.tracking(config) / FRAMES_PER_DECISION as f32;
-            let hips = frame.pose.positions[0];
-            let ground = self.character.terrain().height(hips.x, hips.z);
-            if frame.recovered.is_some() || self.detector.is_down(&frame.pose, ground) {
+            if self.character.is_down(&frame) {
                 self.begin(config)?;
                 return Ok((reward, End::Fell));
             }
@@ -282,28 +268,13 @@ impl Walker {
 
     /// How well the body follows its target after a frame.
     fn tracking(&self, config: &BalanceTraining) -> f32 {
-        let (body, target) = (self.character.body(), self.character.target());
-        let (output, _) = &self.motion.predictions[self.frame];
-        let mass_kg: f32 = body.body_masses().iter().sum();
-        let velocity = body.momentum() / mass_kg;
-        let root = Vec3::new(output.root_velocity.x, 0.0, output.root_velocity.y);
-        let wanted = from_yaw(self.character.target_frame().yaw) * root;
-        let slip = Vec3 { y: 0.0, ..velocity - wanted }.length();
-        let height = body.center_of_mass().y - body.center_of_mass_in(&target).y;
-        let pose = body.pose();
-        let pelvis = pose.rotations[0].angle_between(target.rotations[0]);
-        let legs = LEGS.into_iter().flat_map(|leg| leg.into_iter().take(3)).map(|joint| {
-            let relative =
-                |pose: &pomp_motion::GlobalPose| pose.rotations[0].inverse() * pose.rotations[joint.0];
-            relative(&pose).angle_between(relative(&target)).powi(2)
-        });
-        let legs = (legs.sum::<f32>() / 6.0).sqrt();
-        let near = |error: f32, scale: f32| (-(error / scale).powi(2)).exp();
+        let (prediction, _) = &self.motion.predictions[self.frame];
+        let Tracking { velocity, height, pelvis, legs } = self.character.tracking(prediction);
         let reward = &config.reward;
         reward.upright
-            + reward.velocity * near(slip, VELOCITY_M_S)
-            + reward.height * near(height, HEIGHT_M)
-            + reward.pelvis * near(pelvis, PELVIS_RAD)
-            + reward.legs * near(legs, LEGS_RAD)
+            + reward.velocity * velocity
+            + reward.height * height
+            + reward.pelvis * pelvis
+            + reward.legs * legs
     }
 }

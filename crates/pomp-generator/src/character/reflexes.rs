@@ -40,6 +40,16 @@ impl Character {
         self.motion.reflexes.decide(action);
     }
 
+    /// What balance planning adds to the decisions.
+    pub(crate) fn planned(&self) -> Action {
+        self.motion.reflexes.planned
+    }
+
+    /// Adds `action` to the decisions from now on.
+    pub(crate) fn set_planned(&mut self, action: Action) {
+        self.motion.reflexes.planned = action;
+    }
+
     fn followed(&self) -> Followed<'_> {
         Followed {
             body: &self.dynamic,

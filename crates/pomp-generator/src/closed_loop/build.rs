@@ -1,5 +1,6 @@
 //! How a generator is made, and what can be asked of it.
 
+use super::planning::Planner;
 use super::{ClosedLoop, Generator, UnderWay};
 use crate::character::Character;
 use crate::control::ControlCursor;
@@ -113,7 +114,12 @@ impl Generator {
             state,
             weight_impulse_ns,
             under_way: UnderWay::default(),
+            planner: None,
         };
+        if config.layers.balance_planning.enabled {
+            let planning = config.layers.balance_planning;
+            inner.planner = Some(Planner { networks: networks.clone(), seed: *seed, config: planning });
+        }
         inner.set_style(model, &config.style)?;
         Ok(Self { networks, inner })
     }

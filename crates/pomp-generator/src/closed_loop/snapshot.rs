@@ -1,6 +1,6 @@
 //! The loop between two frames, kept and taken up again.
 
-use super::Generator;
+use super::{ClosedLoop, Generator};
 use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
 use crate::layers::Layers;
@@ -10,7 +10,7 @@ use crate::phase_feedback::Past;
 /// Everything of a [`Generator`] that a frame changes, and the ground. Model and settings are not part of it.
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
-    character: CharacterSnapshot,
+    pub(super) character: CharacterSnapshot,
     phase_past: Past,
     layers: Layers,
     state: LoopState,
@@ -32,12 +32,7 @@ impl GeneratorSnapshot {
 impl Generator {
     /// The state between two frames; [`Self::restore`] continues from it bit for bit.
     pub fn save(&self) -> GeneratorSnapshot {
-        GeneratorSnapshot {
-            character: self.inner.character.save(),
-            phase_past: self.inner.phase_window.past().clone(),
-            layers: self.inner.layers.clone(),
-            state: self.inner.state.clone(),
-        }
+        self.inner.keep()
     }
 
     /// Continues from a snapshot of this generator, or of one made of the same model, ground and settings.
@@ -45,10 +40,27 @@ impl Generator {
     /// # Errors
     /// A snapshot of another ragdoll; nothing is changed then.
     pub fn restore(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
-        self.inner.character.restore(&snapshot.character)?;
-        self.inner.phase_window.restore(snapshot.phase_past.clone());
-        self.inner.layers = snapshot.layers.clone();
-        self.inner.state = snapshot.state.clone();
+        self.inner.take_up(snapshot)
+    }
+}
+
+impl ClosedLoop {
+    /// See [`Generator::save`].
+    pub(super) fn keep(&self) -> GeneratorSnapshot {
+        GeneratorSnapshot {
+            character: self.character.save(),
+            phase_past: self.phase_window.past().clone(),
+            layers: self.layers.clone(),
+            state: self.state.clone(),
+        }
+    }
+
+    /// See [`Generator::restore`].
+    pub(super) fn take_up(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
+        self.character.restore(&snapshot.character)?;
+        self.phase_window.restore(snapshot.phase_past.clone());
+        self.layers = snapshot.layers.clone();
+        self.state = snapshot.state.clone();
         Ok(())
     }
 }

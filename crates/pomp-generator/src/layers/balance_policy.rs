@@ -31,6 +31,8 @@ pub(crate) struct Reflexes {
     /// The action in force, and the one that was decided on.
     action: Action,
     decided: Action,
+    /// What balance planning adds to the decisions.
+    pub planned: Action,
     /// Frames since the last decision.
     frames: usize,
     /// The predicted trajectory, relative to the target's root.
@@ -102,7 +104,7 @@ impl Reflexes {
     /// Moves on by a frame in which the target goes from a pose to another; gives the action in force when there is one.
     pub fn advance(&mut self, from: &Pose, to: &Pose) -> Option<Action> {
         let before = self.action;
-        self.action = before.towards(&self.decided);
+        self.action = before.towards(&self.decided.plus(&self.planned));
         self.frames += 1;
         let idle = before == Action::default() && self.action == Action::default();
         self.driven = (!idle).then(|| {

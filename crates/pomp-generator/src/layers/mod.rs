@@ -11,6 +11,7 @@
 //! |---|---|
 //! | start of a rollout | `jog_start`, `stature` |
 //! | command (`step_steered` alone) | `turn_limit` |
+//! | before the window of a frame is filled | `balance_planning` |
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
 //! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
 //! | before the simulation | `balance_policy` |
@@ -20,6 +21,7 @@
 //! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`, `reference_tracking`) belong to [`crate::Character`], so that
 //! in-loop fine-tuning moves its characters by the same code; the others belong to the generator and are held by `Layers`.
 
+pub(crate) mod balance_planning;
 pub(crate) mod balance_policy;
 pub(crate) mod fall_recovery;
 pub(crate) mod foot_locking;
@@ -39,6 +41,7 @@ pub(crate) mod stature;
 pub(crate) mod terrain_adaptation;
 pub(crate) mod turn_limit;
 
+pub use balance_planning::BalancePlanningConfig;
 pub use balance_policy::BalancePolicyConfig;
 pub use fall_recovery::FallRecoveryConfig;
 pub use foot_locking::FootLockingConfig;
@@ -97,6 +100,8 @@ pub struct LayersConfig {
     pub reference_tracking: ReferenceTrackingConfig,
     /// Lets a learned policy step and correct beside the balance by the legs.
     pub balance_policy: BalancePolicyConfig,
+    /// Plans corrections that keep the body up, by trying them in the simulator.
+    pub balance_planning: BalancePlanningConfig,
     /// Leads phase codes that have left the cycle of their gait back to it.
     pub phase_stabiliser: PhaseStabiliserConfig,
     /// Restarts a lost gait from its last good stride.
@@ -115,7 +120,7 @@ pub struct LayersConfig {
 
 impl LayersConfig {
     /// Names of all layers, as in the configuration.
-    pub const NAMES: [&str; 16] = [
+    pub const NAMES: [&str; 17] = [
         "foot_locking",
         "foot_placement",
         "shown_surface",
@@ -125,6 +130,7 @@ impl LayersConfig {
         "root_following",
         "reference_tracking",
         "balance_policy",
+        "balance_planning",
         "phase_stabiliser",
         "gait_recovery",
         "fall_recovery",
@@ -155,6 +161,7 @@ impl LayersConfig {
             "root_following" => &mut self.root_following.enabled,
             "reference_tracking" => &mut self.reference_tracking.enabled,
             "balance_policy" => &mut self.balance_policy.enabled,
+            "balance_planning" => &mut self.balance_planning.enabled,
             "phase_stabiliser" => &mut self.phase_stabiliser.enabled,
             "gait_recovery" => &mut self.gait_recovery.enabled,
             "fall_recovery" => &mut self.fall_recovery.enabled,
@@ -174,6 +181,7 @@ impl Validate for LayersConfig {
         self.pose_blending.check(&fields.section("pose_blending"))?;
         self.root_following.check(&fields.section("root_following"))?;
         self.reference_tracking.check(&fields.section("reference_tracking"))?;
+        self.balance_planning.check(&fields.section("balance_planning"))?;
         self.phase_stabiliser.check(&fields.section("phase_stabiliser"))?;
         self.fall_recovery.check(&fields.section("fall_recovery"))?;
         self.turn_limit.check(&fields.section("turn_limit"))?;

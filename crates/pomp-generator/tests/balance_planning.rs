@@ -1,0 +1,134 @@
+//! `configs/own_feet_planned.toml`: a walker on its own feet that tries corrections of its balance in the simulator.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
+
+use pomp_config::{Origin, resolve};
+use pomp_embedded::{Device, Model};
+use pomp_formats::{read_recording, write_recording};
+use pomp_generator::{
+    CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset, RolloutRecipe,
+    ScheduledPush, replay,
+};
+use pomp_motion::glam::{Vec2, Vec3};
+use pomp_motion::{GlobalPose, humanoid};
+use pomp_terrain::HeightMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Pushes from four sides, N·s, by most of which a body without plans falls.
+const PUSHES: [Vec3; 4] = [
+    Vec3::new(95.0, 0.0, 0.0),
+    Vec3::new(-95.0, 0.0, 0.0),
+    Vec3::new(0.0, 0.0, 95.0),
+    Vec3::new(0.0, 0.0, -95.0),
+];
+/// Frame of the push, and frames of a run.
+const PUSHED_AT: usize = 30;
+const FRAMES: usize = 210;
+
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
+}
+
+fn settings() -> GeneratorConfig {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../configs/own_feet_planned.toml"].iter().collect();
+    resolve(Origin::File(&path), &[]).unwrap().checked().unwrap()
+}
+
+fn recipe(settings: GeneratorConfig, impulse_ns: Vec3) -> RolloutRecipe {
+    let plan = ControlPlan::preset(Preset::Stand, 4.0, FRAME_RATE_HZ);
+    let time_s = PUSHED_AT as f32 / FRAME_RATE_HZ;
+    RolloutRecipe {
+        model_sha256: model().sha256_with(settings.used_parts()).unwrap(),
+        start: plan.at(0.0).gait,
+        seed: 11,
+        plan,
+        pushes: vec![ScheduledPush { time_s, body: humanoid::SPINE2.0, impulse_ns }],
+        throws: Vec::new(),
+        terrain: HeightMap::flat(40.0, 0.5).unwrap(),
+        frames: FRAMES,
+        settings,
+    }
+}
+
+#[test]
+fn a_pushed_body_that_plans_stays_up_where_one_that_does_not_falls_and_nothing_acts_from_outside() {
+    let mut without = settings();
+    without.layers.balance_planning.enabled = false;
+    let is_up = |settings: &GeneratorConfig, push: Vec3| {
+        let recording = recipe(settings.clone(), push).run(model(), "rollout", |_| 0.0).unwrap();
+        let simulation = recording.simulation.as_ref().unwrap();
+        assert!(
+            simulation.assist_force.iter().chain(&simulation.assist_torque).all(|out| *out == Vec3::ZERO)
+        );
+        simulation.positions[FRAMES - 1][humanoid::HIPS.0].y > 0.7
+    };
+    let up = PUSHES.map(|push| [is_up(&settings(), push), is_up(&without, push)]);
+    println!("up with plans, without: {up:?}");
+    let count = |which: usize| up.iter().filter(|up| up[which]).count();
+    assert!(count(0) >= 3 && count(1) <= 2, "{up:?}");
+}
+
+#[test]
+fn a_planned_rollout_is_replayed_and_continued_bit_for_bit() {
+    let recipe = recipe(settings(), PUSHES[0]);
+    let recording = recipe.run(model(), "rollout", |_| 0.0).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout.npz");
+    write_recording(&path, &recording).unwrap();
+    assert_eq!(replay(&read_recording(&path).unwrap(), model(), |_| 0.0).unwrap().differences, []);
+
+    let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
+    let config = settings();
+    let start = config.start_gait(&plan, model());
+    let mut whole = Generator::new(model(), HeightMap::flat(40.0, 0.5).unwrap(), &config, start, 5).unwrap();
+    // Between two plans.
+    for _ in 0..31 {
+        whole.step(&plan, &[]).unwrap();
+    }
+    let saved = whole.save();
+    let mut go_on =
+        || -> Vec<GlobalPose> { (0..30).map(|_| whole.step(&plan, &[]).unwrap().simulated.pose).collect() };
+    let after = go_on();
+    whole.restore(&saved).unwrap();
+    let again: Vec<_> = (0..30).map(|_| whole.step(&plan, &[]).unwrap().simulated.pose).collect();
+    assert_eq!(after, again);
+}
+
+#[test]
+fn a_plan_changes_nothing_that_it_only_looked_at() {
+    // Every plan finds its motion good enough as it is: the loop runs ahead, and has to come back to where it was.
+    let mut looks = settings();
+    looks.layers.balance_planning.content = 0.0;
+    let mut without = looks.clone();
+    without.layers.balance_planning.enabled = false;
+    let run = |settings: GeneratorConfig| {
+        recipe(settings, Vec3::new(5.0, 0.0, 0.0)).run(model(), "rollout", |_| 0.0).unwrap()
+    };
+    let (looked, without) = (run(looks), run(without));
+    assert_eq!(looked.positions.values(), without.positions.values());
+    assert_eq!(looked.simulation.unwrap().positions.values(), without.simulation.unwrap().positions.values());
+}
+
+#[test]
+fn rejects_plans_without_balance_and_among_others() {
+    let config = settings();
+    let terrain = || HeightMap::flat(40.0, 0.5).unwrap();
+    let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
+    let start = config.start_gait(&plan, model());
+    let mut held = config.clone();
+    held.layers.balance_policy.enabled = false;
+    held.dynamic.balance.enabled = false;
+    let told = Generator::new(model(), terrain(), &held, start, 5).err().unwrap().to_string();
+    assert!(told.contains("layers.balance_planning.enabled"), "{told}");
+    let beside = |x: f32| CharacterSetup {
+        settings: config.clone(),
+        start,
+        seed: 5,
+        position: Vec2::new(x, 0.0),
+        yaw: 0.0,
+    };
+    let told = Ensemble::new(model(), &terrain(), &[beside(0.0), beside(3.0)]).err().unwrap().to_string();
+    assert!(told.contains("layers.balance_planning.enabled") && told.contains("move alone"), "{told}");
+}
