@@ -9,15 +9,18 @@ use crate::TrainError;
 use crate::controller_config::Unrolling;
 use crate::controller_view::View;
 use crate::differentiable_body::{DifferentiableBody, columns, indices};
+use crate::example::{OwnState, StateSource};
+use crate::own_window::ClipCommand;
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rollout_starts::{RolloutStarts, advance_rollouts};
 use crate::rows::{Rows, matrix};
 use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
-use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH};
+use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH, turned_codes};
 use pomp_motion::FRAME_RATE_HZ;
-use pomp_motion::features::{BlockName, Normaliser, PAST_KEYS};
+use pomp_motion::features::{BlockName, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Frames of a window at the beginning of a training; they grow to what is set over its first half.
@@ -46,6 +49,8 @@ pub(crate) struct Unroll<'a> {
     phases: Option<OwnPhases>,
     /// Weights of the outputs in the loss.
     weights: Tensor<2>,
+    /// What the clips' paths would be as commands.
+    commands: Vec<ClipCommand>,
 }
 
 /// Columns of x that outputs change: x + output · scale + shift.
@@ -194,6 +199,7 @@ impl<'a> Unroll<'a> {
             body: DifferentiableBody::new(&rows.dataset.skeleton, layout, of[0], device),
             phases,
             weights: view.weights(device),
+            commands: rows.dataset.clips.par_iter().map(ClipCommand::of).collect(),
         }
     }
 
@@ -217,12 +223,30 @@ impl<'a> Unroll<'a> {
         while rollouts.len() < self.settings.windows {
             rollouts.push(self.starts.rollout(self.rows, RolloutKind::Unhindered, rng)?);
         }
+        let margin = self.starts.config.margin_frames;
+        rollouts
+            .par_iter_mut()
+            .for_each(|rollout| rollout.retime(self.rows.dataset, self.settings.retimed_frames, margin));
         let count = rollouts.len();
         let frames = self.frames(step);
         let mut handed: Option<Handed> = None;
         let mut loss = Tensor::zeros([1], &self.device);
         for _ in 0..frames {
-            let led: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
+            let windows: Vec<_> = rollouts
+                .iter()
+                .map(|rollout| rollout.own_window(self.rows.dataset, &self.commands[rollout.clip]))
+                .collect();
+            let led: Vec<_> = rollouts
+                .iter()
+                .zip(&windows)
+                .map(|(r, (keys, codes))| {
+                    (
+                        r.clip,
+                        r.frame,
+                        StateSource::Own(OwnState { state: &r.state, pose_frame: r.pose_frame, keys, codes }),
+                    )
+                })
+                .collect();
             let batch = self.rows.fill(&led, None);
             drop(led);
             let mut now = matrix(batch.x.clone(), x_len, &self.device);
@@ -234,7 +258,8 @@ impl<'a> Unroll<'a> {
                 Some(columns) => seen(columns),
                 None => view.gate(&batch, layout, &self.device),
             };
-            let output = network.forward(&seen(&self.inputs), &gate, None);
+            let inputs = view.with_goal(seen(&self.inputs), &batch, layout, &self.device);
+            let output = network.forward(&inputs, &gate, None);
             let wanted = view.wanted(&batch, layout, &self.device);
             let pose = self.body.next(&now, &self.predicted_state(&now, &output));
             let codes = self.phases.as_ref().map(|phases| phases.next(&now, &output));
@@ -249,11 +274,13 @@ impl<'a> Unroll<'a> {
             loss = loss + error / (count * output.dims()[1]) as f32;
 
             let found = numbers(output);
-            let mut predicted = view.rows(&found);
+            let mut predicted = view.rows(&found, &batch, layout);
             self.rows.outputs_to_y(&batch.raw_x, &mut predicted);
             let alive = advance_rollouts(rollouts, self.rows, &predicted, self.starts, rng)?;
             if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
                 phases.give(codes, rollouts, &alive);
+            } else if view.columns.goal {
+                turn(rollouts, &windows, &predicted, layout, &alive)?;
             }
             let alive: Vec<f32> = alive.into_iter().map(f32::from).collect();
             handed = Some(Handed { pose, codes, alive: matrix(alive, 1, &self.device) });
@@ -293,7 +320,7 @@ impl<'a> Unroll<'a> {
         let x = &self.rows.description.x;
         for rollout in rollouts {
             let clip = &self.rows.dataset.clips[rollout.clip];
-            layout.write_state_of_y(&clip.clean[rollout.frame + 1], &mut y);
+            layout.write_state_of_y(&clip.clean[rollout.pose_frame + 1], &mut y);
             let scales = x.mean().iter().zip(x.deviation());
             poses.extend(
                 y[..width].iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation),
@@ -302,6 +329,23 @@ impl<'a> Unroll<'a> {
         let error = columns(pose, &(0..width)) - matrix(poses, width, &self.device);
         (error.abs() * columns(&self.weights, &(0..width))).sum()
     }
+}
+
+/// Turns the phase of the gait cycle of rollouts that go on, as the loop does, from that of their windows by what was predicted.
+fn turn(
+    rollouts: &mut [Rollout],
+    windows: &[([WindowKey; KEYS], Vec<f32>)],
+    predicted: &[f32],
+    layout: &FeatureLayout,
+    alive: &[bool],
+) -> Result<(), TrainError> {
+    let frequency = layout.y_range(BlockName::PhaseParameters).start;
+    let rows = rollouts.iter_mut().zip(windows).zip(predicted.chunks_exact(layout.y_len())).zip(alive);
+    for (((rollout, (_, codes)), y), _) in rows.filter(|(_, alive)| **alive) {
+        let now = &codes[2 * PAST_KEYS..][..2];
+        rollout.codes = turned_codes(now, y[frequency])?;
+    }
+    Ok(())
 }
 
 /// What a frame hands to the next.
