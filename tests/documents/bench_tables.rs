@@ -248,6 +248,9 @@ fn cells_of_controllers(report: &Value) -> Vec<Value> {
     let mut cells = shown["cells"].as_array().expect("a report has cells").clone();
     for (cell, whole) in cells.iter_mut().zip(report["cells"].as_array().expect("a report has cells")) {
         cell["frechet"] = whole["frechet"]["value"].clone();
+        let rows = whole["metrics"]["rows"].as_array().cloned().unwrap_or_default();
+        let goals = rows.into_iter().find(|row| row["name"] == "goal_error_m");
+        cell["arrived"] = goals.map_or(Value::Null, |row| row["estimate"]["count"].clone());
         cell["made_by"] = report["made_by"].clone();
         cell["first_seed"] = report["config"]["first_seed"].clone();
     }
@@ -336,6 +339,7 @@ impl<'a> Controllers<'a> {
         let row = |_: &str, alone: &str| {
             vec![
                 self.upright("reach", alone),
+                self.number("reach", alone, "arrived", 0),
                 self.number("reach", alone, "goal_error_m", 3),
                 self.number("reach", alone, "goal_heading_error_deg", 1),
                 self.number("reach", alone, "path_error_mean_m", 2),
@@ -344,6 +348,7 @@ impl<'a> Controllers<'a> {
         };
         let heads = [
             "without a fall",
+            "arrived",
             "distance from the goal, m",
             "angle at the goal, °",
             "path error, m",

@@ -452,6 +452,33 @@ mod tests {
     }
 
     #[test]
+    fn goals_cover_distances_directions_and_facings_and_two_benches_need_not_share_them() {
+        let goals = |first| GoalDesign { distance_m: [2.0, 6.0], aside_deg: 90.0, facing_deg: 180.0, first };
+        let of = |value: fn(Goal) -> f32| {
+            let mut values: Vec<f32> = (0..20).map(|run| value(goals(0).of_run(run))).collect();
+            values.sort_by(f32::total_cmp);
+            values
+        };
+        let distances = of(|goal| goal.x.hypot(goal.z));
+        let asides = of(|goal| goal.x.atan2(goal.z).to_degrees());
+        let facings = of(|goal| goal.facing_deg);
+        for (values, least, most) in [(distances, 2.0, 6.0), (asides, -90.0, 90.0), (facings, -180.0, 180.0)]
+        {
+            let span = most - least;
+            assert!(values[0] < least + 0.1 * span && values[19] > most - 0.1 * span, "{values:?}");
+            assert!(values[0] >= least - 1e-3 && values[19] <= most + 1e-3, "{values:?}");
+            let widest = values.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+            assert!(widest < 0.15 * span, "{values:?}");
+        }
+        assert_eq!(goals(5).of_run(0), goals(0).of_run(5));
+        assert!((1000..1020).all(|a| (0..20).all(|b| goals(0).of_run(a) != goals(0).of_run(b))));
+        let check = |design: GoalDesign| design.check(&Fields::root()).map_err(|error| error.to_string());
+        let near = check(GoalDesign { distance_m: [6.0, 2.0], ..goals(0) }).unwrap_err();
+        assert!(near.contains("distance_m[1]"), "{near}");
+        assert!(check(GoalDesign { aside_deg: f32::NAN, ..goals(0) }).unwrap_err().contains("aside_deg"));
+    }
+
+    #[test]
     fn a_push_has_the_size_that_was_asked_for_and_the_first_goes_ahead() {
         let design = design(8, &["Hips"]);
         assert!((design.of_run(0).impulse_ns - glam::Vec3::Z * 75.0).length() < 1e-3);

@@ -60,7 +60,8 @@ pub(crate) fn measure(
         .collect();
     metrics.heading_error_deg = mean(&headings);
     let last = generation.control.len().saturating_sub((GOAL_S * motion.rate_hz).round() as usize);
-    if last > 0 && generation.control[last..].windows(2).all(|pair| pair[0] == pair[1]) {
+    let stands = |end: &[[f32; 4]]| end.iter().all(|c| *c == end[0] && c[3] == 0.0);
+    if last > 0 && stands(&generation.control[last..]) {
         metrics.goal_error_m = mean(&distances[last..]);
         metrics.goal_heading_error_deg = mean(&headings[last..]);
     }

@@ -49,6 +49,8 @@ mod phase_stage;
 mod phaseless;
 mod practice_ground;
 mod progress;
+#[cfg(test)]
+mod recorded_walk;
 mod rehearsal;
 mod retarget_stage;
 mod rollout_pool;

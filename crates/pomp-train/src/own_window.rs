@@ -139,3 +139,128 @@ impl OwnWindow {
 fn ground(frame: &RootFrame) -> Vec2 {
     Vec2::new(frame.origin.x, frame.origin.z)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dataset;
+    use crate::example::{OwnState, StateSource, write_example};
+    use crate::recorded_walk::record_walk;
+    use crate::rollout_pool::Rollout;
+    use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
+
+    fn walk() -> (Dataset, FeatureLayout) {
+        let folder = tempfile::tempdir().unwrap();
+        record_walk(folder.path());
+        let mut dataset = Dataset::load(folder.path(), 0, &[]).unwrap();
+        for clip in &mut dataset.clips {
+            let phases = pomp_controllers::gated::cycle_phase(&clip.recording.foot_contact);
+            (clip.phase_codes, clip.phase_parameters) = (phases.codes, phases.parameters);
+        }
+        let joints = dataset.skeleton.len();
+        let layout = FeatureLayout::new(joints, dataset.body_names.len(), 1, Rotations::SixD);
+        (dataset, layout)
+    }
+
+    /// x and y of a frame, in their own units.
+    fn example(
+        clip: &TrainingClip,
+        layout: &FeatureLayout,
+        frame: usize,
+        source: &StateSource<'_>,
+    ) -> (Vec<f32>, Vec<f32>) {
+        let (mut x, mut y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
+        write_example(layout, clip, frame, source, 12.0, &mut x, &mut y);
+        (x, y)
+    }
+
+    #[test]
+    fn the_command_of_a_clip_goes_its_way_without_its_sway() {
+        let (dataset, _) = walk();
+        let clip = &dataset.clips[0];
+        let command = ClipCommand::of(clip);
+        let middle = 60..clip.frames() - 60;
+        // How much each bends within ten frames.
+        let bend = |at: &dyn Fn(usize) -> Vec2| -> f32 {
+            middle.clone().map(|f| (at(f + 10) - 2.0 * at(f) + at(f - 10)).length()).sum()
+        };
+        let root = |frame: usize| TrainingClip::root_at(&clip.clean, frame as i64).0;
+        let (own, commanded) = (bend(&root), bend(&|frame| command.at(frame).0));
+        assert!(commanded < 0.5 * own, "{commanded} {own}");
+        let farthest = middle.map(|f| command.at(f).0.distance(root(f))).fold(0.0, f32::max);
+        assert!(farthest < 0.12, "{farthest} m");
+    }
+
+    #[test]
+    fn a_character_on_its_clip_has_the_past_of_the_clip_and_the_command_at_the_end_of_the_window() {
+        let (dataset, layout) = walk();
+        let (clip, start) = (&dataset.clips[0], 80);
+        let command = ClipCommand::of(clip);
+        let (x, _) = example(clip, &layout, start, &StateSource::Clean);
+        let mut rollout = Rollout::start_of_length(&dataset, &layout, (0, start), 1000, &x)
+            .with_own_window(&dataset, &layout);
+        let mut went = Vec::new();
+        for _ in 0..70 {
+            let (keys, codes) = rollout.own_window(&dataset, &command);
+            let (state, pose_frame) = (&rollout.state, rollout.pose_frame);
+            let own = StateSource::Own(OwnState { state, pose_frame, keys: &keys, codes: &codes });
+            let (_, y) = example(clip, &layout, rollout.frame, &own);
+            went.push(state.frame);
+            assert!(rollout.advance(&dataset, &layout, &y, 12));
+        }
+        let (keys, codes) = rollout.own_window(&dataset, &command);
+        assert_eq!(codes.len(), 2 * KEYS);
+        for (key, offset) in keys.iter().zip(KEY_OFFSETS).take(PAST_KEYS) {
+            let was = went[(went.len() as i32 + offset) as usize];
+            assert_eq!((key.position, key.yaw), (ground(&was), was.yaw), "{offset}");
+        }
+        assert_eq!(keys[PAST_KEYS].position, ground(&rollout.state.frame));
+        let (end, yaw) = command.at(rollout.frame + 60);
+        assert!(keys[KEYS - 1].position.distance(end) < 1e-4);
+        assert!(wrap_angle(keys[KEYS - 1].yaw - yaw).abs() < 1e-4);
+        // Led by what it is to learn, it stays on the clip.
+        let clean = &clip.clean[rollout.frame];
+        assert!(ground(&rollout.state.frame).distance(ground(&clean.frame)) < 0.01);
+    }
+
+    #[test]
+    fn a_character_in_another_moment_of_the_gait_is_led_on_from_there_and_back_to_its_path() {
+        let (dataset, layout) = walk();
+        let clip = &dataset.clips[0];
+        let (start, ahead) = (100, 17);
+        let (x, clean_y) = example(clip, &layout, start, &StateSource::Clean);
+        let mut rollout = Rollout::start_of_length(&dataset, &layout, (0, start), 1000, &x)
+            .with_own_window(&dataset, &layout);
+        let frame = rollout.state.frame;
+        rollout.state = clip.clean[start + ahead].clone();
+        rollout.state.frame = frame;
+        rollout.retime(&dataset, 0, 12);
+        assert_eq!(rollout.pose_frame, start, "0 keeps the clip's time");
+        rollout.retime(&dataset, 40, 12);
+        assert_eq!(rollout.pose_frame, start + ahead);
+
+        let command = ClipCommand::of(clip);
+        let (keys, codes) = rollout.own_window(&dataset, &command);
+        let y_at = |pose_frame: usize| {
+            let state = &rollout.state;
+            let own = OwnState { state, pose_frame, keys: &keys, codes: &codes };
+            example(clip, &layout, start, &StateSource::Own(own)).1
+        };
+        let block = |y: &[f32], name| y[layout.y_range(name)].to_vec();
+        let (_, there) = example(clip, &layout, start + ahead, &StateSource::Clean);
+        for name in [BlockName::JointPositions, BlockName::PhaseCodes] {
+            let (found, wanted) = (block(&y_at(start + ahead), name), block(&there, name));
+            let worst = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            // Of the pose half of the distance is left, and that is nothing but what a frame moves.
+            assert!(worst < 0.03, "{name:?}: {worst}");
+        }
+        // It is where its path is: its root moves as in the clip at that moment, with nothing to correct.
+        let moves = |y: &[f32]| block(y, BlockName::RootMotion);
+        for (found, wanted) in moves(&y_at(start + ahead)).iter().zip(moves(&there)) {
+            assert!((found - wanted).abs() < 1e-3, "{found} {wanted}");
+        }
+        for (found, wanted) in moves(&y_at(start)).iter().zip(moves(&clean_y)) {
+            assert!((found - wanted).abs() < 1e-3, "{found} {wanted}");
+        }
+    }
+}
