@@ -30,7 +30,7 @@ impl View {
         let codes = layout.x_range(BlockName::PhaseCodes).start;
         let y = &description.y;
         let mut weights: Vec<f32> = columns.outputs.iter().map(|&column| all[column]).collect();
-        weights.resize(columns.widths()[2], reading.kinematic.loss.trajectory as f32);
+        weights.resize(columns.widths()[2], reading.kinematic.loss.trajectory);
         Self {
             weights,
             held: y.mean().iter().zip(y.deviation()).map(|(mean, deviation)| -mean / deviation).collect(),
