@@ -90,7 +90,7 @@ impl ControllerConfig {
             weight: 1.0,
             astray_rad: 0.2,
             retimed_frames: 40,
-            standing: 5.0,
+            standing: 1.0,
         };
         Self {
             kind,
@@ -103,7 +103,7 @@ impl ControllerConfig {
             training: if pfnn { KinematicTraining { steps: 12_000, ..kinematic.training } } else { training },
             states: if pfnn { kinematic.states } else { states },
             unrolling: if pfnn {
-                Unrolling { windows: 0, astray_rad: 0.0, retimed_frames: 0, standing: 1.0, ..unrolling }
+                Unrolling { windows: 0, astray_rad: 0.0, retimed_frames: 0, ..unrolling }
             } else {
                 unrolling
             },

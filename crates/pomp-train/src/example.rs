@@ -16,9 +16,6 @@ use pomp_phase::extrapolate_code;
 /// correction, so that the closed loop learns to steer.
 const RETURN_TIME_S: f32 = 0.5;
 
-/// That of a character that makes its own window, seconds: feet that stand slide by what the root moves beside their clip.
-const OWN_RETURN_TIME_S: f32 = 1.0;
-
 /// Share of a pose's distance from its clip that is left after one frame: a jump all the way would teach jerks, a slow return
 /// would let the body sag in a loop that shows little of it.
 const POSE_LEFT_PER_FRAME: f32 = 0.5;
@@ -217,11 +214,7 @@ impl<'a> ExampleWriter<'a> {
 
     fn write_y(&self, y: &mut [f32]) {
         let dt = 1.0 / FRAME_RATE_HZ;
-        let return_time_s = match self.source {
-            StateSource::Own(_) => OWN_RETURN_TIME_S,
-            _ => RETURN_TIME_S,
-        };
-        let left = 1.0 - dt / return_time_s;
+        let left = 1.0 - dt / RETURN_TIME_S;
         let next_clean = &self.clip.clean[self.pose_frame + 1];
         let next_drift = self.target_drift.0 * left;
         let (next_position, next_yaw) = if self.pose_frame == self.frame {
