@@ -206,8 +206,13 @@ fn unknown_keys_are_refused_in_every_table() {
 
 #[test]
 fn the_configurations_of_controllers_spell_out_the_defaults_of_their_kind() {
-    let gated =
-        [ControllerKind::Phase, ControllerKind::Pfnn, ControllerKind::Mann, ControllerKind::LocalPhases];
+    let gated = [
+        ControllerKind::Phase,
+        ControllerKind::Pfnn,
+        ControllerKind::Mann,
+        ControllerKind::LocalPhases,
+        ControllerKind::Nsm,
+    ];
     let compact: TrainConfig = parsed("compact.toml");
     let learned: LearnedConfig = parsed("controllers/learned-matching.toml");
     for kind in gated {

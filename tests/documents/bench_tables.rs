@@ -1,4 +1,5 @@
-//! Tables of pages that are written from what a bench reports: of docs/layers.md and of docs/results.md.
+//! Tables of pages that are written from what a bench reports: of docs/layers.md, of docs/results.md and
+//! of docs/controllers.md.
 
 use super::{assert_current, read};
 use serde_json::{Value, json};
@@ -221,4 +222,171 @@ fn the_table_of_the_residual_on_own_feet_is_that_of_the_bench() {
     let (_, tail) = rest.split_once(END_OF_RESIDUAL).expect("docs/results.md has the mark after the table");
     let wanted = format!("{head}{RESIDUAL}{}{END_OF_RESIDUAL}{tail}", residual_table(&results));
     assert_current("docs/results.md", &wanted);
+}
+
+/// Reports of `pomp bench --config configs/bench/controllers.toml`, or of parts of it, separated as the paths of PATH are. Their cells
+/// take the place of those of docs/controllers.json.
+const CONTROLLERS_REPORTS: &str = "POMP_CONTROLLERS_REPORTS";
+
+fn marks(table: &str) -> [String; 2] {
+    [
+        format!("<!-- {table}: written by the test `documents` from docs/controllers.json -->\n"),
+        format!("<!-- end of {table} -->"),
+    ]
+}
+
+/// The cells that docs/controllers.json keeps of a report of the controllers.
+fn cells_of_controllers(report: &Value) -> Vec<Value> {
+    let metrics = [
+        "path_error_mean_m",
+        "foot_sliding_cm_per_frame",
+        "joint_rotation_deg_s",
+        "goal_error_m",
+        "goal_heading_error_deg",
+    ];
+    let shown = shown_of_report(report, &metrics);
+    let mut cells = shown["cells"].as_array().expect("a report has cells").clone();
+    for (cell, whole) in cells.iter_mut().zip(report["cells"].as_array().expect("a report has cells")) {
+        cell["frechet"] = whole["frechet"]["value"].clone();
+        let rows = whole["metrics"]["rows"].as_array().cloned().unwrap_or_default();
+        let goals = rows.into_iter().find(|row| row["name"] == "goal_error_m");
+        cell["arrived"] = goals.map_or(Value::Null, |row| row["estimate"]["count"].clone());
+        cell["made_by"] = report["made_by"].clone();
+        cell["first_seed"] = report["config"]["first_seed"].clone();
+    }
+    cells
+}
+
+/// Takes over the cells of a report, each in the place of that of the same method and scenario.
+fn take_over(cells: &mut Vec<Value>, report: &Value) {
+    let place = |cell: &Value| [cell["scenario"].to_string(), cell["method"].to_string()];
+    for cell in cells_of_controllers(report) {
+        cells.retain(|other| place(other) != place(&cell));
+        cells.push(cell);
+    }
+    cells.sort_by_key(place);
+}
+
+/// The cells of the controllers, with the names of the methods as they are on the command line.
+struct Controllers<'a>(&'a [Value]);
+
+impl<'a> Controllers<'a> {
+    /// What a method does, `None` where the bench does not run it.
+    fn cell(&self, scenario: &str, method: &str) -> Option<&'a Value> {
+        self.0.iter().find(|cell| cell["scenario"] == scenario && cell["method"] == method)
+    }
+
+    fn number(&self, scenario: &str, method: &str, key: &str, digits: usize) -> String {
+        let value = self.cell(scenario, method).and_then(|cell| cell[key].as_f64());
+        value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+    }
+
+    fn upright(&self, scenario: &str, method: &str) -> String {
+        let count = self.cell(scenario, method).and_then(|cell| cell["without_fall"].as_u64());
+        count.map_or_else(|| "–".to_owned(), |count| count.to_string())
+    }
+
+    /// Runs without a fall, and the mean path error.
+    fn walked(&self, scenario: &str, method: &str) -> String {
+        let upright = self.upright(scenario, method);
+        format!("{upright}, {}", self.number(scenario, method, "path_error_mean_m", 2))
+    }
+
+    fn table(heads: &[&str], row: impl Fn(&str, &str) -> Vec<String>, last: Option<Vec<String>>) -> String {
+        let mut table = format!("| | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+        for kind in pomp_controllers::ControllerKind::ALL {
+            let method = kind.name().replace('-', "_");
+            writeln!(table, "| `{kind}` | {} |", row(&method, &format!("{method}_alone")).join(" | "))
+                .unwrap();
+        }
+        if let Some(last) = last {
+            writeln!(table, "| held-out mocap | {} |", last.join(" | ")).unwrap();
+        }
+        table
+    }
+
+    fn without_physics(&self) -> String {
+        let scenarios = ["walk", "circle", "slalom", "stop_and_go", "jog"];
+        let qualities = |method: &str| {
+            vec![
+                self.number("walk", method, "foot_sliding_cm_per_frame", 2),
+                self.number("walk", method, "joint_rotation_deg_s", 0),
+                self.number("walk", method, "frechet", 0),
+            ]
+        };
+        let mut mocap = vec![String::new(); scenarios.len()];
+        mocap.extend(qualities("mocap"));
+        let row = |_: &str, alone: &str| {
+            let mut row: Vec<String> =
+                scenarios.iter().map(|scenario| self.walked(scenario, alone)).collect();
+            row.extend(qualities(alone));
+            row
+        };
+        let heads = [
+            "walk 60 s",
+            "circle 60 s",
+            "slalom 60 s",
+            "stop and go 60 s",
+            "jog 20 s",
+            "sliding, cm/frame",
+            "joints, °/s",
+            "Fréchet²",
+        ];
+        Self::table(&heads, row, Some(mocap))
+    }
+
+    fn goals(&self) -> String {
+        let row = |_: &str, alone: &str| {
+            vec![
+                self.upright("reach", alone),
+                self.number("reach", alone, "arrived", 0),
+                self.number("reach", alone, "goal_error_m", 3),
+                self.number("reach", alone, "goal_heading_error_deg", 1),
+                self.number("reach", alone, "path_error_mean_m", 2),
+                self.number("reach", alone, "foot_sliding_cm_per_frame", 2),
+            ]
+        };
+        let heads = [
+            "without a fall",
+            "arrived",
+            "distance from the goal, m",
+            "angle at the goal, °",
+            "path error, m",
+            "sliding, cm/frame",
+        ];
+        Self::table(&heads, row, None)
+    }
+
+    fn with_physics(&self) -> String {
+        let scenarios = ["walk", "circle", "stop_and_go", "jog", "hills", "stairs", "push_075"];
+        let heads = ["walk", "circle", "stop and go", "jog", "hills", "stairs", "push of 75 N·s"];
+        let row = |method: &str, _: &str| scenarios.iter().map(|s| self.upright(s, method)).collect();
+        Self::table(&heads, row, None)
+    }
+}
+
+#[test]
+fn the_tables_of_the_controllers_are_those_of_the_bench() {
+    let mut results: Value = serde_json::from_str(&read("docs/controllers.json")).unwrap();
+    if let Some(reports) = std::env::var_os(CONTROLLERS_REPORTS) {
+        let cells = results["cells"].as_array_mut().expect("results have cells");
+        for report in std::env::split_paths(&reports) {
+            take_over(cells, &serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap());
+        }
+        assert_current("docs/controllers.json", &(serde_json::to_string_pretty(&results).unwrap() + "\n"));
+    }
+    let cells = Controllers(results["cells"].as_array().expect("results have cells"));
+    let mut page = read("docs/controllers.md");
+    for (name, table) in [
+        ("without physics", cells.without_physics()),
+        ("goals", cells.goals()),
+        ("with physics", cells.with_physics()),
+    ] {
+        let [begin, end] = marks(name);
+        let (head, rest) =
+            page.split_once(&begin).expect("docs/controllers.md has the mark before the table");
+        let (_, tail) = rest.split_once(&end).expect("docs/controllers.md has the mark after the table");
+        page = format!("{head}{begin}{table}{end}{tail}");
+    }
+    assert_current("docs/controllers.md", &page);
 }

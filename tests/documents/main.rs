@@ -4,7 +4,8 @@
 //! `POMP_UPDATE=1 cargo test --release -p pomp --test documents` writes these anew, and with `POMP_LAYERS_REPORT=FILE`, the
 //! `report.json` of `pomp bench --config configs/bench/layers.toml`, the table of docs/layers.md too, and with POMP_ASSIST_REPORT
 //! naming that of `configs/bench/assist.toml` the table of the root assist in docs/results.md, and with `POMP_OWN_FEET_REPORT` naming that
-//! of `configs/bench/own_feet.toml` the table of the residual there.
+//! of `configs/bench/own_feet.toml` the table of the residual there, and with `POMP_CONTROLLERS_REPORTS` naming those of
+//! `configs/bench/controllers.toml` the tables of docs/controllers.md.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 

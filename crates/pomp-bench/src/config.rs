@@ -6,7 +6,7 @@ use glam::Vec2;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_controllers::matching::MatchedFeatures;
 use pomp_generator::control::Waypoint;
-use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, PathFile, Preset};
+use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig, Goal, PathFile, Preset};
 use pomp_motion::{Gait, humanoid};
 use pomp_terrain::{Shape, TerrainSpec};
 use schemars::JsonSchema;
@@ -103,6 +103,52 @@ pub enum ScenarioControl {
     Preset(Preset),
     /// Waypoints.
     Path(Vec<Waypoint>),
+    /// A goal to reach, another one in each run.
+    Reach(GoalDesign),
+}
+
+/// Goals that are spread evenly over the runs of a scenario: distance, direction from the start and direction to face there divide their
+/// spans by irrational numbers, so that any number of runs covers them evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GoalDesign {
+    /// Nearest and farthest goal, metres.
+    pub distance_m: [f32; 2],
+    /// Largest angle between the way to the goal and the heading at the start, degrees, to either side.
+    pub aside_deg: f32,
+    /// Largest angle between the heading at the start and that at the goal, degrees, to either side.
+    pub facing_deg: f32,
+    /// Number of the goal of the first run, so that two benches need not share goals; 0 by default.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub first: usize,
+}
+
+fn is_none_yet(first: &usize) -> bool {
+    *first == 0
+}
+
+impl GoalDesign {
+    /// The goal of run `run`, counted from 0.
+    pub fn of_run(&self, run: usize) -> Goal {
+        let share = |step: f64| ((0.5 + (self.first + run) as f64 * step) % 1.0) as f32;
+        let [near, far] = self.distance_m;
+        let distance = near + (far - near) * share(0.618_034);
+        let angle = (self.aside_deg * (2.0 * share(0.414_214) - 1.0)).to_radians();
+        Goal {
+            x: distance * angle.sin(),
+            z: distance * angle.cos(),
+            facing_deg: self.facing_deg * (2.0 * share(0.732_051) - 1.0),
+        }
+    }
+}
+
+impl Validate for GoalDesign {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("distance_m[0]", self.distance_m[0], 0.0..=100.0)?;
+        fields.within("distance_m[1]", self.distance_m[1], self.distance_m[0]..=100.0)?;
+        fields.within("aside_deg", self.aside_deg, 0.0..=180.0)?;
+        fields.within("facing_deg", self.facing_deg, 0.0..=180.0)
+    }
 }
 
 /// Pushes that cover directions, bodies and moments of the gait evenly over the runs of a scenario.
@@ -237,11 +283,11 @@ impl Scenario {
         if self.methods.is_empty() { method.applies_to(self) } else { self.methods.contains(&method.name) }
     }
 
-    /// The command.
+    /// The command of run `run`, counted from 0.
     ///
     /// # Errors
     /// A path that cannot be followed.
-    pub fn plan(&self) -> Result<ControlPlan, BenchError> {
+    pub fn plan(&self, run: usize) -> Result<ControlPlan, BenchError> {
         Ok(match &self.control {
             ScenarioControl::Preset(preset) => {
                 ControlPlan::preset(*preset, self.seconds + PLAN_BEYOND_S, FRAME_RATE_HZ)
@@ -249,6 +295,7 @@ impl Scenario {
             ScenarioControl::Path(waypoint) => {
                 ControlPlan::path(&PathFile { waypoint: waypoint.clone() }, FRAME_RATE_HZ)?
             }
+            ScenarioControl::Reach(design) => ControlPlan::reach(&design.of_run(run), FRAME_RATE_HZ)?,
         })
     }
 
@@ -281,7 +328,7 @@ impl BenchConfig {
         Fields::root().holds(left == 0, "grid", left, "none left: expand it first")?;
         for scenario in &self.scenario {
             scenario.terrain.validate()?;
-            scenario.plan()?;
+            scenario.plan(0)?;
         }
         Ok(())
     }
@@ -326,6 +373,9 @@ impl Validate for Scenario {
         fields.within("seconds", self.seconds, 1.0..=LONGEST_S)?;
         fields.within("runs", self.runs, 1..=10_000)?;
         fields.holds(!self.gaits.is_empty(), "gaits", "[]", "gaits of the mocap to compare with")?;
+        if let ScenarioControl::Reach(goals) = &self.control {
+            goals.check(&fields.section("control").section("reach"))?;
+        }
         if let Some(beginnings) = &self.beginnings {
             beginnings.check(&fields.section("beginnings"))?;
         }
@@ -399,6 +449,33 @@ mod tests {
         assert!(times[0] >= 4.0 && times[23] <= 5.2, "{times:?}");
         let widest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
         assert!(widest < 2.7 * 1.2 / 24.0, "{widest}");
+    }
+
+    #[test]
+    fn goals_cover_distances_directions_and_facings_and_two_benches_need_not_share_them() {
+        let goals = |first| GoalDesign { distance_m: [2.0, 6.0], aside_deg: 90.0, facing_deg: 180.0, first };
+        let of = |value: fn(Goal) -> f32| {
+            let mut values: Vec<f32> = (0..20).map(|run| value(goals(0).of_run(run))).collect();
+            values.sort_by(f32::total_cmp);
+            values
+        };
+        let distances = of(|goal| goal.x.hypot(goal.z));
+        let asides = of(|goal| goal.x.atan2(goal.z).to_degrees());
+        let facings = of(|goal| goal.facing_deg);
+        for (values, least, most) in [(distances, 2.0, 6.0), (asides, -90.0, 90.0), (facings, -180.0, 180.0)]
+        {
+            let span = most - least;
+            assert!(values[0] < least + 0.1 * span && values[19] > most - 0.1 * span, "{values:?}");
+            assert!(values[0] >= least - 1e-3 && values[19] <= most + 1e-3, "{values:?}");
+            let widest = values.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+            assert!(widest < 0.15 * span, "{values:?}");
+        }
+        assert_eq!(goals(5).of_run(0), goals(0).of_run(5));
+        assert!((1000..1020).all(|a| (0..20).all(|b| goals(0).of_run(a) != goals(0).of_run(b))));
+        let check = |design: GoalDesign| design.check(&Fields::root()).map_err(|error| error.to_string());
+        let near = check(GoalDesign { distance_m: [6.0, 2.0], ..goals(0) }).unwrap_err();
+        assert!(near.contains("distance_m[1]"), "{near}");
+        assert!(check(GoalDesign { aside_deg: f32::NAN, ..goals(0) }).unwrap_err().contains("aside_deg"));
     }
 
     #[test]

@@ -29,7 +29,9 @@ mod summary;
 mod world;
 
 pub use bench::{FrameTimes, NotRun, Progress, Runs, read_times, run};
-pub use config::{BenchConfig, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl};
+pub use config::{
+    BenchConfig, GoalDesign, Method, MethodKind, PlannedPush, PushDesign, Scenario, ScenarioControl,
+};
 pub use error::BenchError;
 pub use grid::{Grid, GridAxis};
 pub use matched_character::MatchedCharacter;

@@ -94,7 +94,7 @@ fn closed_loop(
     (run, push): (usize, Option<PlannedPush>),
     seed: u64,
 ) -> Result<Rollout, BenchError> {
-    let plan = scenario.plan()?;
+    let plan = scenario.plan(run)?;
     let terrain = ground(&scenario.terrain, plan.reach_m(), seed)?;
     let (position, yaw) = scenario.beginnings.map_or((Vec2::ZERO, 0.0), |design| design.of_run(run));
     let start = config.start_gait(&plan, &world.model);
@@ -140,7 +140,7 @@ fn matched(
     run: usize,
     seed: u64,
 ) -> Result<Rollout, BenchError> {
-    let plan = scenario.plan()?;
+    let plan = scenario.plan(run)?;
     let terrain = ground(&scenario.terrain, plan.reach_m(), seed)?;
     let skeleton = Arc::clone(database.skeleton());
     let mut character = MatchedCharacter::new(Arc::clone(database), &plan, run);

@@ -22,6 +22,8 @@ pub enum ControllerKind {
     Mann,
     /// Experts gated by a phase of each foot, fitted to its contacts.
     LocalPhases,
+    /// A neural state machine: experts gated by the phase of the cycle times gait and goal; the path ahead also as seen from the goal.
+    Nsm,
     /// Motion matching by trajectory and feet.
     Matching,
     /// Motion matching by trajectory and the phases of a periodic autoencoder.
@@ -32,12 +34,13 @@ pub enum ControllerKind {
 
 impl ControllerKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pomp,
         Self::Phase,
         Self::Pfnn,
         Self::Mann,
         Self::LocalPhases,
+        Self::Nsm,
         Self::Matching,
         Self::MatchingPhase,
         Self::LearnedMatching,
@@ -51,6 +54,7 @@ impl ControllerKind {
             Self::Pfnn => "pfnn",
             Self::Mann => "mann",
             Self::LocalPhases => "local-phases",
+            Self::Nsm => "nsm",
             Self::Matching => "matching",
             Self::MatchingPhase => "matching-phase",
             Self::LearnedMatching => "learned-matching",

@@ -16,8 +16,13 @@ use pomp_motion::features::{
 use pomp_motion::{Gait, PerJoint, RootFrame};
 use std::collections::BTreeMap;
 
-const GATED: [ControllerKind; 4] =
-    [ControllerKind::Phase, ControllerKind::Pfnn, ControllerKind::Mann, ControllerKind::LocalPhases];
+const GATED: [ControllerKind; 5] = [
+    ControllerKind::Phase,
+    ControllerKind::Pfnn,
+    ControllerKind::Mann,
+    ControllerKind::LocalPhases,
+    ControllerKind::Nsm,
+];
 
 fn ramp(count: usize, seed: f32) -> Vec<f32> {
     (0..count).map(|i| ((i as f32 + seed) * 0.731).sin()).collect()

@@ -6,6 +6,9 @@ use pomp_motion::rotation::{wrap_angle, yaw_of_direction};
 use pomp_motion::statistics::{mean, percentile};
 use pomp_motion::{GlobalPose, Recording, RootFrame, humanoid};
 
+/// Length of the end in which a command that stands is a goal, seconds.
+const GOAL_S: f64 = 1.0;
+
 pub(crate) fn measure(
     motion: &Motion,
     recording: &Recording,
@@ -56,6 +59,12 @@ pub(crate) fn measure(
         .map(|(frame, c)| f64::from(wrap_angle(heading(motion, frame) - c[2]).abs()).to_degrees())
         .collect();
     metrics.heading_error_deg = mean(&headings);
+    let last = generation.control.len().saturating_sub((GOAL_S * motion.rate_hz).round() as usize);
+    let stands = |end: &[[f32; 4]]| end.iter().all(|c| *c == end[0] && c[3] == 0.0);
+    if last > 0 && stands(&generation.control[last..]) {
+        metrics.goal_error_m = mean(&distances[last..]);
+        metrics.goal_heading_error_deg = mean(&headings[last..]);
+    }
     let speeds: Vec<f64> = (0..motion.frames() - 1)
         .map(|frame| (motion.root_speed(frame) - f64::from(generation.control[frame][3])).abs())
         .collect();

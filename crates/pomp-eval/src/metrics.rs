@@ -131,6 +131,11 @@ metrics! {
         heading_error_deg: "deg", Lower;
         /// Mean absolute difference between the horizontal speed of the pelvis and the commanded speed.
         speed_error_m_s: "m/s", Lower;
+        /// Horizontal distance from the pelvis to the commanded place, mean over the last second. Absent unless the command stands for
+        /// that second: a command that waits for the character has not reached its goal.
+        goal_error_m: "m", Lower;
+        /// Absolute angle between the heading of the pelvis and the commanded heading, mean over the same second.
+        goal_heading_error_deg: "deg", Lower;
     }
 
     "Posture" {

@@ -358,6 +358,34 @@ fn path_heading_and_speed_errors_are_those_that_were_built_in() {
 }
 
 #[test]
+fn a_goal_is_what_the_command_of_the_last_second_stands_at() {
+    // It walks to z = 2 m and stands there, 0.3 m before the goal, turned away from it by 0.1 rad.
+    let mut recording = posed(240, |t, pose| {
+        pose.root_position.z += t.min(2.0);
+        pose.local_rotations[0] = Quat::from_rotation_y(0.4);
+    });
+    let control = |f: usize| [0.0, (f as f32 / RATE_HZ).min(2.0) + 0.3, 0.5, if f < 120 { 1.0 } else { 0.0 }];
+    recording.generation = Some(GenerationTrack {
+        target_positions: recording.positions.clone(),
+        pushes: Vec::new(),
+        control: (0..240).map(control).collect(),
+        frame_time_us: None,
+        ground_offset: None,
+    });
+    let metrics = character(&recording);
+    near(metrics.goal_error_m, 0.3, 1e-5);
+    near(metrics.goal_heading_error_deg, 0.1f64.to_degrees(), 1e-2);
+    // A command that still moves, turns or waits in the last second has none.
+    for (axis, value) in [(1, 5.0), (2, 0.51), (3, 0.2)] {
+        let mut other = recording.clone();
+        other.generation.as_mut().unwrap().control[200][axis] = value;
+        let metrics = character(&other);
+        assert_eq!((metrics.goal_error_m, metrics.goal_heading_error_deg), (None, None));
+    }
+    assert_eq!(character(&commanded(101, 0.25, 0.2)).goal_error_m, None);
+}
+
+#[test]
 fn recordings_of_one_to_three_frames_are_measured_where_they_can_be() {
     for frames in 1..4 {
         let metrics = character(&statue(frames));

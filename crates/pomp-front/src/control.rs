@@ -1,13 +1,16 @@
-//! What a character is asked to do: a preset, a path file or the way of a clip.
+//! What a character is asked to do: a preset, a goal, a path file or the way of a clip.
 
 use crate::{config_file, errors, motion_file};
 use anyhow::{Context, Result};
-use pomp_generator::{ControlPlan, FRAME_RATE_HZ, PathFile, Preset};
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Goal, PathFile, Preset};
 use pomp_preprocess::PreprocessConfig;
 use std::path::Path;
 
-/// A plan from a preset's name, a path file or a clip; a preset lasts `seconds`.
+/// A plan from a preset's name, a goal (`reach:X,Z,DEG`), a path file or a clip; a preset lasts `seconds`.
 pub fn find(name: &str, seconds: f32) -> Result<ControlPlan> {
+    if let Some(goal) = name.strip_prefix("reach:") {
+        return Ok(ControlPlan::reach(&goal.parse::<Goal>()?, FRAME_RATE_HZ)?);
+    }
     let path = Path::new(name);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
@@ -23,7 +26,7 @@ pub fn find(name: &str, seconds: f32) -> Result<ControlPlan> {
             let preset = name.parse::<Preset>().map_err(|_| {
                 let presets = Preset::ALL.map(Preset::name);
                 errors::unknown(
-                    "--control takes a preset or a file (.toml, .bvh, .glb, .npz): ",
+                    "--control takes a preset, reach:X,Z,DEG or a file (.toml, .bvh, .glb, .npz): ",
                     "preset",
                     name,
                     presets,

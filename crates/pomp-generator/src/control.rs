@@ -3,10 +3,12 @@
 
 mod live;
 mod preset;
+mod reach;
 
 pub(crate) use live::pace_mps;
 pub use live::{LiveControl, Steering};
 pub use preset::Preset;
+pub use reach::Goal;
 
 use crate::GeneratorError;
 use glam::Vec2;

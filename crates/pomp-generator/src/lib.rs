@@ -42,7 +42,7 @@ mod worlds;
 pub use character::{Character, Tracking};
 pub use closed_loop::{Generator, GeneratorSnapshot, Stage, SteeredStep, StepOutput};
 pub use config::{Dynamics, GeneratorConfig, PhaseFeedback};
-pub use control::{ControlPlan, ControlSample, LiveControl, PathFile, Preset, Steering};
+pub use control::{ControlPlan, ControlSample, Goal, LiveControl, PathFile, Preset, Steering};
 pub use efforts::efforts;
 pub use ensemble::{CharacterInput, CharacterSetup, Ensemble};
 pub use ensemble_recipe::{CharacterRecipe, EnsembleRecipe};

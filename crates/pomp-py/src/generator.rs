@@ -154,9 +154,10 @@ impl PyGenerator {
     ///
     /// Args:
     ///     seconds: Length; 60 frames per second.
-    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml),
-    ///         a clip (.bvh, .glb, .npz) whose path is followed, or an array of the shape (N, 5) with a row per frame: root x and z
-    ///         (metres), heading (radians), speed (m/s), index into GAITS. The command begins at the position of the character.
+    ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a goal
+    ///         (reach:X,Z,DEG), a path file (.toml), a clip (.bvh, .glb, .npz) whose path is followed, or an array of the
+    ///         shape (N, 5) with a row per frame: root x and z (metres), heading (radians), speed (m/s), index into GAITS. The
+    ///         command begins at the position of the character.
     ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds from now, body, impulse): a body
     ///         by name, N·s in world space.
     ///     name: Name of the recording.

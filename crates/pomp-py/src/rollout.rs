@@ -17,8 +17,8 @@ use std::path::PathBuf;
 ///
 /// Args:
 ///     seconds: Length; 60 frames per second.
-///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a path file (.toml), or
-///         a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
+///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a goal
+///         (reach:X,Z,DEG), a path file (.toml), or a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
 ///     terrain: A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz); if left out, "hills".
 ///     seed: Seed of terrain, noise and random pushes.
 ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s

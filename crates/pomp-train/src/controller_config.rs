@@ -47,6 +47,11 @@ pub struct Unrolling {
     /// Largest deviation of the angles by which the joints are turned away from the clip where a rollout begins, radians: it learns to
     /// come back from poses that no clip has.
     pub astray_rad: f32,
+    /// Farthest, in frames, that the pose of the clip that a character is led to is before or after the place on the path; each window
+    /// begins with the nearest one. 0 leads it to the poses of the clip at their time, also where its steps have become quicker or slower.
+    pub retimed_frames: usize,
+    /// Factor on the weight of the velocities of feet that stand in the clip; 1 for that of other velocities. Feet slide with too little.
+    pub standing: f64,
 }
 
 impl Validate for Unrolling {
@@ -54,7 +59,9 @@ impl Validate for Unrolling {
         fields.within("windows", self.windows, 0..=4096)?;
         fields.within("frames", self.frames, 1..=300)?;
         fields.within("weight", self.weight, 0.0..=1e6)?;
-        fields.within("astray_rad", self.astray_rad, 0.0..=1.0)
+        fields.within("astray_rad", self.astray_rad, 0.0..=1.0)?;
+        fields.within("retimed_frames", self.retimed_frames, 0..=600)?;
+        fields.within("standing", self.standing, 0.0..=1e3)
     }
 }
 
@@ -77,7 +84,14 @@ impl ControllerConfig {
             ..kinematic.states
         };
         let training = KinematicTraining { steps: 6_000, batch_size: 32, ..kinematic.training };
-        let unrolling = Unrolling { windows: 32, frames: 16, weight: 1.0, astray_rad: 0.2 };
+        let unrolling = Unrolling {
+            windows: 32,
+            frames: 16,
+            weight: 1.0,
+            astray_rad: 0.2,
+            retimed_frames: 40,
+            standing: 1.0,
+        };
         Self {
             kind,
             seed,
@@ -88,7 +102,11 @@ impl ControllerConfig {
             loss: kinematic.loss,
             training: if pfnn { KinematicTraining { steps: 12_000, ..kinematic.training } } else { training },
             states: if pfnn { kinematic.states } else { states },
-            unrolling: if pfnn { Unrolling { windows: 0, astray_rad: 0.0, ..unrolling } } else { unrolling },
+            unrolling: if pfnn {
+                Unrolling { windows: 0, astray_rad: 0.0, retimed_frames: 0, ..unrolling }
+            } else {
+                unrolling
+            },
         }
     }
 

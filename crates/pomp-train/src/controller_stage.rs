@@ -100,7 +100,7 @@ fn read_phases(
     };
     match kind {
         // What decides MANN's blend is no phase; it is shown none.
-        ControllerKind::Pfnn | ControllerKind::Mann => {
+        ControllerKind::Pfnn | ControllerKind::Mann | ControllerKind::Nsm => {
             give(|clip| cycle_phase(&clip.recording.foot_contact), 1)
         }
         ControllerKind::LocalPhases => {
@@ -114,7 +114,7 @@ fn read_phases(
         _ => Err(TrainError::BadConfig {
             field: "kind",
             value: kind.name().to_owned(),
-            range: "a controller with blended experts: phase, pfnn, mann or local-phases",
+            range: "a controller with blended experts: phase, pfnn, mann, local-phases or nsm",
         }),
     }
 }
@@ -177,8 +177,10 @@ impl Training<'_> {
             practised: &practised,
             loop_phases: None,
             astray_rad: 0.0,
+            own_windows: false,
         };
-        let astray = RolloutStarts { astray_rad: self.config.unrolling.astray_rad, ..starts };
+        let astray_rad = self.config.unrolling.astray_rad;
+        let astray = RolloutStarts { astray_rad, own_windows: true, ..starts };
         let unroll = (self.config.unrolling.windows > 0).then(|| {
             let device = self.device.clone().autodiff();
             let (steps, unrolling) = (self.config.training.steps, self.config.unrolling);

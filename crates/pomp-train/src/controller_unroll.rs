@@ -9,21 +9,27 @@ use crate::TrainError;
 use crate::controller_config::Unrolling;
 use crate::controller_view::View;
 use crate::differentiable_body::{DifferentiableBody, columns, indices};
+use crate::example::{OwnState, StateSource};
+use crate::own_window::ClipCommand;
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rollout_starts::{RolloutStarts, advance_rollouts};
 use crate::rows::{Rows, matrix};
 use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
-use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH};
-use pomp_motion::FRAME_RATE_HZ;
-use pomp_motion::features::{BlockName, Normaliser, PAST_KEYS};
+use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH, turned_codes};
+use pomp_motion::features::{BlockName, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
+use pomp_motion::{FRAME_RATE_HZ, JointIndex, humanoid};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Frames of a window at the beginning of a training; they grow to what is set over its first half.
 const FIRST_FRAMES: usize = 2;
 /// Weight of the error of a change, in its deviations, beside that of what it leads to, in those of x.
 const CHANGE: f32 = 0.2;
+/// Joints of left heel, left toe, right heel and right toe, whose contacts recordings hold.
+const HEELS_AND_TOES: [JointIndex; 4] =
+    [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE];
 /// Keeps the direction of a silent phase finite.
 const SILENT: f32 = 1e-3;
 
@@ -46,6 +52,8 @@ pub(crate) struct Unroll<'a> {
     phases: Option<OwnPhases>,
     /// Weights of the outputs in the loss.
     weights: Tensor<2>,
+    /// What the clips' paths would be as commands.
+    commands: Vec<ClipCommand>,
 }
 
 /// Columns of x that outputs change: x + output · scale + shift.
@@ -194,6 +202,7 @@ impl<'a> Unroll<'a> {
             body: DifferentiableBody::new(&rows.dataset.skeleton, layout, of[0], device),
             phases,
             weights: view.weights(device),
+            commands: rows.dataset.clips.par_iter().map(ClipCommand::of).collect(),
         }
     }
 
@@ -217,12 +226,30 @@ impl<'a> Unroll<'a> {
         while rollouts.len() < self.settings.windows {
             rollouts.push(self.starts.rollout(self.rows, RolloutKind::Unhindered, rng)?);
         }
+        let margin = self.starts.config.margin_frames;
+        rollouts
+            .par_iter_mut()
+            .for_each(|rollout| rollout.retime(self.rows.dataset, self.settings.retimed_frames, margin));
         let count = rollouts.len();
         let frames = self.frames(step);
         let mut handed: Option<Handed> = None;
         let mut loss = Tensor::zeros([1], &self.device);
         for _ in 0..frames {
-            let led: Vec<_> = rollouts.iter().map(|r| (r.clip, r.frame, r.source())).collect();
+            let windows: Vec<_> = rollouts
+                .iter()
+                .map(|rollout| rollout.own_window(self.rows.dataset, &self.commands[rollout.clip]))
+                .collect();
+            let led: Vec<_> = rollouts
+                .iter()
+                .zip(&windows)
+                .map(|(r, (keys, codes))| {
+                    (
+                        r.clip,
+                        r.frame,
+                        StateSource::Own(OwnState { state: &r.state, pose_frame: r.pose_frame, keys, codes }),
+                    )
+                })
+                .collect();
             let batch = self.rows.fill(&led, None);
             drop(led);
             let mut now = matrix(batch.x.clone(), x_len, &self.device);
@@ -234,7 +261,8 @@ impl<'a> Unroll<'a> {
                 Some(columns) => seen(columns),
                 None => view.gate(&batch, layout, &self.device),
             };
-            let output = network.forward(&seen(&self.inputs), &gate, None);
+            let inputs = view.with_goal(seen(&self.inputs), &batch, layout, &self.device);
+            let output = network.forward(&inputs, &gate, None);
             let wanted = view.wanted(&batch, layout, &self.device);
             let pose = self.body.next(&now, &self.predicted_state(&now, &output));
             let codes = self.phases.as_ref().map(|phases| phases.next(&now, &output));
@@ -249,11 +277,13 @@ impl<'a> Unroll<'a> {
             loss = loss + error / (count * output.dims()[1]) as f32;
 
             let found = numbers(output);
-            let mut predicted = view.rows(&found);
+            let mut predicted = view.rows(&found, &batch, layout);
             self.rows.outputs_to_y(&batch.raw_x, &mut predicted);
             let alive = advance_rollouts(rollouts, self.rows, &predicted, self.starts, rng)?;
             if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
                 phases.give(codes, rollouts, &alive);
+            } else if view.columns.goal {
+                turn(rollouts, &windows, &predicted, layout, &alive)?;
             }
             let alive: Vec<f32> = alive.into_iter().map(f32::from).collect();
             handed = Some(Handed { pose, codes, alive: matrix(alive, 1, &self.device) });
@@ -284,24 +314,49 @@ impl<'a> Unroll<'a> {
         self.predicted.next(now, output) * deviation.clone() + mean.clone()
     }
 
-    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x.
+    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x. The velocities of feet that stand
+    /// there weigh more: what a foot slides is small beside what it swings.
     fn distance(&self, rollouts: &[Rollout], pose: &Tensor<2>) -> Tensor<1> {
         let layout = self.rows.layout;
         let width = layout.y_range(BlockName::RootMotion).start;
         let mut y = vec![0.0; layout.y_len()];
         let mut poses = Vec::with_capacity(rollouts.len() * width);
+        let mut weights = vec![1.0; rollouts.len() * width];
+        let velocities = layout.x_range(BlockName::JointVelocities).start;
         let x = &self.rows.description.x;
-        for rollout in rollouts {
+        for (rollout, weights) in rollouts.iter().zip(weights.chunks_exact_mut(width)) {
             let clip = &self.rows.dataset.clips[rollout.clip];
-            layout.write_state_of_y(&clip.clean[rollout.frame + 1], &mut y);
+            layout.write_state_of_y(&clip.clean[rollout.pose_frame + 1], &mut y);
+            let contacts = &clip.recording.foot_contact[rollout.pose_frame + 1];
+            for (joint, _) in HEELS_AND_TOES.iter().zip(contacts).filter(|(_, stands)| **stands) {
+                weights[velocities + 3 * joint.0..][..3].fill(self.settings.standing as f32);
+            }
             let scales = x.mean().iter().zip(x.deviation());
             poses.extend(
                 y[..width].iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation),
             );
         }
         let error = columns(pose, &(0..width)) - matrix(poses, width, &self.device);
-        (error.abs() * columns(&self.weights, &(0..width))).sum()
+        let standing = matrix(weights, width, &self.device);
+        (error.abs() * columns(&self.weights, &(0..width)) * standing).sum()
     }
+}
+
+/// Turns the phase of the gait cycle of rollouts that go on, as the loop does, from that of their windows by what was predicted.
+fn turn(
+    rollouts: &mut [Rollout],
+    windows: &[([WindowKey; KEYS], Vec<f32>)],
+    predicted: &[f32],
+    layout: &FeatureLayout,
+    alive: &[bool],
+) -> Result<(), TrainError> {
+    let frequency = layout.y_range(BlockName::PhaseParameters).start;
+    let rows = rollouts.iter_mut().zip(windows).zip(predicted.chunks_exact(layout.y_len())).zip(alive);
+    for (((rollout, (_, codes)), y), _) in rows.filter(|(_, alive)| **alive) {
+        let now = &codes[2 * PAST_KEYS..][..2];
+        rollout.codes = turned_codes(now, y[frequency])?;
+    }
+    Ok(())
 }
 
 /// What a frame hands to the next.

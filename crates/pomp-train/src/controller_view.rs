@@ -5,9 +5,9 @@ use crate::rows::{Batch, matrix};
 use burn::tensor::{Device, Tensor};
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{
-    CONTROL_POINTS, Columns, GatedDescription, GatedNetwork, cubic_blend, within_reach,
+    CONTROL_POINTS, Columns, GatedDescription, GatedNetwork, Goal, cubic_blend, within_reach,
 };
-use pomp_motion::features::{BlockName, FeatureLayout, PAST_KEYS};
+use pomp_motion::features::{BlockName, FeatureLayout, Normaliser, PAST_KEYS};
 
 /// How a network sees rows of x and y.
 pub(crate) struct View {
@@ -18,6 +18,8 @@ pub(crate) struct View {
     held: Vec<f32>,
     /// Of the code of the present in x, where the phase itself is the gate.
     phase: Option<usize>,
+    /// Normalisation of y, less what it would be if nothing changed.
+    y: Normaliser,
 }
 
 impl View {
@@ -27,31 +29,69 @@ impl View {
         let all = reading.kinematic.loss.per_feature(layout);
         let codes = layout.x_range(BlockName::PhaseCodes).start;
         let y = &description.y;
+        let mut weights: Vec<f32> = columns.outputs.iter().map(|&column| all[column]).collect();
+        weights.resize(columns.widths()[2], reading.kinematic.loss.trajectory);
         Self {
-            weights: columns.outputs.iter().map(|&column| all[column]).collect(),
+            weights,
             held: y.mean().iter().zip(y.deviation()).map(|(mean, deviation)| -mean / deviation).collect(),
             phase: (kind == ControllerKind::Pfnn).then_some(codes + PAST_KEYS * 2 * layout.channels()),
+            y: y.clone(),
             columns,
         }
     }
 
     /// What goes into the experts.
     pub fn experts(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
-        matrix(seen(batch, layout, &self.columns.inputs), self.columns.inputs.len(), device)
+        let columns = matrix(seen(batch, layout, &self.columns.inputs), self.columns.inputs.len(), device);
+        self.with_goal(columns, batch, layout, device)
+    }
+
+    /// Inputs `columns` of a batch, with those of its goals where the controller has one.
+    pub fn with_goal(
+        &self,
+        columns: Tensor<2>,
+        batch: &Batch,
+        layout: &FeatureLayout,
+        device: &Device,
+    ) -> Tensor<2> {
+        let width = self.columns.widths()[0] - self.columns.inputs.len();
+        if width == 0 {
+            return columns;
+        }
+        let rows = batch.raw_x.chunks_exact(layout.x_len());
+        let goals = rows.flat_map(|x| Goal::of(layout, x).inputs().collect::<Vec<_>>()).collect();
+        Tensor::cat(vec![columns, matrix(goals, width, device)], 1)
     }
 
     /// What the gate reads.
     pub fn gate(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
+        let rows = batch.raw_x.chunks_exact(layout.x_len());
+        if self.columns.goal {
+            let gates = rows.flat_map(|x| Goal::of(layout, x).gate(layout, x)).collect();
+            return matrix(gates, self.columns.widths()[1], device);
+        }
         let Some(code) = self.phase else {
             return matrix(seen(batch, layout, &self.columns.gate), self.columns.gate.len(), device);
         };
-        let rows = batch.raw_x.chunks_exact(layout.x_len());
         let blends = rows.flat_map(|x| cubic_blend(&x[code..code + 2])).collect();
         matrix(blends, CONTROL_POINTS, device)
     }
 
     pub fn wanted(&self, batch: &Batch, layout: &FeatureLayout, device: &Device) -> Tensor<2> {
-        matrix(chosen(&batch.y, layout.y_len(), &self.columns.outputs), self.columns.outputs.len(), device)
+        let columns = self.columns.outputs.len();
+        let wanted = matrix(chosen(&batch.y, layout.y_len(), &self.columns.outputs), columns, device);
+        let width = self.columns.widths()[2] - columns;
+        if width == 0 {
+            return wanted;
+        }
+        let rows = batch.raw_x.chunks_exact(layout.x_len()).zip(batch.y.chunks_exact(layout.y_len()));
+        let goals = rows.flat_map(|(x, y)| {
+            let mut y = y.to_vec();
+            self.y.denormalise(&mut y);
+            layout.with_base(x, &mut y, |value, base| *value += base);
+            Goal::of(layout, x).wanted(layout, &y)
+        });
+        Tensor::cat(vec![wanted, matrix(goals.collect(), width, device)], 1)
     }
 
     pub fn weights(&self, device: &Device) -> Tensor<2> {
@@ -69,21 +109,29 @@ impl View {
         let found =
             network.forward(&self.experts(batch, layout, device), &self.gate(batch, layout, device), None);
         let found = found.try_into_vec_as::<f32>().expect("predictions are floating-point numbers");
-        self.rows(&found)
+        self.rows(&found, batch, layout)
     }
 
-    /// Normalised y of rows of outputs.
-    pub fn rows(&self, found: &[f32]) -> Vec<f32> {
-        let rows = found.len() / self.columns.outputs.len();
-        let mut y = Vec::with_capacity(rows * self.held.len());
-        for row in found.chunks_exact(self.columns.outputs.len()) {
-            let start = y.len();
-            y.extend_from_slice(&self.held);
+    /// Normalised y of rows of outputs, whose inputs are those of `batch`.
+    pub fn rows(&self, found: &[f32], batch: &Batch, layout: &FeatureLayout) -> Vec<f32> {
+        let width = self.columns.widths()[2];
+        let mut rows = Vec::with_capacity(found.len() / width * self.held.len());
+        for (row, x) in found.chunks_exact(width).zip(batch.raw_x.chunks_exact(layout.x_len())) {
+            let start = rows.len();
+            rows.extend_from_slice(&self.held);
+            let y = &mut rows[start..];
             for (&column, value) in self.columns.outputs.iter().zip(row) {
-                y[start + column] = *value;
+                y[column] = *value;
+            }
+            if self.columns.goal {
+                self.y.denormalise(y);
+                layout.with_base(x, y, |value, base| *value += base);
+                Goal::of(layout, x).blend(layout, &row[self.columns.outputs.len()..], y);
+                layout.with_base(x, y, |value, base| *value -= base);
+                self.y.normalise(y);
             }
         }
-        y
+        rows
     }
 }
 

@@ -47,8 +47,23 @@ pub enum StateSource<'a> {
     /// A state that the model's own targets led to, with nothing to hold them back, and its phase codes of present and
     /// future keys (`FUTURE_KEYS` × 2C).
     Predicted(&'a CharacterState, &'a [f32]),
+    /// A state that a controller's own targets led to, as [`Self::Predicted`], with the window that the loop would show there.
+    Own(OwnState<'a>),
     /// A state that the simulator made of the model's own targets.
     Led(LedBody<'a>),
+}
+
+/// A state under way, and the window around it.
+#[derive(Clone, Copy)]
+pub struct OwnState<'a> {
+    /// The state.
+    pub state: &'a CharacterState,
+    /// Frame of the clip whose pose it is led on from; the path that it is led back to is that of the example's frame.
+    pub pose_frame: usize,
+    /// Keys of the window.
+    pub keys: &'a [WindowKey; KEYS],
+    /// Phase codes of all keys (`KEYS` × 2C).
+    pub codes: &'a [f32],
 }
 
 /// Writes x and y of `frame` → `frame` + 1.
@@ -74,9 +89,11 @@ struct ExampleWriter<'a> {
     layout: &'a FeatureLayout,
     clip: &'a TrainingClip,
     frame: usize,
+    /// Frame of the clip's pose and phases; another one only where the moment of the gait is not that of the path.
+    pose_frame: usize,
     source: &'a StateSource<'a>,
     weight_impulse_ns: f32,
-    /// The clip's own state.
+    /// The clip's own state, where its path is.
     clean: &'a CharacterState,
     /// The state in x.
     state: &'a CharacterState,
@@ -97,10 +114,16 @@ impl<'a> ExampleWriter<'a> {
         weight_impulse_ns: f32,
     ) -> Self {
         let clean = &clip.clean[frame];
+        let pose_frame = match source {
+            StateSource::Own(own) => own.pose_frame,
+            _ => frame,
+        };
         let (state, target_frame, contact_impulse) = match source {
             StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
             StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
-            StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
+            StateSource::Predicted(state, _) | StateSource::Own(OwnState { state, .. }) => {
+                (*state, &state.frame, clip.sim_contact_impulse(frame))
+            }
             StateSource::Led(body) => {
                 (body.character.state(), body.character.target_frame(), body.contact_impulse)
             }
@@ -110,6 +133,7 @@ impl<'a> ExampleWriter<'a> {
             layout,
             clip,
             frame,
+            pose_frame,
             source,
             weight_impulse_ns,
             clean,
@@ -139,6 +163,9 @@ impl<'a> ExampleWriter<'a> {
 
     /// The window of x.
     fn keys(&self) -> [WindowKey; KEYS] {
+        if let StateSource::Own(own) = self.source {
+            return *own.keys;
+        }
         let clip = self.clip;
         let (own_drift, yaw_drift) = drift(&self.state.frame, &self.clean.frame);
         // Future keys of the loop lie between what the command asks of the body and what was predicted for the target.
@@ -151,7 +178,10 @@ impl<'a> ExampleWriter<'a> {
             } else if k < PAST_KEYS {
                 match self.source {
                     StateSource::Replayed => TrainingClip::root_at(&clip.simulated, at),
-                    StateSource::Clean | StateSource::Predicted(..) | StateSource::Led(_) => {
+                    StateSource::Clean
+                    | StateSource::Predicted(..)
+                    | StateSource::Own(_)
+                    | StateSource::Led(_) => {
                         let (position, yaw) = TrainingClip::root_at(&clip.clean, at);
                         let share = k as f32 / PAST_KEYS as f32;
                         (position + own_drift * share, yaw + yaw_drift * share)
@@ -166,6 +196,9 @@ impl<'a> ExampleWriter<'a> {
 
     /// Phase codes of the keys of x.
     fn phase_codes(&self) -> Vec<f32> {
+        if let StateSource::Own(own) = self.source {
+            return own.codes.to_vec();
+        }
         let channels = self.layout.channels();
         let mut codes = vec![0.0; KEYS * 2 * channels];
         for (slot, offset) in codes.chunks_exact_mut(2 * channels).zip(KEY_OFFSETS) {
@@ -182,13 +215,22 @@ impl<'a> ExampleWriter<'a> {
     fn write_y(&self, y: &mut [f32]) {
         let dt = 1.0 / FRAME_RATE_HZ;
         let left = 1.0 - dt / RETURN_TIME_S;
-        let next_clean = &self.clip.clean[self.frame + 1];
+        let next_clean = &self.clip.clean[self.pose_frame + 1];
         let next_drift = self.target_drift.0 * left;
-        let next_position = ground(&next_clean.frame) + next_drift;
+        let (next_position, next_yaw) = if self.pose_frame == self.frame {
+            (ground(&next_clean.frame) + next_drift, next_clean.frame.yaw + self.target_drift.1 * left)
+        } else {
+            // The way of the pose's own step, and of the way back to the path what a frame takes.
+            let now = &self.clip.clean[self.pose_frame].frame;
+            let step = now.ground_to_root(next_clean.frame.origin.x, next_clean.frame.origin.z);
+            let (back, turn) = (self.target_drift.0 * (left - 1.0), self.target_drift.1 * (left - 1.0));
+            let turned = wrap_angle(next_clean.frame.yaw - now.yaw);
+            (self.state.frame.ground_to_world(step) + back, self.state.frame.yaw + turned + turn)
+        };
         let mut next = next_clean.clone();
         next.frame = RootFrame {
             origin: Vec3::new(next_position.x, next_clean.frame.origin.y, next_position.y),
-            yaw: wrap_angle(next_clean.frame.yaw + self.target_drift.1 * left),
+            yaw: wrap_angle(next_yaw),
         };
         let future: [(Vec2, f32); FUTURE_KEYS] = std::array::from_fn(|k| match k {
             0 => (next_position, next.frame.yaw),
@@ -212,7 +254,7 @@ impl<'a> ExampleWriter<'a> {
         let mut parameters = vec![0.0; FUTURE_KEYS * 3 * channels];
         let slots = codes.chunks_exact_mut(2 * channels).zip(parameters.chunks_exact_mut(3 * channels));
         for (k, (code, parameter)) in slots.enumerate() {
-            let at = self.next_key(k);
+            let at = self.next_key(k) + self.pose_frame as i64 - self.frame as i64;
             phase_code_at(clip, at, code);
             let inside = at.clamp(0, clip.frames() as i64 - 1) as usize;
             parameter.copy_from_slice(&clip.phase_parameters[inside]);
@@ -224,13 +266,14 @@ impl<'a> ExampleWriter<'a> {
     fn keep_distance(&self, y: &mut [f32]) {
         let left = match self.source {
             StateSource::Clean => return,
-            StateSource::Replayed | StateSource::Predicted(..) => POSE_LEFT_PER_FRAME,
+            StateSource::Replayed | StateSource::Predicted(..) | StateSource::Own(_) => POSE_LEFT_PER_FRAME,
             StateSource::Led(body) => {
                 let away = mean_distance(&self.clean.positions_root, &self.state.positions_root);
                 (1.0 - FARTHEST_LEAD_M / away.max(FARTHEST_LEAD_M)).max(body.pose_left)
             }
         };
-        keep_what_is_left(self.layout, self.clean, self.state, left, y);
+        let clean = &self.clip.clean[self.pose_frame];
+        keep_what_is_left(self.layout, clean, self.state, left, y);
     }
 }
 
@@ -264,7 +307,7 @@ fn led_back(clip: &TrainingClip, at: i64, drift: Vec2, share: f32) -> (Vec2, f32
 }
 
 /// Phase code at a frame that may lie outside the clip: there the phase runs on at its frequency.
-fn phase_code_at(clip: &TrainingClip, at: i64, code: &mut [f32]) {
+pub(crate) fn phase_code_at(clip: &TrainingClip, at: i64, code: &mut [f32]) {
     let inside = at.clamp(0, clip.frames() as i64 - 1);
     code.copy_from_slice(&clip.phase_codes[inside as usize]);
     if at != inside {

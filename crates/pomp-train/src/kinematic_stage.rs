@@ -237,6 +237,7 @@ impl<'a> Stepper<'a> {
             practised: &self.samplers.practised,
             loop_phases: self.loop_phases,
             astray_rad: 0.0,
+            own_windows: false,
         };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;

@@ -44,10 +44,13 @@ mod learned_queries;
 mod learned_stage;
 mod loss_record;
 mod matching_stage;
+mod own_window;
 mod phase_stage;
 mod phaseless;
 mod practice_ground;
 mod progress;
+#[cfg(test)]
+mod recorded_walk;
 mod rehearsal;
 mod retarget_stage;
 mod rollout_pool;
@@ -76,7 +79,7 @@ pub use controller_stage::train_controller;
 pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
-pub use example::{LedBody, StateSource, write_example};
+pub use example::{LedBody, OwnState, StateSource, write_example};
 pub use held_out::HorizonErrors;
 pub use kinematic_config::{
     BlockWeights, DiffusionChoice, KinematicStage, KinematicTraining, LayoutChoice, NetworkSizes, Phases,

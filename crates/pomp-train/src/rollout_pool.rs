@@ -3,14 +3,15 @@
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{LedBody, StateSource, mean_distance};
+use crate::own_window::{ClipCommand, OwnWindow};
 use crate::practice_ground::practice_ground;
 use crate::rows::normal;
 use crate::{SimulatedRollouts, TrainError};
 use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
-use pomp_motion::Skeleton;
 use pomp_motion::features::OutputFrame;
-use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, PAST_KEYS};
+use pomp_motion::features::{BlockName, CharacterState, FeatureLayout, KEYS, PAST_KEYS, WindowKey};
+use pomp_motion::{Gait, Skeleton};
 use pomp_physics::Push;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,6 +25,9 @@ const GIVEN_UP_POSE_M: f32 = 0.15;
 /// The same two bounds for a simulated body, which may be on its way back from a push.
 const SIMULATED_GIVEN_UP_BEYOND_M: f32 = 0.8;
 const SIMULATED_GIVEN_UP_POSE_M: f32 = 0.2;
+
+/// Weight of the difference of velocities beside that of positions where the nearest pose is looked for, seconds.
+const RETIMED_BY_S: f32 = 0.1;
 
 /// Frames of the clip that a reader of phases is given when a rollout starts: half a window.
 const REMEMBERED_FRAMES: usize = 60;
@@ -40,12 +44,17 @@ pub(crate) enum RolloutKind {
 /// One character under way.
 pub(crate) struct Rollout {
     pub clip: usize,
+    /// Where it is on the path of the clip.
     pub frame: usize,
+    /// The frame of the clip whose pose it is led on from: that of the path, unless it was retimed.
+    pub pose_frame: usize,
     pub state: CharacterState,
     /// Phase codes of present and future keys.
     pub codes: Vec<f32>,
     frames_left: usize,
     simulated: Option<Simulated>,
+    /// The window that it makes for itself, where it is not shown the clip's.
+    own: Option<OwnWindow>,
 }
 
 /// What a simulated character has besides.
@@ -82,7 +91,7 @@ impl Rollout {
         let width = 2 * layout.channels();
         let codes = x[layout.x_range(BlockName::PhaseCodes)][PAST_KEYS * width..].to_vec();
         let state = dataset.clips[clip].clean[frame].clone();
-        Self { clip, frame, state, codes, frames_left, simulated: None }
+        Self { clip, frame, pose_frame: frame, state, codes, frames_left, simulated: None, own: None }
     }
 
     /// Turns every joint by an angle of the deviation `spread_rad` about each axis: a pose that no clip has, as long rollouts come to.
@@ -133,6 +142,43 @@ impl Rollout {
         Ok(self)
     }
 
+    /// Lets it make the window for itself, as the loop does.
+    pub fn with_own_window(mut self, dataset: &Dataset, layout: &FeatureLayout) -> Self {
+        let width = 2 * layout.channels();
+        self.own = Some(OwnWindow::of_clip(&dataset.clips[self.clip], self.frame, width));
+        self
+    }
+
+    /// From now on leads it to what follows the nearest pose of its clip within so many frames of the path's, in the same gait: a command
+    /// asks for no moment of the gait. On uneven ground the pose stays that of the place.
+    pub fn retime(&mut self, dataset: &Dataset, reach: usize, margin: usize) {
+        let clip = &dataset.clips[self.clip];
+        if reach == 0 || !clip.level {
+            return;
+        }
+        let last = (self.frame + reach).min(clip.frames().saturating_sub(margin + 2));
+        let apart = |frame: usize| {
+            let clean = &clip.clean[frame];
+            mean_distance(&self.state.positions_root, &clean.positions_root)
+                + RETIMED_BY_S * mean_distance(&self.state.velocities_root, &clean.velocities_root)
+        };
+        let gait = |frame: usize| Gait::dominant(&clip.recording.gait[frame]);
+        let near = (self.frame.saturating_sub(reach).max(margin)..=last)
+            .filter(|at| clip.supported[*at] && gait(*at) == gait(self.frame));
+        if let Some(nearest) = near.min_by(|a, b| apart(*a).total_cmp(&apart(*b))) {
+            self.pose_frame = nearest;
+        }
+    }
+
+    /// Keys and phase codes of the window that it makes for itself, on a clip of this command.
+    ///
+    /// # Panics
+    /// When it makes none.
+    pub fn own_window(&self, dataset: &Dataset, command: &ClipCommand) -> ([WindowKey; KEYS], Vec<f32>) {
+        let own = self.own.as_ref().expect("the rollout was started with its own window");
+        (own.keys(&dataset.clips[self.clip], command, self.frame, &self.state), own.codes(&self.codes))
+    }
+
     /// What moves it.
     pub fn kind(&self) -> RolloutKind {
         if self.simulated.is_some() { RolloutKind::Simulated } else { RolloutKind::Unhindered }
@@ -157,8 +203,9 @@ impl Rollout {
         let clip = &dataset.clips[self.clip];
         self.frames_left -= 1;
         if self.frames_left == 0
-            || self.frame + 2 + margin >= clip.frames()
+            || self.frame.max(self.pose_frame) + 2 + margin >= clip.frames()
             || !clip.supported[self.frame + 1]
+            || !clip.supported[self.pose_frame + 1]
             || y.iter().any(|v| !v.is_finite())
         {
             return false;
@@ -168,6 +215,7 @@ impl Rollout {
         let before = self.codes[..width].to_vec();
         self.codes.copy_from_slice(&output.phase_codes);
         self.frame += 1;
+        self.pose_frame += 1;
         let (farthest, worst_pose) = match &mut self.simulated {
             Some(body) => {
                 if !dataset.clips[self.clip].is_practised(self.frame, body.settings.jogs) {
@@ -181,13 +229,16 @@ impl Rollout {
             None => {
                 let mut frame = output.next_frame(&self.state.frame, 1.0 / FRAME_RATE_HZ);
                 frame.origin.y = clip.terrain.smoothed_height(frame.origin.x, frame.origin.z);
+                if let Some(own) = &mut self.own {
+                    own.follow(&self.state, &before, &output, &frame);
+                }
                 self.state = unhindered(&dataset.skeleton, &self.state, &output, frame);
                 (GIVEN_UP_BEYOND_M, GIVEN_UP_POSE_M)
             }
         };
         let clean = &clip.clean[self.frame];
         let away = self.state.frame.origin - clean.frame.origin;
-        let pose = mean_distance(&self.state.positions_root, &clean.positions_root);
+        let pose = mean_distance(&self.state.positions_root, &clip.clean[self.pose_frame].positions_root);
         Vec2::new(away.x, away.z).length() < farthest && pose < worst_pose
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct RolloutStarts<'a> {
     pub loop_phases: Option<&'a LoopPhases>,
     /// Largest deviation of the angles by which joints of those without a body are turned away from their clip, radians.
     pub astray_rad: f32,
+    /// Whether those without a body make their window for themselves, instead of being shown that of their clip.
+    pub own_windows: bool,
 }
 
 impl RolloutStarts<'_> {
@@ -65,7 +67,10 @@ impl RolloutStarts<'_> {
         let clip = &rows.dataset.clips[start.0];
         let impulse = rows.weight_impulse_ns;
         write_example(rows.layout, clip, start.1, &StateSource::Clean, impulse, &mut x, &mut y);
-        let rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
+        let mut rollout = Rollout::start(rows.dataset, rows.layout, start, frames, &x, rng);
+        if self.own_windows {
+            rollout = rollout.with_own_window(rows.dataset, rows.layout);
+        }
         match kind {
             RolloutKind::Unhindered if self.astray_rad > 0.0 => {
                 let spread_rad = rng.random_range(0.0..self.astray_rad);

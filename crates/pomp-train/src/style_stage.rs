@@ -192,6 +192,7 @@ impl Training<'_> {
             practised: &practised,
             loop_phases: self.loop_phases,
             astray_rad: 0.0,
+            own_windows: false,
         };
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;

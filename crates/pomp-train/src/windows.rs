@@ -161,26 +161,15 @@ impl Windows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorded_walk::record_walk;
     use crate::rows::Rows;
     use pomp_model::KinematicDescription;
-    use pomp_preprocess::{OnFailure, PreprocessConfig, find_inputs};
     use std::collections::BTreeMap;
-    use std::ops::ControlFlow;
-    use std::path::PathBuf;
-
-    fn recordings(out: &Path) {
-        let clip = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/clips/01_walk.bvh"));
-        let config = PreprocessConfig { mirror: false, ..PreprocessConfig::default() };
-        let rigs = pomp_motion::retarget::RigLibrary::builtin();
-        let on = |_: &pomp_preprocess::Progress| ControlFlow::Continue(());
-        let inputs = find_inputs(&[clip]).unwrap();
-        pomp_preprocess::run(&inputs, out, &config, &rigs, OnFailure::Stop, &on).unwrap();
-    }
 
     #[test]
     fn windows_are_the_rows_of_the_kinematic_stage_to_the_bit() {
         let folder = tempfile::tempdir().unwrap();
-        recordings(folder.path());
+        record_walk(folder.path());
         let model = pomp_embedded::load(&pomp_embedded::Device::flex()).unwrap();
         for phases in [Phases::Codes, Phases::None] {
             let mut config = TrainConfig::default();
@@ -223,7 +212,7 @@ mod tests {
     #[test]
     fn rejects_what_no_window_can_be_read_of() {
         let folder = tempfile::tempdir().unwrap();
-        recordings(folder.path());
+        record_walk(folder.path());
         let model = pomp_embedded::load(&pomp_embedded::Device::flex()).unwrap();
         let refused = |config: TrainConfig, held_out: bool, field: &str| {
             let error = Windows::open(folder.path(), &config, &model, held_out).expect_err(field);

@@ -10,7 +10,7 @@ use std::path::Path;
 const CONFIG: &str = include_str!("../configs/compact.toml");
 
 /// The training configurations of the controllers.
-const CONTROLLERS: [(ControllerKind, &str, &str); 4] = [
+const CONTROLLERS: [(ControllerKind, &str, &str); 5] = [
     (
         ControllerKind::Phase,
         "configs/controllers/phase.toml",
@@ -23,6 +23,7 @@ const CONTROLLERS: [(ControllerKind, &str, &str); 4] = [
         "configs/controllers/local-phases.toml",
         include_str!("../configs/controllers/local-phases.toml"),
     ),
+    (ControllerKind::Nsm, "configs/controllers/nsm.toml", include_str!("../configs/controllers/nsm.toml")),
 ];
 
 /// Where the configuration of motion matching comes from: by poses, or by phases.

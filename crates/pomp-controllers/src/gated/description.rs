@@ -55,12 +55,12 @@ impl GatedDescription {
     /// # Errors
     /// Sizes outside their ranges.
     pub fn fresh(&self, device: &Device) -> Result<GatedNetwork, ControllerError> {
-        let columns = self.columns();
-        let gate = match columns.gate.len() {
+        let [inputs, gate, outputs] = self.columns().widths();
+        let gate = match gate {
             0 => Gate::Given,
             read => Gate::Learned(read),
         };
-        GatedNetwork::new(&self.sizes, gate, [columns.inputs.len(), columns.outputs.len()], self.seed, device)
+        GatedNetwork::new(&self.sizes, gate, [inputs, outputs], self.seed, device)
     }
 
     /// What is wrong with its sizes, in words.

@@ -1,5 +1,6 @@
 //! Which columns of x and y a controller uses.
 
+use super::goal::{GOAL_GATE, GOAL_INPUTS, GOAL_OUTPUTS};
 use crate::ControllerKind;
 use pomp_motion::features::{BlockName, FeatureLayout, KEYS, PAST_KEYS};
 use pomp_motion::{Gait, humanoid};
@@ -22,6 +23,8 @@ pub struct Columns {
     pub gate: Vec<usize>,
     /// Of y.
     pub outputs: Vec<usize>,
+    /// Whether it has a [`Goal`]: its values follow the inputs and the outputs, and take the place of the gate's columns.
+    pub goal: bool,
 }
 
 impl Columns {
@@ -45,6 +48,7 @@ impl Columns {
             ControllerKind::Phase | ControllerKind::LocalPhases => x(&[PhaseCodes]),
             ControllerKind::Mann => feet_gait_and_speed(layout),
             ControllerKind::Pfnn
+            | ControllerKind::Nsm
             | ControllerKind::Pomp
             | ControllerKind::Matching
             | ControllerKind::MatchingPhase
@@ -58,7 +62,14 @@ impl Columns {
         if kind != ControllerKind::Mann {
             outputs.extend([PhaseCodes, PhaseParameters].iter().flat_map(|name| layout.y_range(*name)));
         }
-        Self { inputs, gate, outputs }
+        Self { inputs, gate, outputs, goal: kind == ControllerKind::Nsm }
+    }
+
+    /// Numbers that go into the experts, into the gate and out.
+    pub fn widths(&self) -> [usize; 3] {
+        let of_goal = if self.goal { [GOAL_INPUTS, GOAL_GATE, GOAL_OUTPUTS] } else { [0; 3] };
+        let columns = [self.inputs.len(), self.gate.len(), self.outputs.len()];
+        std::array::from_fn(|i| columns[i] + of_goal[i])
     }
 }
 

@@ -31,6 +31,7 @@ impl GatedSizes {
     pub fn of(kind: ControllerKind) -> Self {
         let (experts, hidden, gate) = match kind {
             ControllerKind::Pfnn => (CONTROL_POINTS, vec![192, 192], Vec::new()),
+            ControllerKind::Nsm => (10, vec![128, 128], vec![64, 64]),
             ControllerKind::Mann => (8, vec![128, 128], vec![32, 32]),
             _ => (8, vec![128, 128], vec![64, 64]),
         };

@@ -57,12 +57,8 @@ impl PhaseTrack {
 
     /// Turns the one phase of a gait cycle on at the predicted frequency, which never turns it back (PFNN §5).
     pub fn turn(&mut self, output: &OutputFrame) -> Result<(), PhaseError> {
-        let frequency = output.phase_parameters[0].max(0.0);
-        let now = extrapolate_code(self.now(), &[frequency], FRAME_S)?;
-        for (key, code) in self.future.chunks_exact_mut(2).enumerate() {
-            let ahead = KEY_OFFSETS[PAST_KEYS + key] as f32 * FRAME_S;
-            code.copy_from_slice(&extrapolate_code(&now, &[frequency], ahead)?);
-        }
+        self.future = turned_codes(self.now(), output.phase_parameters[0])?;
+        let now = self.future[..2].to_vec();
         self.append(&now);
         Ok(())
     }
@@ -73,6 +69,21 @@ impl PhaseTrack {
         self.past.push_back(oldest);
         self.future[..now.len()].copy_from_slice(now);
     }
+}
+
+/// Codes of the present and the future keys, a frame after the one code `now` of a gait cycle that turns at this frequency, but never
+/// back.
+///
+/// # Errors
+/// A code of more than one channel.
+pub fn turned_codes(now: &[f32], frequency_hz: f32) -> Result<Vec<f32>, PhaseError> {
+    let frequency = [frequency_hz.max(0.0)];
+    let next = extrapolate_code(now, &frequency, FRAME_S)?;
+    let mut codes = Vec::with_capacity(2 * FUTURE_KEYS);
+    for offset in &KEY_OFFSETS[PAST_KEYS..] {
+        codes.extend_from_slice(&extrapolate_code(&next, &frequency, *offset as f32 * FRAME_S)?);
+    }
+    Ok(codes)
 }
 
 /// The blend of a phase-functioned network at a code of its one channel.

@@ -2,6 +2,7 @@
 
 use super::description::GatedModel;
 use super::features::{Columns, within_reach};
+use super::goal::Goal;
 use super::inference::{PackedNetwork, Room};
 use super::phases::{PhaseTrack, cubic_blend, held};
 use crate::{Controller, ControllerError, ControllerKind};
@@ -40,12 +41,13 @@ impl GatedController {
         let columns = model.description.columns();
         let layout = &model.description.layout;
         let (x, y) = (vec![0.0; layout.x_len()], vec![0.0; layout.y_len()]);
+        let [inputs, _, outputs] = columns.widths();
         Ok(Self {
             phases: None,
             room: Room::default(),
-            inputs: vec![0.0; columns.inputs.len()],
+            inputs: Vec::with_capacity(inputs),
             gate: Vec::new(),
-            outputs: vec![0.0; columns.outputs.len()],
+            outputs: vec![0.0; outputs],
             shared: Arc::new(Shared { model, columns, network }),
             x,
             y,
@@ -80,11 +82,14 @@ impl GatedController {
         let description = &model.description;
         let (mean, deviation) = (description.x.mean(), description.x.deviation());
         let normalised = |&column: &usize| within_reach((self.x[column] - mean[column]) / deviation[column]);
-        for (value, column) in self.inputs.iter_mut().zip(&columns.inputs) {
-            *value = normalised(column);
-        }
+        let goal = columns.goal.then(|| Goal::of(&description.layout, &self.x));
+        self.inputs.clear();
+        self.inputs.extend(columns.inputs.iter().map(normalised));
+        self.inputs.extend(goal.iter().flat_map(Goal::inputs));
         self.gate.clear();
-        if columns.gate.is_empty() {
+        if let Some(goal) = &goal {
+            self.gate.extend(goal.gate(&description.layout, &self.x));
+        } else if columns.gate.is_empty() {
             let now = self.phases.as_ref().expect("phases begin before the first prediction").now();
             self.gate.extend(cubic_blend(now));
         } else {
@@ -95,6 +100,9 @@ impl GatedController {
         let (mean, deviation) = (description.y.mean(), description.y.deviation());
         for (&column, value) in columns.outputs.iter().zip(&self.outputs) {
             self.y[column] += value * deviation[column] + mean[column];
+        }
+        if let Some(goal) = &goal {
+            goal.blend(&description.layout, &self.outputs[columns.outputs.len()..], &mut self.y);
         }
         if self.y.iter().any(|value| !value.is_finite()) {
             return Err(ControllerError::NotFinite { kind: description.kind.name() });
@@ -123,7 +131,7 @@ impl Controller for GatedController {
         let mut output = layout.read_y(&self.y);
         let phases = self.phases.as_mut().expect("they have begun");
         match shared.model.description.kind {
-            ControllerKind::Pfnn => phases.turn(&output)?,
+            ControllerKind::Pfnn | ControllerKind::Nsm => phases.turn(&output)?,
             ControllerKind::Phase | ControllerKind::LocalPhases => phases.follow(&output)?,
             _ => {}
         }

@@ -36,12 +36,14 @@ const fn metric(title: &'static str, unit: &'static str, better: &'static str, n
 }
 
 /// Columns of undisturbed scenarios, and of what remains of a run before a fall.
-pub(super) const QUALITY: [Column; 27] = [
+pub(super) const QUALITY: [Column; 29] = [
     column("without a fall", "runs", "↑", Source::WithoutFall),
     metric("upright", "%", "↑", "upright_percent"),
     metric("falls", "1/min", "↓", "falls_per_minute"),
     metric("path error", "m", "↓", "path_error_mean_m"),
     metric("aside of the path", "m", "↓", "path_aside_mean_m"),
+    metric("distance from the goal", "m", "↓", "goal_error_m"),
+    metric("angle at the goal", "deg", "↓", "goal_heading_error_deg"),
     metric("sliding", "cm/frame", "↓", "foot_sliding_cm_per_frame"),
     metric("slip in contact", "cm/s", "↓", "contact_slide_cm_s"),
     metric("penetration, p95", "mm", "↓", "penetration_p95_mm"),

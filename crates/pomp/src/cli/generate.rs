@@ -16,6 +16,7 @@ Examples:
   pomp generate --push 4,Spine2,60,0,0 --push 8,Hips,0,0,-80 --out out/pushed
   pomp generate --control circle --terrain flat --push 4,Spine2,60,left --out out/from_the_right
   pomp generate --count 20 --terrain flat --push 3..6,Spine2,50..100,random --out out/random_pushes
+  pomp generate --control reach:1.5,4,90 --terrain flat --out out/reach
   pomp generate --control path.toml --model model --out out/path
   pomp generate --control walk --terrain flat --stature 1.6 --mass 55 --out out/small
   pomp generate --control walk --terrain flat --style zombie:0.7 --out out/zombie
@@ -42,8 +43,9 @@ pub struct GenerateArguments {
     /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
     #[arg(long, default_value = "hills", value_hint = ValueHint::FilePath)]
     pub terrain: String,
-    /// Preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), path file (.toml), or clip (.bvh,
-    /// .glb, .npz) whose trajectory the character follows.
+    /// Preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), path file (.toml), clip (.bvh,
+    /// .glb, .npz) whose trajectory the character follows, or reach:X,Z,DEG: walk to x (left) and z (ahead), metres, turn to that
+    /// direction (degrees, 90 is left) and stand.
     #[arg(long, default_value = "walk", value_hint = ValueHint::FilePath)]
     pub control: String,
     /// Push, in one of two forms. T,BODY,JX,JY,JZ: time (s), body and impulse (N·s, world). T,BODY,J,DIRECTION: J N·s along the ground,
@@ -93,7 +95,7 @@ pub struct GenerateArguments {
     /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, matching,
+    /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, nsm, matching,
     /// matching-phase or learned-matching. The model must contain it.
     #[arg(long, value_name = "KIND")]
     pub controller: Option<ControllerKind>,

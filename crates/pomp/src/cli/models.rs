@@ -45,7 +45,7 @@ pub struct TrainArguments {
     /// What to train.
     #[arg(value_enum)]
     pub stage: TrainStage,
-    /// Which controller to train, after the word "controller": phase, pfnn, mann, local-phases, matching, matching-phase or
+    /// Which controller to train, after the word "controller": phase, pfnn, mann, local-phases, nsm, matching, matching-phase or
     /// learned-matching.
     #[arg(required_if_eq("stage", "controller"))]
     pub kind: Option<ControllerKind>,

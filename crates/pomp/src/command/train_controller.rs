@@ -26,7 +26,7 @@ pub fn run(arguments: &TrainArguments, kind: ControllerKind) -> Result<ExitCode>
     }
     let Some(origin) = default_model::controller_origin(kind, arguments.config.as_deref()) else {
         bail!(
-            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, matching, matching-phase, \
+            "{kind} is not trained as a controller; controllers are: phase, pfnn, mann, local-phases, nsm, matching, matching-phase, \
              learned-matching"
         );
     };
