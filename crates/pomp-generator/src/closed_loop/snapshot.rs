@@ -3,17 +3,21 @@
 use super::Generator;
 use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
+use crate::kinematic_module::Style;
 use crate::layers::Layers;
 use crate::loop_state::LoopState;
 use crate::phase_feedback::Past;
+use std::collections::BTreeMap;
 
-/// Everything of a [`Generator`] that a frame changes, and the ground. Model and settings are not part of it.
+/// Everything of a [`Generator`] that a frame changes, the ground and the style. Model and settings are not part of it.
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
     character: CharacterSnapshot,
     phase_past: Past,
     layers: Layers,
     state: LoopState,
+    style: Style,
+    style_weights: BTreeMap<String, f32>,
 }
 
 impl std::fmt::Debug for GeneratorSnapshot {
@@ -37,6 +41,8 @@ impl Generator {
             phase_past: self.inner.phase_window.past().clone(),
             layers: self.inner.layers.clone(),
             state: self.inner.state.clone(),
+            style: self.inner.kinematic.style().clone(),
+            style_weights: self.style().clone(),
         }
     }
 
@@ -49,6 +55,8 @@ impl Generator {
         self.inner.phase_window.restore(snapshot.phase_past.clone());
         self.inner.layers = snapshot.layers.clone();
         self.inner.state = snapshot.state.clone();
+        self.inner.kinematic.restore_style(snapshot.style.clone());
+        self.inner.config.style.clone_from(&snapshot.style_weights);
         Ok(())
     }
 }
