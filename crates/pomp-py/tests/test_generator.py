@@ -108,7 +108,7 @@ def test_rejects_styles_that_there_are_not_and_changes_nothing():
         with pytest.raises(pomp.InputError, match=words):
             pomp.Generator(style=wrong)
     assert character.style == {"zombie": 0.5}
-    matching = pomp.Generator(settings={"controller": "matching"})
+    matching = pomp.Generator(settings={"controller": "learned-matching"})
     with pytest.raises(pomp.Error, match="controller"):
         matching.set_style({"zombie": 0.5})
     with pytest.raises(pomp.InputError, match="zmobie"):

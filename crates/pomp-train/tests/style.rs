@@ -81,13 +81,12 @@ fn kinematic_bytes(model: &Model) -> Vec<u8> {
 
 fn tensors(adapter: &StyleAdapter) -> Vec<(String, Vec<f32>)> {
     let layer = |name: String, layer: &burn::nn::Linear| {
-        (name, layer.weight.val().into_data().convert::<f32>().to_vec::<f32>().unwrap())
+        (name, layer.weight.val().into_data().iter::<f32>().collect())
     };
     let named = |what: &str, layers: &[burn::nn::Linear]| -> Vec<(String, Vec<f32>)> {
         layers.iter().enumerate().map(|(at, of)| layer(format!("{what} {at}"), of)).collect()
     };
-    let mut all =
-        vec![("codes".to_owned(), adapter.codes.val().into_data().convert::<f32>().to_vec::<f32>().unwrap())];
+    let mut all = vec![("codes".to_owned(), adapter.codes.val().into_data().iter::<f32>().collect())];
     all.extend(named("experts", &adapter.experts));
     all.extend(named("decoder", &adapter.decoder));
     all.push(layer("output".to_owned(), &adapter.output));
