@@ -41,6 +41,8 @@ fn rejects_scenes_that_are_none() {
         (one.replace("walk", "moonwalk"), &["character 1", "moonwalk", "slalom"]),
         (format!("{one}stature_m = 3.0\n"), &["layers.stature.height_m", "1.5 to 2"]),
         (format!("{one}mass_kg = 0.0\n"), &["mass_kg"]),
+        (format!("{one}style = {{ zmobie = 0.5 }}\n"), &["character 1", "style"]),
+        (format!("{one}style = {{ zombie = 2.0 }}\n"), &["character 1", "style.zombie"]),
         (format!("{one}push = [\"4,Tail,1,1,1\"]\n"), &["character 1", "Tail"]),
         (format!("{one}{one}"), &["characters 1 and 2", "0.8 m"]),
         (one.replace("0.0, 0.0", "nan, 0.0"), &["character 1", "at"]),

@@ -5,8 +5,9 @@
 //!   [`pomp_motion::Clip`].
 //! - [`write_recording`] and [`read_recording`] hold a [`pomp_motion::Recording`] in one npz file that numpy
 //!   opens.
-//! - [`write_glb`] makes a clip that any glTF viewer plays; [`read_glb`] reads the animation of a skeleton from a GLB file.
+//! - [`write_glb`] makes a clip that any glTF viewer plays; [`read_glb`] reads the animation of a skeleton from a GLB or glTF file.
 //! - [`read_glb_model`] reads the skeleton of a GLB or glTF file, and [`write_glb_like`] writes a motion of it into that file.
+//! - [`read_motion`] reads the motion of any of these files but npz.
 //! - [`write_atomically`] is how all of them, and the crates above, write a file.
 //!
 //! Readers are strict about truth (numbers, counts, shapes: an error says file, line and column or array) and
@@ -38,6 +39,7 @@ pub mod bvh;
 mod check_clip;
 mod error;
 pub mod glb;
+mod motion_file;
 pub mod npz;
 mod write_atomically;
 
@@ -48,5 +50,6 @@ pub use error::FormatError;
 pub use glb::{
     GlbFile, GlbModel, parse_glb, parse_glb_model, read_glb, read_glb_model, write_glb, write_glb_like,
 };
+pub use motion_file::{MOTION_FILES, is_motion_file, read_motion};
 pub use npz::{read_recording, write_recording};
 pub use write_atomically::write_atomically;

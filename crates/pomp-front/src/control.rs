@@ -12,21 +12,21 @@ pub fn find(name: &str, seconds: f32) -> Result<ControlPlan> {
         return Ok(ControlPlan::reach(&goal.parse::<Goal>()?, FRAME_RATE_HZ)?);
     }
     let path = Path::new(name);
+    if motion_file::is_recording(path) || pomp_formats::is_motion_file(path) {
+        let rigs = motion_file::rigs(&[])?;
+        let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
+        return Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?);
+    }
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
             let file: PathFile = config_file::read(path)?;
             ControlPlan::path(&file, FRAME_RATE_HZ).with_context(|| path.display().to_string())
         }
-        Some("bvh" | "glb" | "npz") => {
-            let rigs = motion_file::rigs(&[])?;
-            let clip = motion_file::read(path, &PreprocessConfig::default(), &rigs)?;
-            Ok(ControlPlan::of_recording(&clip, FRAME_RATE_HZ)?)
-        }
         _ => {
             let preset = name.parse::<Preset>().map_err(|_| {
                 let presets = Preset::ALL.map(Preset::name);
                 errors::unknown(
-                    "--control takes a preset, reach:X,Z,DEG or a file (.toml, .bvh, .glb, .npz): ",
+                    "--control takes a preset, reach:X,Z,DEG or a file (.toml, .bvh, .glb, .gltf, .npz): ",
                     "preset",
                     name,
                     presets,

@@ -28,7 +28,7 @@ pub fn measure(
 }
 
 /// The motions that an argument names: a file itself; of a folder and the folders in it the recordings (.npz), or where there
-/// are none the clips (.bvh, .glb).
+/// are none the clips (.bvh, .glb, .gltf).
 ///
 /// # Errors
 /// No such file or folder, and a folder that holds none.
@@ -36,7 +36,7 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         if !path.exists() {
             bail!(
-                "{}: there is no such file or folder; give a clip (.bvh, .glb), a recording (.npz) or a folder of them",
+                "{}: there is no such file or folder; give a clip (.bvh, .glb, .gltf), a recording (.npz) or a folder of them",
                 path.display()
             );
         }
@@ -52,10 +52,10 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
         all.iter().filter(has).cloned().collect()
     };
     let recordings = of(&["npz"]);
-    let motions = if recordings.is_empty() { of(&["bvh", "glb"]) } else { recordings };
+    let motions = if recordings.is_empty() { of(&pomp_formats::MOTION_FILES) } else { recordings };
     if motions.is_empty() {
         return Err(anyhow!(
-            "{}: no recordings (.npz) and no clips (.bvh, .glb) are in this folder",
+            "{}: no recordings (.npz) and no clips (.bvh, .glb, .gltf) are in this folder",
             path.display()
         ));
     }

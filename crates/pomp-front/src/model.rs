@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use pomp_embedded::Device;
-use pomp_model::{Model, UsedParts};
+use pomp_model::{Model, ModelStyles, UsedParts};
 use std::path::Path;
 
 /// Reads the embedded compact model, with its controllers.
@@ -41,6 +41,15 @@ pub fn find_named(folder: Option<&Path>, device: &Device) -> Result<(Model, Stri
     let name =
         folder.map_or_else(|| "the embedded compact model".to_owned(), |folder| folder.display().to_string());
     Ok((find(folder, device)?, name))
+}
+
+/// Writes the files of the embedded model, but for its style adapter, into a folder that has an adapter trained for it; the
+/// description last.
+pub fn write_embedded(folder: &Path) -> Result<()> {
+    for (name, bytes) in pomp_embedded::FILES.iter().rev().filter(|(name, _)| *name != ModelStyles::FILE) {
+        pomp_formats::write_atomically(&folder.join(name), |file| file.write_all(bytes))?;
+    }
+    Ok(())
 }
 
 /// Hash of a model's files, by which rollouts that use these parts name it.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// A motion to be retargeted.
 #[derive(Clone, Copy, Debug)]
 pub enum Motion<'a> {
-    /// A recording or rollout (.npz), or a motion file (.bvh, .glb).
+    /// A recording or rollout (.npz), or a motion file (.bvh, .glb, .gltf).
     File(&'a Path),
     /// A recording or rollout.
     Recording(&'a Recording),
@@ -30,7 +30,7 @@ pub struct RetargetRequest<'a> {
     pub motion: Motion<'a>,
     /// File with the target skeleton (.bvh, .glb, .gltf).
     pub to: &'a Path,
-    /// File to write (.bvh, .glb); without it nothing is written.
+    /// File to write (.bvh, .glb, .gltf); without it nothing is written.
     pub out: Option<&'a Path>,
 }
 
@@ -110,9 +110,13 @@ impl RetargetRequest<'_> {
     /// A file that cannot be read or written; a motion or target on a skeleton that the networks do not know.
     pub fn by_networks(&self, model: &Path) -> Result<ByNetworks> {
         if let Motion::File(path) = self.motion
-            && !["bvh", "npz"].iter().any(|kind| is(path, kind))
+            && !motion_file::is_recording(path)
+            && !pomp_formats::is_motion_file(path)
         {
-            bail!("{}: networks read .bvh and .npz; convert it, or leave the model out", path.display());
+            bail!(
+                "{}: none of .bvh, .glb, .gltf and .npz; give a motion file or a recording",
+                path.display()
+            );
         }
         if let Some(out) = self.out.filter(|out| !["bvh", "glb"].iter().any(|kind| is(out, kind))) {
             return Err(RetargetOntoError::UnknownKind { path: out.to_path_buf() }.into());

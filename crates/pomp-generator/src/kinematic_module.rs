@@ -21,12 +21,25 @@ pub(crate) struct KinematicModule {
     gates: Vec<f32>,
     /// Number of the sample under way, when one is.
     sample: Option<usize>,
-    /// What the style of the character changes.
-    style: Option<Arc<StyleModulation>>,
-    /// Share of the commanded speed at which the style walks.
-    pace: f32,
+    /// The style of the character.
+    style: Style,
     /// What a controller in its place proposes.
     proposed: Option<OutputFrame>,
+}
+
+/// The style of a character.
+#[derive(Clone)]
+pub(crate) struct Style {
+    /// What it changes in the network.
+    modulation: Option<Arc<StyleModulation>>,
+    /// Share of the commanded speed at which it walks.
+    pace: f32,
+}
+
+impl Style {
+    fn none() -> Self {
+        Self { modulation: None, pace: 1.0 }
+    }
 }
 
 impl KinematicModule {
@@ -40,8 +53,7 @@ impl KinematicModule {
         Ok(Self {
             gates: vec![0.0; network.config().experts],
             sample: None,
-            style: None,
-            pace: 1.0,
+            style: Style::none(),
             proposed: None,
             description: description.clone(),
             x: vec![0.0; layout.x_len()],
@@ -61,16 +73,26 @@ impl KinematicModule {
         style: &BTreeMap<String, f32>,
     ) -> Result<Vec<(f32, Vec<f32>)>, GeneratorError> {
         let Some(StyleChange { modulation, pace, walk_codes }) = model.style_change(style)? else {
-            (self.style, self.pace) = (None, 1.0);
+            self.style = Style::none();
             return Ok(Vec::new());
         };
-        (self.style, self.pace) = (Some(Arc::new(modulation)), pace);
+        self.style = Style { modulation: Some(Arc::new(modulation)), pace };
         Ok(walk_codes)
+    }
+
+    /// The style, to be kept.
+    pub fn style(&self) -> &Style {
+        &self.style
+    }
+
+    /// Moves in a style that was kept.
+    pub fn restore_style(&mut self, style: Style) {
+        self.style = style;
     }
 
     /// Share of the commanded speed at which the style walks, above 0 and at most 1.
     pub fn pace(&self) -> f32 {
-        self.pace
+        self.style.pace
     }
 
     /// Where the blocks of x and y lie.
@@ -145,7 +167,7 @@ impl KinematicModule {
         self.layout.write_x(input, ground, &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
-        self.sample = Some(network.add(&self.normalised_x, self.style.as_ref(), noise)?);
+        self.sample = Some(network.add(&self.normalised_x, self.style.modulation.as_ref(), noise)?);
         Ok(())
     }
 

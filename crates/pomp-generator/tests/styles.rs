@@ -114,6 +114,25 @@ fn a_style_that_is_set_on_the_way_is_the_style_of_the_settings() {
 }
 
 #[test]
+fn a_snapshot_holds_the_style_and_restoring_it_goes_on_in_that_style() {
+    let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
+    let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+    let mut generator = Generator::new(model(), terrain, &styled([("zombie", 0.7)]), Gait::Walk, 5).unwrap();
+    let walk = |generator: &mut Generator| -> Vec<Vec<Vec3>> {
+        (0..40).map(|_| generator.step(&plan, &[]).unwrap().simulated.pose.positions.to_vec()).collect()
+    };
+    walk(&mut generator);
+    let saved = generator.save();
+    let zombie = walk(&mut generator);
+    generator.set_style(model(), &style([("march", 0.5)])).unwrap();
+    assert_eq!(generator.style(), &style([("march", 0.5)]));
+    walk(&mut generator);
+    generator.restore(&saved).unwrap();
+    assert_eq!(generator.style(), &style([("zombie", 0.7)]));
+    assert_eq!(walk(&mut generator), zombie);
+}
+
+#[test]
 fn rejects_styles_that_there_are_not_weights_out_of_range_and_other_controllers() {
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
     let told = |model: &Model, settings: &GeneratorConfig| {

@@ -374,6 +374,80 @@ fn refusal(source: &SourceMotion) -> String {
 }
 
 #[test]
+fn a_known_map_that_leaves_out_joints_gives_way_to_the_names_of_the_file() {
+    // HumanIK with two spine joints: the map of OpenSim fits, and knows no neck, head and collar bones.
+    let source = StrangeBody::walking().without("Spine2").told(|name| name.replace("Toe", "ToeBase"));
+    let library = RigLibrary::builtin();
+    assert_eq!(library.choose(&source.skeleton).unwrap().0.name, "opensim16");
+    let chosen = library.choose_or_infer(&source).unwrap();
+    let found = chosen.inference.expect("the map is inferred");
+    for role in ["Neck", "Head", "LeftShoulder", "RightShoulder"] {
+        assert_eq!(joint_of(&found, role).as_deref(), Some(role));
+    }
+    // The user's own map stays, whatever it leaves out.
+    let own = library.get("opensim16").unwrap().clone();
+    let own = RigLibrary::builtin().with_rig(RigMap { name: "mine".to_owned(), ..own });
+    let chosen = own.choose_or_infer(&source).unwrap();
+    assert_eq!((chosen.rig.name.as_str(), chosen.inference.is_some()), ("mine", false));
+    // What no joint of the file is named after is no reason.
+    let bare = StrangeBody::walking().cut("Neck").without("Spine2").without("Spine1");
+    let bare = bare.without("LeftShoulder").without("RightShoulder");
+    let chosen = library
+        .choose_or_infer(&bare.told(|name| name.replace("Toe", "ToeBase")))
+        .map(|c| c.rig.name.clone());
+    assert_eq!(chosen.unwrap(), "opensim16");
+}
+
+#[test]
+fn a_t_pose_at_the_beginning_is_left_out_with_a_known_map_too() {
+    let mut source = StrangeBody::walking().told(|name| name.replace("Toe", "ToeBase"));
+    let mut t_pose = Pose::rest(&source.skeleton);
+    t_pose.root_position = source.poses[0].root_position;
+    source.poses.insert(0, t_pose);
+    let library = RigLibrary::builtin();
+    let chosen = library.choose_or_infer(&source).unwrap();
+    assert_eq!((chosen.rig.name.as_str(), chosen.inference.is_some()), ("mixamo", false));
+    let result = retargeted(&source, &chosen.rig);
+    assert_eq!(result.clip.frames() + 1, source.frames());
+    assert!(result.report.repairs[0].contains("1 of 61 frames are left out"), "{:?}", result.report.repairs);
+}
+
+#[test]
+fn a_body_with_one_arm_or_none_keeps_its_neck_and_head() {
+    let plain = |name: &str| name.to_owned();
+    let namings: [&dyn Fn(&str) -> String; 2] = [&nameless, &plain];
+    let arm = ["Shoulder", "Arm", "ForeArm", "Hand"];
+    for naming in namings {
+        for (cut, kept) in [("Right", "Left"), ("Left", "Right")] {
+            let found = infer(&StrangeBody::walking().cut(&format!("{cut}Shoulder")).told(naming)).unwrap();
+            for role in ["Spine", "Spine1", "Spine2", "Neck", "Head"].map(str::to_owned).into_iter() {
+                assert_eq!(joint_of(&found, &role), Some(naming(&role)), "{role}: {found:#?}");
+            }
+            for part in arm {
+                let role = format!("{kept}{part}");
+                assert_eq!(joint_of(&found, &role), Some(naming(&role)), "{role}: {found:#?}");
+                assert_eq!(joint_of(&found, &format!("{cut}{part}")), None);
+            }
+        }
+        let found =
+            infer(&StrangeBody::walking().cut("LeftShoulder").cut("RightShoulder").told(naming)).unwrap();
+        for role in ["Spine2", "Neck", "Head"] {
+            assert_eq!(joint_of(&found, role), Some(naming(role)), "{role}: {found:#?}");
+        }
+        assert!(arm.iter().all(|part| joint_of(&found, &format!("Left{part}")).is_none()));
+    }
+}
+
+#[test]
+fn wings_and_a_long_tail_are_no_missing_leg() {
+    let body = StrangeBody::walking()
+        .chain("Spine2", "left wing", 3, Vec3::new(0.08, 0.05, -0.1), Vec3::new(0.5, 0.1, -0.1))
+        .chain("Spine2", "right wing", 3, Vec3::new(-0.08, 0.05, -0.1), Vec3::new(-0.5, 0.1, -0.1))
+        .chain("Hips", "tail", 4, Vec3::new(0.0, 0.0, -0.1), Vec3::new(0.0, -0.1, -0.45));
+    assert_found(&body, &[]);
+}
+
+#[test]
 fn rejects_a_quadruped_with_the_reason() {
     let down = Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2);
     let mut body = StrangeBody::walking().without("LeftShoulder").without("RightShoulder");

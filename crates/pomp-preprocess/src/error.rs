@@ -82,7 +82,9 @@ pub enum PreprocessError {
         reason: String,
     },
     /// There is nothing to do.
-    #[error("no motion files among the inputs ({looked_at}); give BVH files or folders that hold some")]
+    #[error(
+        "no motion files among the inputs ({looked_at}); give motion files (.bvh, .glb, .gltf) or folders that hold some"
+    )]
     NoInput {
         /// The inputs as given.
         looked_at: String,

@@ -66,7 +66,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), PreprocessError> 
         let path = entry.map_err(io)?.path();
         if path.is_dir() {
             walk(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bvh")) {
+        } else if pomp_formats::is_motion_file(&path) {
             files.push(path);
         }
     }

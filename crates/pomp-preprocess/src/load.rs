@@ -20,7 +20,7 @@ pub struct LoadedClip {
     pub warnings: Vec<String>,
 }
 
-/// Reads a BVH or GLB file and maps it onto the project skeleton at the config's rate.
+/// Reads a BVH, GLB or glTF file and maps it onto the project skeleton at the config's rate.
 ///
 /// # Errors
 /// The configuration is out of range; the file, its skeleton, its frames or its motion are refused.
@@ -66,17 +66,12 @@ pub fn load_with_source(
     Ok((loaded, motion))
 }
 
-/// The motion of a BVH or GLB file as it is written, and the reader's warnings.
+/// The motion of a BVH, GLB or glTF file as it is written, and the reader's warnings.
 ///
 /// # Errors
 /// A file that its reader refuses.
 pub fn read_motion(path: &Path) -> Result<(SourceMotion, Vec<String>), PreprocessError> {
-    if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("glb")) {
-        let file = pomp_formats::read_glb(path)?;
-        return Ok((file.motion, file.warnings));
-    }
-    let file = pomp_formats::bvh::read_bvh(path)?;
-    Ok((file.motion, file.warnings.iter().map(ToString::to_string).collect()))
+    Ok(pomp_formats::read_motion(path)?)
 }
 
 /// What a person should know of an inferred rig.

@@ -5,12 +5,14 @@ use glam::{Vec2, Vec3};
 use numpy::{AllowTypeChange, PyArrayDescrMethods, PyArrayLikeDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pomp_config::Origin;
 use pomp_config::{Validate, resolve};
+use pomp_generator::GeneratorConfig;
 use pomp_motion::Gait;
 use pomp_physics::Push;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Gaits that can be commanded.
@@ -57,6 +59,25 @@ pub fn gait(name: &str) -> PyResult<Gait> {
         let known = GAITS.map(Gait::name);
         crate::errors::exception(&pomp_front::errors::unknown("", "gait", name, known))
     })
+}
+
+/// Weights of styles by name. Their range is checked where they are used.
+pub fn style(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, f32>> {
+    let weights = given.cast::<PyDict>().map_err(|_| {
+        wrong(
+            "style: give a dict of names and weights, as {\"zombie\": 0.7}; {} is the model's own walk"
+                .to_owned(),
+        )
+    })?;
+    weights.iter().map(|(name, weight)| Ok((name.extract()?, weight.extract()?))).collect()
+}
+
+/// Settings with the style in place of their own, where one is given, checked.
+pub fn styled(settings: GeneratorConfig, style: Option<&Bound<'_, PyAny>>) -> PyResult<GeneratorConfig> {
+    let Some(style) = style else { return Ok(settings) };
+    let settings = GeneratorConfig { style: self::style(style)?, ..settings };
+    settings.validate().or_raise()?;
+    Ok(settings)
 }
 
 /// Numbers of a shape, row-major, and the shape found; 0 in `shape` means any size.

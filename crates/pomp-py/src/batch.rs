@@ -1,6 +1,6 @@
 //! Rollouts in bulk.
 
-use crate::arguments::{config, name, seconds};
+use crate::arguments::{config, name, seconds, styled};
 use crate::arrays::plain;
 use crate::errors::{OrRaise, wrong};
 use crate::model;
@@ -10,7 +10,6 @@ use crate::rollout::within;
 use pomp_batch::{Batch, Progress};
 use pomp_front::batch::{Scenes, with_share};
 use pomp_front::rollout::set_body;
-use pomp_generator::GeneratorConfig;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use std::path::PathBuf;
@@ -26,7 +25,7 @@ use std::path::PathBuf;
 ///     count: Number of rollouts.
 ///     out: Folder of the results. It is new, empty, or contains a batch with the same settings.
 ///     seconds: Length of each rollout; 60 frames per second.
-///     control: A preset, a path file (.toml), or a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
+///     control: A preset, a path file (.toml), or a clip (.bvh, .glb, .gltf, .npz) whose path is followed; if left out, "walk".
 ///     terrain: A preset or a file (.toml, .png, .npz); if left out, "hills".
 ///     random: True draws terrain, command and pushes of each rollout from its seed, by the ranges of configs/batch.toml. A file gives
 ///         other ranges. It cannot be combined with control, terrain and pushes.
@@ -37,6 +36,7 @@ use std::path::PathBuf;
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0.
 ///     mass: Mass of the character, kg, 5 to 500.
+///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}; if left out, those of the settings.
 ///     rank: Generate only the rollouts of this rank (from 0), by a hash of the rollout's name; needs `ranks`. When all ranks are done, a
 ///         call without rank and ranks writes the manifest of the whole batch.
 ///     ranks: Number of ranks.
@@ -51,7 +51,7 @@ use std::path::PathBuf;
 #[pyfunction]
 #[pyo3(signature = (
     count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, config=None, settings=None,
-    stature=None, mass=None, rank=None, ranks=None, threads=None, dry_run=false, progress=None
+    stature=None, mass=None, style=None, rank=None, ranks=None, threads=None, dry_run=false, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn generate_many<'py>(
@@ -69,6 +69,7 @@ pub fn generate_many<'py>(
     settings: Option<&Bound<'py, PyAny>>,
     stature: Option<f32>,
     mass: Option<f32>,
+    style: Option<&Bound<'py, PyAny>>,
     rank: Option<usize>,
     ranks: Option<usize>,
     threads: Option<usize>,
@@ -76,7 +77,7 @@ pub fn generate_many<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let seconds = self::seconds(seconds)?;
-    let mut settings: GeneratorConfig = self::config(config, settings)?;
+    let mut settings = styled(self::config(config, settings)?, style)?;
     set_body(
         &mut settings,
         within("stature", stature, 1.5, 2.0, "m")?,

@@ -1,6 +1,6 @@
 //! One character in the closed loop.
 
-use crate::arguments::{GAITS, config, floats, gait, pushes, seconds, vec2};
+use crate::arguments::{GAITS, config, floats, gait, pushes, seconds, style, styled, vec2};
 use crate::closable::Closable;
 use crate::errors::{OrRaise, wrong};
 use crate::interrupt::{Signals, in_background};
@@ -14,13 +14,13 @@ use pomp_front::pushes::{PushRequest, draw, pushes_of};
 use pomp_front::rollout::BEYOND_S;
 use pomp_generator::control::ControlSample;
 use pomp_generator::{
-    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, GeneratorSnapshot, LiveControl, Steering,
-    record_while,
+    ControlPlan, FRAME_RATE_HZ, Generator, GeneratorSnapshot, LiveControl, Steering, record_while,
 };
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +37,7 @@ use std::sync::Arc;
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     seed: Seed of noise and terrain.
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
+///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}, in place of those of `config` and `settings`.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
     inner: Closable<Inner>,
@@ -94,7 +95,10 @@ fn start_speed_mps(start: Gait) -> f32 {
 #[pymethods]
 impl PyGenerator {
     #[new]
-    #[pyo3(signature = (model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand"))]
+    #[pyo3(signature = (
+        model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", style=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
         model: Option<&Bound<'_, PyAny>>,
@@ -103,9 +107,10 @@ impl PyGenerator {
         settings: Option<&Bound<'_, PyAny>>,
         seed: u64,
         start: &str,
+        style: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let start = gait(start)?;
-        let settings: GeneratorConfig = self::config(config, settings)?;
+        let settings = styled(self::config(config, settings)?, style)?;
         let model = model::find(model, py)?;
         let flat = PyString::new(py, "flat").into_any();
         let ground = terrain::find(terrain.unwrap_or(&flat), seed, REACH_M)?;
@@ -155,7 +160,7 @@ impl PyGenerator {
     /// Args:
     ///     seconds: Length; 60 frames per second.
     ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a goal
-    ///         (reach:X,Z,DEG), a path file (.toml), a clip (.bvh, .glb, .npz) whose path is followed, or an array of the
+    ///         (reach:X,Z,DEG), a path file (.toml), a clip (.bvh, .glb, .gltf, .npz) whose path is followed, or an array of the
     ///         shape (N, 5) with a row per frame: root x and z (metres), heading (radians), speed (m/s), index into GAITS. The
     ///         command begins at the position of the character.
     ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds from now, body, impulse): a body
@@ -229,6 +234,15 @@ impl PyGenerator {
         })
     }
 
+    /// Walks in a style from the next frame on. A snapshot holds the style, and `restore` returns to it.
+    ///
+    /// Args:
+    ///     style: Weights of the model's styles, as {"zombie": 0.7}, 0 to 1 and together at most 1. {} is the model's own walk.
+    fn set_style(&self, py: Python<'_>, style: &Bound<'_, PyAny>) -> PyResult<()> {
+        let style = self::style(style)?;
+        self.inner.with(py, |inner| Ok(inner.generator.set_style(&self.model, &style)?))
+    }
+
     /// Replaces the terrain from the next frame on.
     #[pyo3(signature = (terrain, *, seed=0))]
     fn set_terrain(&self, py: Python<'_>, terrain: &Bound<'_, PyAny>, seed: u64) -> PyResult<()> {
@@ -287,6 +301,12 @@ impl PyGenerator {
             let at = inner.generator.root_position();
             Ok((at.x, at.y, inner.generator.root_yaw()))
         })
+    }
+
+    /// Weights of the styles in which the character walks.
+    #[getter]
+    fn style(&self, py: Python<'_>) -> PyResult<BTreeMap<String, f32>> {
+        self.inner.with(py, |inner| Ok(inner.generator.style().clone()))
     }
 
     /// The terrain.

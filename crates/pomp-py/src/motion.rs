@@ -131,7 +131,7 @@ impl PyClip {
     }
 }
 
-/// Reads a motion file (.bvh, .glb) and maps it onto the project skeleton.
+/// Reads a motion file (.bvh, .glb, .gltf) and maps it onto the project skeleton.
 ///
 /// Args:
 ///     path: The file.
@@ -183,7 +183,7 @@ pub fn contact_impulses(py: Python<'_>, clip: &Bound<'_, PyClip>) -> PyResult<Py
 /// Measures motions, as `pomp evaluate` does.
 ///
 /// Args:
-///     motions: A recording or a file (.npz, .bvh, .glb), for which the result is a dict of metrics. Or a folder or a list of these, for
+///     motions: A recording or a file (.npz, .bvh, .glb, .gltf), for which the result is a dict of metrics. Or a folder or a list of these, for
 ///         which the result is a dict of columns (`motion`, `track` and one per metric), ready for `pandas.DataFrame`. A metric that
 ///         does not apply is NaN.
 ///     terrain: Ground of motions that contain none: a Terrain, a preset or a file; if left out, level at y = 0.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// The same call continues an interrupted run. Existing results from the same bytes and configuration are kept.
 ///
 /// Args:
-///     inputs: A BVH file or a folder of them, or a list of both.
+///     inputs: A motion file (.bvh, .glb, .gltf) or a folder of them, or a list of both.
 ///     out: Folder of the recordings.
 ///     config: A preprocessing configuration (.toml); if left out, the defaults.
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".

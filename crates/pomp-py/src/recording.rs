@@ -233,7 +233,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyRecording> {
     Ok(PyRecording::new(recording.or_raise()?))
 }
 
-/// A motion given as a recording, or as the file of a recording (.npz) or clip (.bvh, .glb).
+/// A motion given as a recording, or as the file of a recording (.npz) or clip (.bvh, .glb, .gltf).
 pub fn find(given: &Bound<'_, PyAny>, rigs: &[PathBuf]) -> PyResult<Arc<Recording>> {
     if let Ok(recording) = given.cast::<PyRecording>() {
         return Ok(Arc::clone(&recording.get().recording));
@@ -249,7 +249,7 @@ pub fn find(given: &Bound<'_, PyAny>, rigs: &[PathBuf]) -> PyResult<Arc<Recordin
 
 /// Draws a motion into a file: .gif (moving), .png (contact sheet) or .html (a page that plays it in any browser).
 ///
-/// The motion is a recording or a file (.npz, .bvh, .glb). With `side_by_side`, a picture shows the clip on the left and its physics
+/// The motion is a recording or a file (.npz, .bvh, .glb, .gltf). With `side_by_side`, a picture shows the clip on the left and its physics
 /// replay on the right.
 #[pyfunction]
 #[pyo3(signature = (motion, path, *, side_by_side=false))]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Puts a motion on the skeleton of a file, as `pomp retarget` does. docs/retargeting.md explains the method.
 ///
 /// Args:
-///     motion: A Recording, or a file (.npz, .bvh, .glb).
+///     motion: A Recording, or a file (.npz, .bvh, .glb, .gltf).
 ///     to: File with the target skeleton (.bvh, .glb, .gltf). A GLB or glTF file may be a character with a skinned mesh.
 ///     out: File to write. Of a BVH skeleton: .bvh as its file is, or .glb in metres with Y up. Of a GLB or glTF skeleton: .glb with
 ///         everything in its file and the motion as the first animation, or .bvh in centimetres with Y up. If left out, nothing is

@@ -1,13 +1,12 @@
 //! Whole rollouts, identical to those of the command line.
 
-use crate::arguments::{config, name, seconds};
+use crate::arguments::{config, name, seconds, styled};
 use crate::errors::OrRaise;
 use crate::generator::timed_pushes;
 use crate::interrupt::Signals;
 use crate::model;
 use crate::recording::PyRecording;
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_generator::GeneratorConfig;
 use pomp_motion::Recording;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -18,7 +17,7 @@ use std::path::PathBuf;
 /// Args:
 ///     seconds: Length; 60 frames per second.
 ///     control: A preset (stand, walk, jog, circle, slalom, stop-and-go, backward, sideways, crouch, run, turn), a goal
-///         (reach:X,Z,DEG), a path file (.toml), or a clip (.bvh, .glb, .npz) whose path is followed; if left out, "walk".
+///         (reach:X,Z,DEG), a path file (.toml), or a clip (.bvh, .glb, .gltf, .npz) whose path is followed; if left out, "walk".
 ///     terrain: A preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz); if left out, "hills".
 ///     seed: Seed of terrain, noise and random pushes.
 ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s
@@ -28,9 +27,11 @@ use std::path::PathBuf;
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0; if left out, that of the model's skeleton.
 ///     mass: Mass of the character, kg, 5 to 500; if left out, that of the settings.
+///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}; if left out, those of the settings.
 #[pyfunction]
 #[pyo3(signature = (
-    seconds=10.0, control=None, terrain=None, *, seed=0, pushes=None, model=None, config=None, settings=None, stature=None, mass=None
+    seconds=10.0, control=None, terrain=None, *, seed=0, pushes=None, model=None, config=None, settings=None, stature=None, mass=None,
+    style=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn generate(
@@ -45,11 +46,12 @@ pub fn generate(
     settings: Option<&Bound<'_, PyAny>>,
     stature: Option<f32>,
     mass: Option<f32>,
+    style: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyRecording> {
     let seconds = self::seconds(seconds)?;
     let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
     let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
-    let mut settings: GeneratorConfig = self::config(config, settings)?;
+    let mut settings = styled(self::config(config, settings)?, style)?;
     set_body(
         &mut settings,
         within("stature", stature, 1.5, 2.0, "m")?,

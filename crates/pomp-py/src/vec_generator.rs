@@ -1,6 +1,6 @@
 //! Many characters at once, on all cores.
 
-use crate::arguments::{GAITS, body, config, floats, gait, vec3};
+use crate::arguments::{GAITS, body, config, floats, gait, styled, vec3};
 use crate::arrays::array;
 use crate::closable::Closable;
 use crate::errors::{OrRaise, wrong};
@@ -71,7 +71,8 @@ struct Asked {
 impl PyVecGenerator {
     #[new]
     #[pyo3(signature = (
-        count, model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", threads=None
+        count, model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", threads=None,
+        style=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -84,6 +85,7 @@ impl PyVecGenerator {
         seed: u64,
         start: &str,
         threads: Option<usize>,
+        style: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let start = gait(start)?;
         crate::arguments::count(count)?;
@@ -93,7 +95,7 @@ impl PyVecGenerator {
             )));
         }
         let threads = crate::arguments::threads(threads)?;
-        let settings: GeneratorConfig = self::config(config, settings)?;
+        let settings = styled(self::config(config, settings)?, style)?;
         let model = model::find(model, py)?;
         let flat = PyString::new(py, "flat").into_any();
         let ground = terrain.unwrap_or(&flat);
@@ -146,7 +148,7 @@ impl PyVecGenerator {
         PyVecStep::of(py, &outputs)
     }
 
-    /// Resets characters to the start, with new seeds if `seeds` are given.
+    /// Resets characters to the start, with new seeds if `seeds` are given. They keep their style.
     ///
     /// Args:
     ///     indices: Indices of the characters; if left out, all.
@@ -163,10 +165,7 @@ impl PyVecGenerator {
         start: &str,
     ) -> PyResult<()> {
         let start = gait(start)?;
-        let indices = indices.unwrap_or_else(|| (0..self.count).collect());
-        for &index in &indices {
-            self.character(index)?;
-        }
+        let indices = self.characters(indices)?;
         let own = || indices.iter().map(|&index| self.seed + index as u64).collect();
         let seeds = seeds.unwrap_or_else(own);
         if seeds.len() != indices.len() {
@@ -183,6 +182,28 @@ impl PyVecGenerator {
             .transpose()?;
         let (model, settings) = (&self.model, &self.settings);
         self.inner.with(py, |inner| inner.reset(model, settings, &indices, &seeds, grounds, start))
+    }
+
+    /// Lets characters walk in a style from the next frame on. `reset` keeps the style of a character.
+    ///
+    /// Args:
+    ///     style: Weights of the model's styles, as {"zombie": 0.7}, 0 to 1 and together at most 1. {} is the model's own walk.
+    ///     indices: Indices of the characters; if left out, all.
+    #[pyo3(signature = (style, indices=None))]
+    fn set_style(
+        &self,
+        py: Python<'_>,
+        style: &Bound<'_, PyAny>,
+        indices: Option<Vec<usize>>,
+    ) -> PyResult<()> {
+        let style = crate::arguments::style(style)?;
+        let indices = self.characters(indices)?;
+        self.inner.with(py, |inner| {
+            for index in indices {
+                inner.character_mut(index).set_style(&self.model, &style)?;
+            }
+            Ok(())
+        })
     }
 
     /// Height of each character's terrain at k points, metres, of the shape (n, k). Beyond the edge it is the height of the edge.
@@ -241,6 +262,15 @@ impl PyVecGenerator {
             return Ok(index);
         }
         Err(wrong(format!("there is no character {index}; there are {}, counted from 0", self.count)))
+    }
+
+    /// Checked indices; if left out, those of all characters.
+    fn characters(&self, indices: Option<Vec<usize>>) -> PyResult<Vec<usize>> {
+        let indices = indices.unwrap_or_else(|| (0..self.count).collect());
+        for &index in &indices {
+            self.character(index)?;
+        }
+        Ok(indices)
     }
 
     fn asked(
@@ -328,6 +358,10 @@ impl Inner {
         steps.map(|(index, step)| step.with_context(|| format!("character {index}"))).collect()
     }
 
+    fn character_mut(&mut self, index: usize) -> &mut Generator {
+        &mut self.groups[index / self.together].worlds.characters_mut()[index % self.together]
+    }
+
     fn reset(
         &mut self,
         model: &Model,
@@ -341,8 +375,10 @@ impl Inner {
         for (&index, &seed) in indices.iter().zip(seeds) {
             let (group, place) = (&mut self.groups[index / self.together], index % self.together);
             let ground = grounds.as_mut().and_then(Iterator::next);
-            let ground = ground.unwrap_or_else(|| group.worlds.characters()[place].terrain().clone());
-            group.worlds.replace(place, model, ground, &setup(settings, start, seed))?;
+            let old = &group.worlds.characters()[place];
+            let ground = ground.unwrap_or_else(|| old.terrain().clone());
+            let settings = GeneratorConfig { style: old.style().clone(), ..settings.clone() };
+            group.worlds.replace(place, model, ground, &setup(&settings, start, seed))?;
             group.controls[place] = live_control(&group.worlds.characters()[place], start);
         }
         Ok(())

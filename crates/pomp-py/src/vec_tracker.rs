@@ -37,7 +37,7 @@ const WALK_S: f32 = 4.0;
 ///
 /// Args:
 ///     count: Number of ragdolls, n.
-///     clip: A Clip, a Recording or a file (.bvh, .glb, .npz); if left out, four seconds of a synthetic walk at 1.3 m/s.
+///     clip: A Clip, a Recording or a file (.bvh, .glb, .gltf, .npz); if left out, four seconds of a synthetic walk at 1.3 m/s.
 ///     terrain: A Terrain, a preset or a file; if left out, that of the recording, or the ground fitted to the clip.
 ///     action: Kind of action: "rotations" of the joint targets relative to the clip's next pose, or "torques".
 ///     assist: Whether the external root assist acts.

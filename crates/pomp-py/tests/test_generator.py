@@ -65,6 +65,82 @@ def test_a_snapshot_is_gone_on_from_bit_for_bit():
         other.restore(saved)
 
 
+def hands(positions):
+    """Mean height of the hands above the pelvis, metres; a zombie lifts them."""
+    joints = pomp.Generator().joint_names
+    of = [joints.index(name) for name in ("LeftHand", "RightHand")]
+    return float((positions[:, of, 1] - positions[:, [joints.index("Hips")], 1]).mean())
+
+
+def test_a_style_is_that_of_the_settings_and_may_change_on_the_way():
+    ahead = {"direction": (0, 1)}
+    given = pomp.Generator(seed=4, start="walk", style={"zombie": 1})
+    by_settings = pomp.Generator(seed=4, start="walk", settings={"style.zombie": 1.0})
+    plain = pomp.Generator(seed=4, start="walk")
+    assert given.style == {"zombie": 1.0} and plain.style == {}
+    zombie, own = positions(given, 180, **ahead), positions(plain, 180, **ahead)
+    assert zombie.tobytes() == positions(by_settings, 180, **ahead).tobytes()
+    assert hands(zombie[-60:]) > hands(own[-60:]) + 0.1, (hands(zombie[-60:]), hands(own[-60:]))
+
+    saved = given.save()
+    on = positions(given, 30, **ahead)
+    given.set_style({"stealthy": 0.5, "march": 0.3})
+    assert given.style == pytest.approx({"march": 0.3, "stealthy": 0.5})
+    assert positions(given, 30, **ahead).tobytes() != on.tobytes()
+    given.restore(saved)
+    assert given.style == {"zombie": 1.0}, "a snapshot holds the style"
+    assert positions(given, 30, **ahead).tobytes() == on.tobytes()
+    given.set_style({})
+    last = positions(given, 180, **ahead)[-60:]
+    assert hands(last) < hands(zombie[-60:]) - 0.1, "back to its own walk"
+
+
+def test_rejects_styles_that_there_are_not_and_changes_nothing():
+    character = pomp.Generator(seed=4, style={"zombie": 0.5})
+    for wrong, words in [
+        ({"zmobie": 0.5}, "zmobie.*zombie, stealthy"),
+        ({"zombie": 1.5}, "style.zombie"),
+        ({"zombie": 0.8, "march": 0.8}, "at most 1"),
+        ("zombie:0.5", "give a dict"),
+    ]:
+        with pytest.raises(pomp.InputError, match=words):
+            character.set_style(wrong)
+        with pytest.raises(pomp.InputError, match=words):
+            pomp.Generator(style=wrong)
+    assert character.style == {"zombie": 0.5}
+    matching = pomp.Generator(settings={"controller": "learned-matching"})
+    with pytest.raises(pomp.Error, match="controller"):
+        matching.set_style({"zombie": 0.5})
+    with pytest.raises(pomp.InputError, match="zmobie"):
+        pomp.generate(0.1, style={"zmobie": 1})
+
+
+def test_a_rollout_in_a_style_is_that_of_the_settings():
+    made = pomp.generate(0.5, terrain="flat", style={"march": 0.7})
+    assert made.positions.tobytes() == pomp.generate(0.5, terrain="flat", settings={"style.march": 0.7}).positions.tobytes()
+    assert made.positions.tobytes() != pomp.generate(0.5, terrain="flat").positions.tobytes()
+
+
+def test_every_character_of_many_has_a_style_of_its_own():
+    ahead = np.tile((0.0, 1.0), (3, 1))
+    many = pomp.VecGenerator(3, seed=4, start="walk", style={"zombie": 0.7})
+    many.set_style({}, [1])
+    made = np.stack([many.step(ahead).positions for _ in range(60)])
+    for index, style in enumerate([{"zombie": 0.7}, {}, {"zombie": 0.7}]):
+        alone = pomp.Generator(seed=4 + index, start="walk", style=style)
+        assert made[:, index].tobytes() == positions(alone, 60, direction=(0, 1)).tobytes(), index
+    many.reset()
+    again = np.stack([many.step(ahead).positions for _ in range(20)])
+    assert again.tobytes() != made[:20].tobytes(), "reset starts from standing"
+    many.reset(start="walk")
+    again = np.stack([many.step(ahead).positions for _ in range(20)])
+    assert again.tobytes() == made[:20].tobytes(), "characters keep their styles"
+    with pytest.raises(pomp.InputError, match="no character 3"):
+        many.set_style({}, [3])
+    with pytest.raises(pomp.InputError, match="zmobie"):
+        many.set_style({"zmobie": 1})
+
+
 def test_a_run_is_the_rollout_of_the_same_name(walk):
     character = pomp.Generator(terrain=walk.terrain, seed=7, start="walk")
     made = character.run(2.0, "walk", ["1,Spine2,50,left"])

@@ -4,7 +4,7 @@ use crate::RATE_HZ;
 use crate::SkeletalError;
 use crate::structure::{Body, Structure};
 use pomp_files::Digest;
-use pomp_formats::{read_bvh, read_recording};
+use pomp_formats::{is_motion_file, read_recording};
 use pomp_motion::retarget::UpAxis;
 use pomp_motion::{Clip, SourceMotion};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub fn read_motions(folder: &Path) -> Result<Vec<SourceMotion>, SkeletalError> {
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unlisted)? {
         let path = entry.map_err(unlisted)?.path();
-        if kind(&path).is_some() {
+        if is_recording(&path) || is_motion_file(&path) {
             files.push(path);
         }
     }
@@ -56,17 +56,16 @@ pub fn read_motions(folder: &Path) -> Result<Vec<SourceMotion>, SkeletalError> {
     files.iter().map(|path| read_motion(path)).collect()
 }
 
-fn kind(path: &Path) -> Option<&'static str> {
-    let kind = path.extension()?.to_str()?.to_ascii_lowercase();
-    ["bvh", "npz"].into_iter().find(|known| *known == kind)
+fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"))
 }
 
-/// The motion of a BVH file, or of a recording (.npz).
+/// The motion of a motion file (.bvh, .glb, .gltf), or of a recording (.npz).
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn read_motion(path: &Path) -> Result<SourceMotion, SkeletalError> {
-    if kind(path) == Some("npz") {
+    if is_recording(path) {
         let clip = read_recording(path)?.to_clip()?;
         return Ok(SourceMotion {
             name: clip.name.clone(),
@@ -77,7 +76,7 @@ pub fn read_motion(path: &Path) -> Result<SourceMotion, SkeletalError> {
             joint_translations: None,
         });
     }
-    Ok(read_bvh(path)?.motion)
+    Ok(pomp_formats::read_motion(path)?.0)
 }
 
 /// The motion at another rate.

@@ -21,7 +21,7 @@ pub enum SkeletalError {
     #[error(transparent)]
     Motion(#[from] MotionError),
     /// A folder without motions.
-    #[error("{}: no motions (.bvh, .npz) here; give a folder with the motions of one skeleton", folder.display())]
+    #[error("{}: no motions (.bvh, .glb, .gltf, .npz) here; give a folder with the motions of one skeleton", folder.display())]
     NoMotions {
         /// The folder.
         folder: PathBuf,

@@ -39,7 +39,7 @@ impl Library {
             found.walk(path, path)?;
             found.entries.sort_by(|a, b| (&a.folder, &a.name, &a.path).cmp(&(&b.folder, &b.name, &b.path)));
             if found.entries.is_empty() {
-                let source = std::io::Error::other("it holds no .bvh, .glb or .npz file");
+                let source = std::io::Error::other("it holds no .bvh, .glb, .gltf or .npz file");
                 return Err(StudioError::Read { path: path.to_path_buf(), source });
             }
             self.more |= found.more;
@@ -114,7 +114,8 @@ pub(crate) struct ListedClip {
 }
 
 fn is_clip(path: &Path) -> bool {
-    path.extension().is_some_and(|e| ["bvh", "glb", "npz"].iter().any(|kind| e.eq_ignore_ascii_case(kind)))
+    pomp_formats::is_motion_file(path)
+        || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"))
 }
 
 fn entry(path: &Path, folder: String, bytes: u64) -> LibraryEntry {

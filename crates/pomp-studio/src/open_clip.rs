@@ -6,9 +6,9 @@ use pomp_preprocess::PreprocessConfig;
 use std::path::Path;
 
 const OTHER_KIND: &str =
-    "it is none of .bvh, .glb and .npz; drop a BVH or GLB file, a recording or a rollout";
+    "it is none of .bvh, .glb, .gltf and .npz; drop a BVH, GLB or glTF file, a recording or a rollout";
 
-/// A recording or rollout from an npz, or a BVH or GLB file put on the project skeleton, with contacts and gaits.
+/// A recording or rollout from an npz, or a BVH, GLB or glTF file put on the project skeleton, with contacts and gaits.
 ///
 /// # Errors
 /// A file of another kind, or one that its reader refuses.
@@ -22,7 +22,7 @@ pub fn open_clip(
     let refused = |reason: String| StudioError::BadClip { name: name.clone(), reason };
     match extension(path).as_deref() {
         Some("npz") => Ok(pomp_formats::read_recording(path)?),
-        Some("bvh" | "glb") => {
+        Some(kind) if pomp_formats::MOTION_FILES.contains(&kind) => {
             let loaded =
                 pomp_preprocess::load_clip(path, config, rigs).map_err(|error| refused(error.to_string()))?;
             pomp_preprocess::labelled(&loaded.clip, config).map_err(|error| refused(error.to_string()))
@@ -42,7 +42,7 @@ pub(crate) fn open_upload(
     config: &PreprocessConfig,
     rigs: &RigLibrary,
 ) -> Result<Recording, StudioError> {
-    let recording = with_upload(name, bytes, &["bvh", "glb", "npz"], |path| {
+    let recording = with_upload(name, bytes, &["bvh", "glb", "gltf", "npz"], |path| {
         if stated.is_empty() || extension(path).as_deref() == Some("npz") {
             return open_clip(path, config, rigs);
         }

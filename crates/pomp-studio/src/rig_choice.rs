@@ -62,7 +62,7 @@ pub(crate) fn rig_choice(
     stated: &Stated,
     rigs: &RigLibrary,
 ) -> Result<RigChoice, StudioError> {
-    let motion = with_upload(name, bytes, &["bvh", "glb"], |path| {
+    let motion = with_upload(name, bytes, &pomp_formats::MOTION_FILES, |path| {
         let (motion, _) = pomp_preprocess::read_motion(path).map_err(|error| bad_clip(name, &error))?;
         motion.validate().map_err(|error| bad_clip(name, &error))?;
         Ok(motion)

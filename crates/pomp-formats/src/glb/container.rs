@@ -57,7 +57,7 @@ impl<'a> Container<'a> {
     }
 
     /// Takes a GLB file apart.
-    pub fn parse(bytes: &'a [u8], file: &'a str) -> Result<Self, FormatError> {
+    fn parse(bytes: &'a [u8], file: &'a str) -> Result<Self, FormatError> {
         let bad = |place: &str, problem: &str| problem_at(file, place, problem);
         let word = |at: usize| -> Option<u32> {
             let four = bytes.get(at..at.checked_add(4)?)?;

@@ -27,7 +27,7 @@ pub struct GlbFile {
     pub warnings: Vec<String>,
 }
 
-/// Reads the first animation of a GLB file that turns a node.
+/// Reads the first animation that turns a node in a GLB file, or in a glTF document with the files that it names, which lie beside it.
 ///
 /// # Errors
 /// [`FormatError::Io`]; [`FormatError::Glb`] with the part of the document that is wrong, also for a file without a moving
@@ -39,19 +39,21 @@ pub fn read_glb(path: &Path) -> Result<GlbFile, FormatError> {
         source,
     })?;
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    parse(&bytes, &path.display().to_string(), &name)
+    // The folder of a file in the working directory is "", which joins to the name alone.
+    let folder = path.parent().unwrap_or(Path::new(""));
+    parse(&bytes, &path.display().to_string(), &name, Some(folder))
 }
 
-/// Reads the bytes of a GLB file; `name` is the motion's and stands in errors.
+/// Reads the bytes of a GLB file, or of a glTF document without other files; `name` is the motion's and stands in errors.
 ///
 /// # Errors
 /// As [`read_glb`], but for the file.
 pub fn parse_glb(bytes: &[u8], name: &str) -> Result<GlbFile, FormatError> {
-    parse(bytes, name, name)
+    parse(bytes, name, name, None)
 }
 
-fn parse(bytes: &[u8], file: &str, name: &str) -> Result<GlbFile, FormatError> {
-    let container = Container::parse(bytes, file)?;
+fn parse(bytes: &[u8], file: &str, name: &str, folder: Option<&Path>) -> Result<GlbFile, FormatError> {
+    let container = Container::with_buffers(bytes, file, folder)?;
     let tree = NodeTree::read(&container)?;
     let mut warnings = Vec::new();
     let channels = channels(&container, &tree, |_| true, &mut warnings)?.ok_or_else(|| {

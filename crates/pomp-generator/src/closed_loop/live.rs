@@ -97,6 +97,11 @@ impl Generator {
         Ok(())
     }
 
+    /// Weights of the styles in which the character moves.
+    pub fn style(&self) -> &BTreeMap<String, f32> {
+        &self.inner.config.style
+    }
+
     /// Scales the root assist from the next frame on, 0 to 1; one that lies gets none.
     pub fn set_assist_scale(&mut self, scale: f32) {
         self.inner.state.assist_share = if scale.is_nan() { 0.0 } else { scale.clamp(0.0, 1.0) };

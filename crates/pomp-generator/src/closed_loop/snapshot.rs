@@ -3,17 +3,21 @@
 use super::{ClosedLoop, Generator};
 use crate::GeneratorError;
 use crate::character::CharacterSnapshot;
+use crate::kinematic_module::Style;
 use crate::layers::Layers;
 use crate::loop_state::LoopState;
 use crate::phase_feedback::Past;
+use std::collections::BTreeMap;
 
-/// Everything of a [`Generator`] that a frame changes, and the ground. Model and settings are not part of it.
+/// Everything of a [`Generator`] that a frame changes, the ground and the style. Model and settings are not part of it.
 #[derive(Clone)]
 pub struct GeneratorSnapshot {
     pub(super) character: CharacterSnapshot,
     phase_past: Past,
     layers: Layers,
     state: LoopState,
+    style: Style,
+    style_weights: BTreeMap<String, f32>,
 }
 
 impl std::fmt::Debug for GeneratorSnapshot {
@@ -52,6 +56,8 @@ impl ClosedLoop {
             phase_past: self.phase_window.past().clone(),
             layers: self.layers.clone(),
             state: self.state.clone(),
+            style: self.kinematic.style().clone(),
+            style_weights: self.config.style.clone(),
         }
     }
 
@@ -61,6 +67,8 @@ impl ClosedLoop {
         self.phase_window.restore(snapshot.phase_past.clone());
         self.layers = snapshot.layers.clone();
         self.state = snapshot.state.clone();
+        self.kinematic.restore_style(snapshot.style.clone());
+        self.config.style.clone_from(&snapshot.style_weights);
         Ok(())
     }
 }

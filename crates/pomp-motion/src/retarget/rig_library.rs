@@ -1,5 +1,5 @@
 use super::calibration::rest_kind;
-use super::infer::is_mirrored;
+use super::infer::{is_mirrored, names_tell_more};
 use super::{Inference, MatchReport, RetargetError, RigMap, infer};
 use crate::{JointIndex, Skeleton, SourceMotion};
 use std::borrow::Cow;
@@ -20,6 +20,8 @@ pub struct ChosenRig<'a> {
 #[derive(Clone, Debug)]
 pub struct RigLibrary {
     rigs: Vec<RigMap>,
+    /// Number of the user's own, which come first.
+    own: usize,
 }
 
 macro_rules! builtin {
@@ -48,12 +50,12 @@ impl RigLibrary {
             .iter()
             .map(|(name, text)| RigMap::from_toml(text, name).expect("built-in rig maps are tested to parse"))
             .collect();
-        Self { rigs }
+        Self { rigs, own: 0 }
     }
 
     /// A library of one map.
     pub fn only(rig: RigMap) -> Self {
-        Self { rigs: vec![rig] }
+        Self { rigs: vec![rig], own: 1 }
     }
 
     /// Adds a map of one's own, which wins against built-in maps that fit as well.
@@ -67,6 +69,7 @@ impl RigLibrary {
     /// Adds a map in front; see [`Self::with_file`].
     pub fn with_rig(mut self, rig: RigMap) -> Self {
         self.rigs.insert(0, rig);
+        self.own += 1;
         self
     }
 
@@ -107,13 +110,18 @@ impl RigLibrary {
         })
     }
 
-    /// The known map that fits a motion best, else one that is inferred from the motion.
+    /// The known map that fits a motion best, else one that is inferred from the motion. Where a built-in map leaves out joints that
+    /// the names of the file tell, as one without neck and head does for a file that has them, the inferred map is taken.
     ///
     /// # Errors
     /// [`RetargetError::NotHuman`] when no map fits and the skeleton is not taken for a human body.
     pub fn choose_or_infer(&self, source: &SourceMotion) -> Result<ChosenRig<'_>, RetargetError> {
         let closest = match self.choose(&source.skeleton) {
-            Ok((rig, joints)) => return Ok(as_it_is_written(source, rig, joints)),
+            Ok((rig, joints)) => {
+                let is_own = self.rigs[..self.own].iter().any(|own| std::ptr::eq(own, rig));
+                let richer = (!is_own).then(|| inferred_with_more(source, &joints)).flatten();
+                return Ok(richer.unwrap_or_else(|| as_it_is_written(source, rig, joints)));
+            }
             Err(RetargetError::NoRig { closest, .. }) => closest,
             Err(other) => return Err(other),
         };
@@ -123,12 +131,25 @@ impl RigLibrary {
             }
             other => other,
         })?;
-        Ok(ChosenRig {
-            rig: Cow::Owned(inference.rig.clone()),
-            joints: inference.joints.clone(),
-            inference: Some(Box::new(inference)),
-        })
+        Ok(of_inference(inference))
     }
+}
+
+fn of_inference<'a>(inference: Inference) -> ChosenRig<'a> {
+    ChosenRig {
+        rig: Cow::Owned(inference.rig.clone()),
+        joints: inference.joints.clone(),
+        inference: Some(Box::new(inference)),
+    }
+}
+
+/// An inferred map, where names tell project joints that a known map on these `joints` misses, and joints that it leaves unused.
+fn inferred_with_more<'a>(source: &SourceMotion, joints: &MatchReport) -> Option<ChosenRig<'a>> {
+    if joints.missing.is_empty() || joints.unused.is_empty() {
+        return None;
+    }
+    let inference = infer(source).ok()?;
+    names_tell_more(&source.skeleton, &inference.joints, joints).then(|| of_inference(inference))
 }
 
 /// A known map for a motion that may be a mirror image, or have a rest pose that the map does not expect.
@@ -149,11 +170,7 @@ fn as_it_is_written<'a>(source: &SourceMotion, rig: &'a RigMap, joints: MatchRep
     if needs_rest && rest_kind(source, &joints).is_err() {
         // The joints' names say more than their axes at rest: these are inferred.
         if let Ok(inference) = infer(source) {
-            return ChosenRig {
-                rig: Cow::Owned(inference.rig.clone()),
-                joints: inference.joints.clone(),
-                inference: Some(Box::new(inference)),
-            };
+            return of_inference(inference);
         }
     }
     known(Cow::Borrowed(rig), joints)

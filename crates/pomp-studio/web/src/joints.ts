@@ -20,7 +20,7 @@ export function uploadAddress(kind: "clip" | "rig", { file, stated }: Upload): s
 
 /** Whether a file has joints that could be mapped otherwise. */
 export function hasJoints(file: File): boolean {
-  return /\.(bvh|glb)$/i.test(file.name);
+  return /\.(bvh|glb|gltf)$/i.test(file.name);
 }
 
 /** A name that is dropped farther from a joint is not meant for it, as a share of the body's height. */

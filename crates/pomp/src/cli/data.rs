@@ -19,7 +19,7 @@ and shown with confidence and reason (`pomp rig infer` writes the map). If the s
 command shows what it found: joints, frames, frame rate, likely units, the reason, and what the nearest rig maps miss.
 docs/rigs.md explains how to write a rig map.")]
 pub struct InspectArguments {
-    /// Motion files (.bvh, .glb), recordings and rollouts (.npz), terrain (.npz, .png), or folders of recordings.
+    /// Motion files (.bvh, .glb, .gltf), recordings and rollouts (.npz), terrain (.npz, .png), or folders of recordings.
     #[arg(required = true)]
     pub clips: Vec<PathBuf>,
     /// How the motion files are read.
@@ -45,7 +45,7 @@ Examples:
 To continue an interrupted run, give the same command again. Several processes can share the work with --rank and --ranks. When
 all of them are done, run the command without these options to write the manifest of the whole dataset.")]
 pub struct PreprocessArguments {
-    /// BVH files, or folders to search for them.
+    /// Motion files (.bvh, .glb, .gltf), or folders to search for them.
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
     /// Output folder: one npz per clip, and manifest.json.

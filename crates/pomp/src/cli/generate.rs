@@ -101,7 +101,7 @@ pub struct GenerateArguments {
     pub controller: Option<ControllerKind>,
     /// Styles in which the character moves, with weights of 0 to 1 that add up to at most 1, overriding the configuration; a weight
     /// that is left out is 1. The model must contain a style adapter.
-    #[arg(long, value_name = "NAME:WEIGHT,…", value_parser = style_weights, conflicts_with = "scene")]
+    #[arg(long, value_name = "NAME:WEIGHT,…", value_parser = style_weights)]
     pub style: Option<StyleWeights>,
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]

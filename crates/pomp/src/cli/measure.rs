@@ -14,11 +14,11 @@ Examples:
   pomp evaluate data --json
 
 Each argument becomes a column of the table. For a folder, the column shows the means over its recordings (.npz, including
-subfolders; if there are none, its .bvh and .glb clips), with the half width of the 95 % interval. ↓ less is better, ↑ more is
+subfolders; if there are none, its .bvh, .glb and .gltf clips), with the half width of the 95 % interval. ↓ less is better, ↑ more is
 better, ~ best as in the data. docs/metrics.md (https://github.com/pomp-rs/pomp/blob/main/docs/metrics.md) defines every metric
 with its formula and unit.")]
 pub struct EvaluateArguments {
-    /// Rollouts, recordings, BVH or GLB files, and folders of them.
+    /// Rollouts, recordings, motion files (.bvh, .glb, .gltf), and folders of them.
     #[arg(required = true)]
     pub motions: Vec<PathBuf>,
     /// Ground for motions whose files contain none: a preset or a file (.toml, .png, .npz); flat at y = 0 if left out.

@@ -59,7 +59,8 @@ pub struct TrainArguments {
         ("stage", "style"),
     ]))]
     pub data: Option<PathBuf>,
-    /// For retarget: folder of motions (.bvh, .npz) on the first skeleton, with bodies of any proportions.
+    /// For retarget: folder of motions (.bvh, .glb, .gltf, .npz) on the first skeleton, with bodies of any
+    /// proportions.
     #[arg(long, value_hint = ValueHint::DirPath, requires = "b", conflicts_with = "data")]
     pub a: Option<PathBuf>,
     /// For retarget: folder of motions on the second skeleton. The two folders need no motion in common.

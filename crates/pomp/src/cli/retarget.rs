@@ -32,7 +32,7 @@ pub struct RetargetArguments {
     /// What to do instead of retargeting a motion.
     #[command(subcommand)]
     pub command: Option<RetargetCommand>,
-    /// The motion: a recording or rollout (.npz), a BVH file or a GLB file.
+    /// The motion: a recording or rollout (.npz), or a motion file (.bvh, .glb, .gltf).
     #[arg(value_hint = ValueHint::FilePath, required = true)]
     pub clip: Option<PathBuf>,
     /// File with the target skeleton: .bvh, .glb or .gltf.
@@ -74,7 +74,7 @@ lengths of legs, trunk, shoulders and arms. Every fifth clip is held out; of the
 motion is in both. A held-out clip is told on two bodies of each skeleton that no other clip has: all four show the same rotations
 in the world. A file is CLIP__BODY.bvh.")]
 pub struct RetargetPairsArguments {
-    /// Motion files (.bvh, .glb) or recordings (.npz) of persons.
+    /// Motion files (.bvh, .glb, .gltf) or recordings (.npz) of persons.
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub clips: Vec<PathBuf>,
     /// Folder of the results: a, b, held_out/a, held_out/b.

@@ -23,7 +23,7 @@ The command recognises joint names of all known conventions. Where the names do 
 mirrored limbs, proportions and motion. It does not use the known rig maps. Each joint is printed with a confidence and the reason;
 check those below 0.6. The file that --out writes can be passed to --rig of every command. docs/rigs.md explains its fields.")]
 pub struct RigInferArguments {
-    /// The file: a motion (.bvh, .glb), or a character without one (.glb, .gltf).
+    /// The file: a motion (.bvh, .glb, .gltf), or a character without one (.glb, .gltf).
     #[arg(value_hint = ValueHint::FilePath)]
     pub clip: PathBuf,
     /// State a known joint: ROLE is a joint of the project skeleton and JOINT the corresponding joint of the file, or empty if the

@@ -12,7 +12,7 @@ Examples:
   pomp render out/generate/rollout.npz --out sheet.png
   pomp render out/generate/rollout.npz --out rollout.html    one file that any browser plays, offline")]
 pub struct RenderArguments {
-    /// BVH or GLB file, recording or rollout.
+    /// Motion file (.bvh, .glb, .gltf), recording or rollout.
     #[arg(value_hint = ValueHint::FilePath)]
     pub motion: PathBuf,
     /// File to write: .gif (animation), .png (contact sheet), .html (a page that plays the motion), or .rrd (for the Rerun
@@ -38,7 +38,7 @@ Examples:
 
 The page is reachable from this machine only, unless --address says otherwise; the printed URL then contains a token.")]
 pub struct StudioArguments {
-    /// What to show: clips (.bvh, .glb), recordings and rollouts (.npz), folders of these, model folders, or a folder of model
+    /// What to show: clips (.bvh, .glb, .gltf), recordings and rollouts (.npz), folders of these, model folders, or a folder of model
     /// folders.
     pub shown: Vec<PathBuf>,
     /// A model folder that can be chosen on the page, besides the embedded model. The first one drives the character.

@@ -41,7 +41,7 @@ Clips are cut into walking cycles at the strikes of the left foot. Strides that 
 with -v. Every fifth clip of each style is held out from the fit and measured (held_out_every). docs/style.md explains the method and
 the figures.")]
 pub struct StyleFitArguments {
-    /// Motion files (.bvh, .glb), recordings (.npz), or folders of them.
+    /// Motion files (.bvh, .glb, .gltf), recordings (.npz), or folders of them.
     #[arg(required = true)]
     pub clips: Vec<PathBuf>,
     /// Clip of a neutral walk. All cycles are aligned to its cycle of median duration.

@@ -18,6 +18,7 @@ use pomp_terrain::HeightMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,6 +49,8 @@ struct CharacterEntry {
     stature_m: Option<f32>,
     /// As `--mass`.
     mass_kg: Option<f32>,
+    /// Weights of styles by name, in place of those of `--style` and the configuration.
+    style: Option<BTreeMap<String, f32>>,
     /// As `--push`, each.
     #[serde(default)]
     push: Vec<String>,
@@ -119,6 +122,11 @@ fn character(
     ensure!(entry.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", entry.heading_deg);
     let mut settings = settings.clone();
     set_body(&mut settings, entry.stature_m, entry.mass_kg);
+    if let Some(style) = &entry.style {
+        settings.style.clone_from(style);
+        settings.validate()?;
+        model.style_change(style)?;
+    }
     let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
     let plan = control::find(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
     let (bodies, seconds) = (&model.description.body_names, arguments.seconds);

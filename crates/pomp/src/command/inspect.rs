@@ -77,7 +77,7 @@ pub fn run(arguments: &InspectArguments) -> Result<ExitCode> {
 fn write_beside(path: &Path, html: &Path, config: &PreprocessConfig, rigs: &RigLibrary) -> Result<()> {
     if path.is_dir() || path.extension().is_some_and(|kind| kind == "npz" || kind == "png") {
         bail!(
-            "{}: --html shows a motion file (.bvh, .glb) beside its mapping; `pomp render` shows a recording",
+            "{}: --html shows a motion file (.bvh, .glb, .gltf) beside its mapping; `pomp render` shows a recording",
             path.display()
         );
     }
@@ -232,8 +232,9 @@ fn print(path: &Path, inspected: &Inspected) {
             100.0 * mapping.mean_scaled_error_m(),
             100.0 * mapping.mean_limb_scaled_error_m()
         );
-        for reason in [&mapping.source_frame.unit_reason, &mapping.source_frame.up_axis_reason] {
-            println!("  {reason}");
+        // An inference says its own.
+        if inspected.inference.is_none() {
+            println!("  {}\n  {}", mapping.source_frame.unit_reason, mapping.source_frame.up_axis_reason);
         }
         if !mapping.missing.is_empty() {
             println!("  filled in, because the file lacks them: {}", mapping.missing.join(", "));

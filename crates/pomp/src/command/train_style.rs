@@ -5,7 +5,7 @@ use crate::cli::TrainArguments;
 use crate::errors::INTERRUPTED;
 use crate::{default_model, device};
 use anyhow::{Result, bail};
-use pomp_config::resolve_whole;
+use pomp_config::{ConfigError, resolve_whole};
 use pomp_train::{Dataset, StyleTraining, train_styles};
 use std::process::ExitCode;
 
@@ -13,8 +13,22 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     if arguments.dry_run || arguments.fine_tune || arguments.closed_loop.is_some() {
         bail!("--dry-run, --fine-tune and --loop are for other trainings");
     }
-    let mut config: StyleTraining =
-        resolve_whole(default_model::style_origin(arguments.config.as_deref()), &arguments.set)?.config;
+    let resolved = resolve_whole::<StyleTraining>(
+        default_model::style_origin(arguments.config.as_deref()),
+        &arguments.set,
+    );
+    let mut config = match (resolved, &arguments.config) {
+        (Ok(resolved), _) => resolved.config,
+        (Err(error @ ConfigError::Invalid { .. }), Some(_))
+            if error.to_string().contains("missing field") =>
+        {
+            bail!(
+                "{error}; `pomp config show style-adapter` prints a whole configuration; a file of your own may begin with \
+                 extends = \"STYLE_ADAPTER.toml\" and name neutral and styles (docs/style.md)"
+            )
+        }
+        (Err(error), _) => return Err(error.into()),
+    };
     if let Some(seed) = arguments.seed {
         config.seed = seed;
     }
@@ -27,6 +41,9 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         train_styles(&model, &mut dataset, &config, start(arguments), &arguments.out, &device, on_event)
     })?;
     let Some(styles) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
+    if folder.is_none() {
+        pomp_front::model::write_embedded(&arguments.out)?;
+    }
     if !arguments.json {
         println!("the style adapter is in {}:", arguments.out.display());
         for style in &styles.description.styles {
@@ -35,8 +52,9 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         for (name, value) in &styles.description.metrics {
             println!("  {name} {value:.4}");
         }
-        if let (Some(folder), Some(style)) = (folder, styles.names().next()) {
-            println!("next: pomp generate --model {} --style {style}:0.7", folder.display());
+        if let Some(style) = styles.names().next() {
+            let out = arguments.out.display();
+            println!("next: pomp generate --model {out} --terrain flat --style {style}:0.7");
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 use super::by_names::{Chain, NamedLimbs, as_pair, named_limbs};
 use super::limbs::{Limb, limb_pairs, limbs};
+use super::lone_arm::{LoneArm, lone_arm};
 use super::names::{Meaning, Part, Side};
 use super::not_human::refusal;
 use super::plan::{Plan, best_plan, plan_with};
@@ -22,6 +23,8 @@ pub(super) struct Anatomy {
     /// Whether names told the legs, and the arms.
     pub legs_by_name: bool,
     pub arms_by_name: bool,
+    /// The arm of a body with one.
+    pub lone_arm: Option<LoneArm>,
     /// Whether names say left where the body has right: all names that have a side.
     pub sides_contradict: bool,
     /// Number of joints of the limbs whose names have a side.
@@ -53,14 +56,20 @@ pub(super) fn anatomy(sample: &Sample<'_>, meanings: &[Meaning]) -> Result<Anato
         if legs.is_some() { votes.total() < -0.1 } else { sided >= 4 && contradicting * 10 >= sided * 9 };
     let legs_named = legs.and(named.legs);
     let arms_named = arms.filter(|_| plan.arms.is_some()).and(named.arms);
-    let trunk = trunk_of(sample, &plan, meanings, legs_named.is_some());
-    let roles = roles(sample, &plan, &trunk, &NamedLimbs { legs: legs_named, arms: arms_named });
+    let lone_arm = lone_arm(sample, &plan, &limbs, named.lone_arm.filter(|_| legs_named.is_some()));
+    let trunk = trunk_of(sample, &plan, lone_arm.as_ref(), meanings, legs_named.is_some());
+    let named = NamedLimbs { legs: legs_named, arms: arms_named, lone_arm: None };
+    let mut roles = roles(sample, &plan, &trunk, &named);
+    if let Some(arm) = &lone_arm {
+        arm_roles(sample, &trunk, &arm.limb, arm.named, arm.side, &mut roles);
+    }
     Ok(Anatomy {
         roles,
         plan,
         votes,
         legs_by_name: legs_named.is_some(),
-        arms_by_name: arms_named.is_some(),
+        arms_by_name: arms_named.is_some() || lone_arm.is_some_and(|arm| arm.named.is_some()),
+        lone_arm,
         sides_contradict,
         sided,
     })
@@ -123,13 +132,24 @@ fn sided_names(sample: &Sample<'_>, meanings: &[Meaning], plan: &Plan) -> (usize
     (sided, contradicting)
 }
 
-fn trunk_of(sample: &Sample<'_>, plan: &Plan, meanings: &[Meaning], names_count: bool) -> Trunk {
+fn trunk_of(
+    sample: &Sample<'_>,
+    plan: &Plan,
+    lone_arm: Option<&LoneArm>,
+    meanings: &[Meaning],
+    names_count: bool,
+) -> Trunk {
+    let shoulders: Vec<usize> = match (&plan.arms, lone_arm) {
+        (Some(arms), _) => arms.limbs.iter().map(|limb| limb.root).collect(),
+        (None, Some(arm)) => vec![arm.limb.root],
+        (None, None) => Vec::new(),
+    };
     trunk(
         sample,
         names_count.then_some(meanings),
         plan.legs.limbs.map(|limb| limb.root),
         plan.legs.limbs.map(|limb| limb.end),
-        plan.arms.map(|arms| arms.limbs.map(|limb| limb.root)),
+        &shoulders,
     )
 }
 
@@ -162,15 +182,27 @@ fn roles(
         set(JointIndex(first.0 + 3), named_toe.or_else(|| toe(sample, limb.middle, limb.end)));
     }
     let Some(arms) = plan.arms else { return roles };
-    for (i, first) in [humanoid::LEFT_SHOULDER, humanoid::RIGHT_SHOULDER].into_iter().enumerate() {
-        let limb = arms.limbs[i];
-        let named_collar = named.arms.and_then(|arms| arms[i][0]);
-        set(first, named_collar.or_else(|| collar(sample, trunk.chest, limb.root)));
-        set(JointIndex(first.0 + 1), Some(limb.root));
-        set(JointIndex(first.0 + 2), Some(limb.middle));
-        set(JointIndex(first.0 + 3), Some(limb.end));
+    for (side, limb) in arms.limbs.iter().enumerate() {
+        arm_roles(sample, trunk, limb, named.arms.map(|arms| arms[side]), side, &mut roles);
     }
     roles
+}
+
+/// Sets the roles of an arm.
+fn arm_roles(
+    sample: &Sample<'_>,
+    trunk: &Trunk,
+    limb: &Limb,
+    named: Option<Chain>,
+    side: usize,
+    roles: &mut [Option<usize>; humanoid::JOINTS],
+) {
+    let first = [humanoid::LEFT_SHOULDER, humanoid::RIGHT_SHOULDER][side];
+    let collar = named.and_then(|arm| arm[0]).or_else(|| collar(sample, trunk.chest, limb.root));
+    for (part, joint) in [collar, Some(limb.root), Some(limb.middle), Some(limb.end)].into_iter().enumerate()
+    {
+        roles[first.0 + part] = joint.filter(|&joint| joint < sample.joints);
+    }
 }
 
 /// The toe joint: the nearest joint beyond the ankle on the way to the tip of the foot that is away from it.

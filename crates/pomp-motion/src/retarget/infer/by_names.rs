@@ -13,19 +13,30 @@ pub(super) type Chain = [Option<usize>; 4];
 pub(super) struct NamedLimbs {
     pub legs: Option<[Chain; 2]>,
     pub arms: Option<[Chain; 2]>,
+    /// Side (0 for left) and joints of an arm whose mirror image the names do not tell.
+    pub lone_arm: Option<(usize, Chain)>,
 }
 
 pub(super) fn named_limbs(sample: &Sample<'_>, meanings: &[Meaning]) -> NamedLimbs {
-    let both = |parts: [Part; 4], needed: [usize; 2]| {
-        let chains = [Side::Left, Side::Right].map(|side| chain(sample, meanings, side, parts));
-        let complete = chains.iter().all(|chain| chain[needed[0]..=needed[1]].iter().all(Option::is_some));
+    let chains =
+        |parts: [Part; 4]| [Side::Left, Side::Right].map(|side| chain(sample, meanings, side, parts));
+    let is_complete =
+        |chain: &Chain, needed: [usize; 2]| chain[needed[0]..=needed[1]].iter().all(Option::is_some);
+    let both = |chains: [Chain; 2], needed: [usize; 2]| {
+        let complete = chains.iter().all(|chain| is_complete(chain, needed));
         let apart = |a: Chain, b: Chain| match (a[needed[0]], b[needed[0]]) {
             (Some(a), Some(b)) => !sample.is_at_or_below(a, b) && !sample.is_at_or_below(b, a),
             _ => false,
         };
         (complete && apart(chains[0], chains[1])).then_some(chains)
     };
-    NamedLimbs { legs: both(LEG, [0, 2]), arms: both(ARM, [1, 2]) }
+    let arms = chains(ARM);
+    let lone_arm = match arms.map(|chain| is_complete(&chain, [1, 2])) {
+        [true, false] => Some((0, arms[0])),
+        [false, true] => Some((1, arms[1])),
+        _ => None,
+    };
+    NamedLimbs { legs: both(chains(LEG), [0, 2]), arms: both(arms, [1, 2]), lone_arm }
 }
 
 /// Best value of a chain that begins at or below a joint with a part of at least some rank, and where it begins.
@@ -80,18 +91,21 @@ fn chain(sample: &Sample<'_>, meanings: &[Meaning], side: Side, parts: [Part; 4]
 
 /// The bones of named chains as limbs; `None` where an end is neither named nor there.
 pub(super) fn as_pair(sample: &Sample<'_>, chains: &[Chain; 2], first: usize) -> Option<LimbPair> {
-    let limb = |chain: &Chain| {
-        let (root, middle) = (chain[first]?, chain[first + 1]?);
-        let end = chain[first + 2].or_else(|| sample.children[middle].first().copied())?;
-        Some(Limb {
-            root,
-            middle,
-            end,
-            upper: sample.distance(root, middle),
-            lower: sample.distance(middle, end),
-            looseness: 0.0,
-            skipped: 0.0,
-        })
-    };
+    let limb = |chain: &Chain| as_limb(sample, chain, first);
     Some(LimbPair { limbs: [limb(&chains[0])?, limb(&chains[1])?], asymmetry: 0.0 })
+}
+
+/// The bones of a named chain as a limb; `None` where an end is neither named nor there.
+pub(super) fn as_limb(sample: &Sample<'_>, chain: &Chain, first: usize) -> Option<Limb> {
+    let (root, middle) = (chain[first]?, chain[first + 1]?);
+    let end = chain[first + 2].or_else(|| sample.children[middle].first().copied())?;
+    Some(Limb {
+        root,
+        middle,
+        end,
+        upper: sample.distance(root, middle),
+        lower: sample.distance(middle, end),
+        looseness: 0.0,
+        skipped: 0.0,
+    })
 }

@@ -2,6 +2,7 @@
 
 use super::anatomy::{Anatomy, name_agrees};
 use super::names::Meaning;
+use super::plan::fit;
 use super::sample::Sample;
 use super::{RoleFinding, StatedJoints};
 use crate::{JointIndex, Skeleton, humanoid};
@@ -43,8 +44,10 @@ pub(super) fn of(
     let margin = 0.6 + 0.4 * (plan.margin / CLEAR_MARGIN).clamp(0.0, 1.0);
     let structure = |fit: f32| (0.35 + 0.65 * fit.sqrt()) * margin;
     let legs = if anatomy.legs_by_name { BY_NAME } else { structure(plan.leg_fit) * of_sides(anatomy) };
-    let arms = if anatomy.arms_by_name { BY_NAME } else { structure(plan.arm_fit) * of_sides(anatomy) };
-    let trunk = 0.5 * (legs + if plan.arms.is_some() { arms } else { 0.6 });
+    let arm_fit = anatomy.lone_arm.map_or(plan.arm_fit, |arm| fit(arm.cost));
+    let arms = if anatomy.arms_by_name { BY_NAME } else { structure(arm_fit) * of_sides(anatomy) };
+    let has_arms = plan.arms.is_some() || anatomy.lone_arm.is_some();
+    let trunk = 0.5 * (legs + if has_arms { arms } else { 0.6 });
     let project = Skeleton::humanoid(1.0);
     let mut roles = Vec::new();
     let mut conflicts = Vec::new();
@@ -112,7 +115,10 @@ fn finished(anatomy: &Anatomy, roles: Vec<RoleFinding>, conflicts: &[String]) ->
     if of_sides(anatomy) < UNSURE {
         warnings.push(format!("left and right are a guess: {}", anatomy.votes.told()));
     }
-    let method = match (anatomy.legs_by_name, anatomy.arms_by_name || anatomy.plan.arms.is_none()) {
+    let method = match (
+        anatomy.legs_by_name,
+        anatomy.arms_by_name || (anatomy.plan.arms.is_none() && anatomy.lone_arm.is_none()),
+    ) {
         (true, true) => "by names",
         (true, false) => "legs by names, arms by structure",
         _ => "by structure",

@@ -19,6 +19,7 @@ mod by_names;
 mod confidence;
 mod extras;
 mod limbs;
+mod lone_arm;
 mod lost_bone;
 mod names;
 mod not_human;
@@ -151,6 +152,19 @@ pub(super) fn is_mirrored(source: &SourceMotion, joints: &MatchReport) -> bool {
     let sample = Sample::of(source, 0..source.frames());
     let roles = joints.source_joints.map(|joint| joint.map(|joint| joint.0));
     anatomy::known_sides(&sample, &roles).is_some_and(|vote| vote < CLEARLY_MIRRORED)
+}
+
+/// Whether the names of the file's joints tell a project joint that a `known` map misses, and that it leaves unused.
+pub(super) fn names_tell_more(skeleton: &Skeleton, inferred: &MatchReport, known: &MatchReport) -> bool {
+    let names: Vec<&str> = skeleton.joints().iter().map(|joint| joint.name.as_str()).collect();
+    let meanings = names::meanings(&names);
+    inferred.source_joints.iter().zip(&known.source_joints).enumerate().any(|(role, (found, known_joint))| {
+        found.is_some_and(|joint| {
+            known_joint.is_none()
+                && !known.source_joints.contains(&Some(joint))
+                && anatomy::name_agrees(&meanings[joint.0], JointIndex(role)) == Some(true)
+        })
+    })
 }
 
 fn found(sample: &Sample<'_>, known: &Known<'_>) -> Result<Anatomy, RetargetError> {

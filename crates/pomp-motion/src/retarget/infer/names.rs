@@ -49,7 +49,7 @@ impl Meaning {
 }
 
 /// Words of the body and what each may be. A word that qualifies another (`upper`, `fore`) is treated in [`meaning`].
-const WORDS: [(&str, &[(Part, f32)]); 52] = [
+const WORDS: [(&str, &[(Part, f32)]); 53] = [
     ("hips", &[(Part::Hips, 1.0)]),
     ("pelvis", &[(Part::Hips, 1.0)]),
     ("hip", &[(Part::Hips, 0.8), (Part::Thigh, 0.8)]),
@@ -60,6 +60,7 @@ const WORDS: [(&str, &[(Part, f32)]); 52] = [
     ("thorax", &[(Part::Spine, 0.9)]),
     ("abdomen", &[(Part::Spine, 1.0)]),
     ("waist", &[(Part::Spine, 0.9)]),
+    ("stomach", &[(Part::Spine, 0.9)]),
     ("back", &[(Part::Spine, 0.8)]),
     ("lowerback", &[(Part::Spine, 0.9)]),
     ("upperback", &[(Part::Spine, 0.9)]),
@@ -168,8 +169,15 @@ const EXTRAS: [(&str, &str); 58] = [
 
 /// Words that qualify the part that follows.
 const QUALIFIERS: [&str; 6] = ["up", "upper", "low", "lower", "fore", "joint"];
-const SIDES: [(&str, Side); 4] =
-    [("left", Side::Left), ("l", Side::Left), ("right", Side::Right), ("r", Side::Right)];
+const SIDES: [(&str, Side); 7] = [
+    ("left", Side::Left),
+    ("l", Side::Left),
+    ("lt", Side::Left),
+    ("lf", Side::Left),
+    ("right", Side::Right),
+    ("r", Side::Right),
+    ("rt", Side::Right),
+];
 
 /// What every name of a skeleton says.
 pub(super) fn meanings(names: &[&str]) -> Vec<Meaning> {
@@ -295,7 +303,10 @@ fn meaning(words: &[String]) -> Meaning {
     let mut parts = Vec::new();
     for (i, word) in words.iter().enumerate().rev() {
         let Some((_, found)) = WORDS.iter().find(|(name, _)| name == word) else { continue };
-        let qualifier = i.checked_sub(1).map_or("", |before| words[before].as_str());
+        // `LeftUpperArm`, or else `LeftArmUpper`.
+        let around = [i.checked_sub(1).and_then(|before| words.get(before)), words.get(i + 1)];
+        let qualifier = around.into_iter().flatten().find(|word| QUALIFIERS.contains(&word.as_str()));
+        let qualifier = qualifier.map_or("", String::as_str);
         let upper = matches!(qualifier, "up" | "upper");
         let lower = matches!(qualifier, "low" | "lower" | "fore");
         parts = match word.as_str() {
@@ -341,6 +352,10 @@ mod tests {
             ("Hips", None, Part::Hips),
             ("torso_head", None, Part::Head),
             ("spine_03", None, Part::Spine),
+            ("Body_LeftArmLower", Some(Side::Left), Part::ForeArm),
+            ("Rt_Leg_Up", Some(Side::Right), Part::Thigh),
+            ("Lf_Leg_Low", Some(Side::Left), Part::Shin),
+            ("lower_arm_up_l", Some(Side::Left), Part::ForeArm),
         ];
         for (name, side, part) in cases {
             let found = only(name);

@@ -33,8 +33,10 @@ pub(super) fn refusal(
         ));
     }
     let leg = plan.legs.length();
+    // With arms found, a long limb is a tail, a prop or a wing.
+    let has_arms = plan.arms.is_some() && plan.arm_fit > LEAST_LEG_FIT;
     let lone = |limb: &&Limb| limb.length() > LONE * leg && is_apart(sample, plan, limb);
-    if let Some(lone) = limbs.iter().find(lone).filter(|_| !named) {
+    if let Some(lone) = limbs.iter().find(lone).filter(|_| !named && !has_arms) {
         return Some(format!(
             "{} is longer than a leg and has no mirror image: a leg is missing",
             chain(sample, lone)

@@ -1,7 +1,7 @@
 //! Which pair of limbs is the legs, and which the arms: every combination is scored by the proportions and the posture
 //! of people, and the best is taken.
 
-use super::limbs::LimbPair;
+use super::limbs::{Limb, LimbPair};
 use super::sample::Sample;
 use glam::Vec3;
 
@@ -45,7 +45,7 @@ impl Prior {
 /// Pairs that are kept for either role.
 const KEPT: usize = 60;
 /// What a body without arms loses against one with arms that fit well.
-const NO_ARMS: f32 = 9.0;
+pub(super) const NO_ARMS: f32 = 9.0;
 
 /// The best combination of legs and arms; `None` without a pair of limbs.
 pub(super) fn best_plan(sample: &Sample<'_>, pairs: &[LimbPair]) -> Option<Plan> {
@@ -116,7 +116,16 @@ fn is_another(sample: &Sample<'_>, a: &Plan, b: &Plan) -> bool {
         }
 }
 
-fn fit(cost: f32) -> f32 {
+/// How unlike an arm a limb without a mirror image is.
+pub(super) fn lone_arm_cost(plan: &Plan, limb: &Limb) -> f32 {
+    limb.looseness
+        + limb.skipped
+        + UPPER_ARM_OVER_FOREARM.off(limb.upper / limb.lower)
+        + ARM_OVER_LEG.off(limb.length() / plan.legs.length())
+}
+
+/// How well a cost fits, 0 to 1.
+pub(super) fn fit(cost: f32) -> f32 {
     (-cost.max(0.0) / 30.0).exp()
 }
 

@@ -18,37 +18,46 @@ pub(super) struct Trunk {
 
 /// Where the project's spine joints are between hips and shoulders.
 const SPINE_SHARES: [f32; 3] = [0.25, 0.47, 0.68];
+/// Least height of the neck above the hip joints in a body without arms, as a share of the leg.
+const NECK_HEIGHT: f32 = 0.5;
 /// A joint nearer to its parent than this share of the leg is at the same place.
 const SAME_PLACE: f32 = 0.01;
 
-/// Finds the trunk of a body with these hip joints and, where it has arms, first joints of the arms.
+/// Finds the trunk of a body with these hip joints and the first joints of its arms, of which there are two, one or none.
 pub(super) fn trunk(
     sample: &Sample<'_>,
     meanings: Option<&[Meaning]>,
     hip_joints: [usize; 2],
     ankles: [usize; 2],
-    shoulders: Option<[usize; 2]>,
+    shoulders: &[usize],
 ) -> Trunk {
     let legs = sample.common_ancestor(hip_joints[0], hip_joints[1]);
     let hips = meanings.and_then(|m| named_hips(sample, m, legs)).unwrap_or(legs);
     let leg = 0.5 * (sample.distance(hip_joints[0], ankles[0]) + sample.distance(hip_joints[1], ankles[1]));
     let chest = match shoulders {
-        Some([a, b]) => sample.common_ancestor(a, b),
-        None => highest_branch(sample, hip_joints, ankles).unwrap_or(legs),
+        [a, b, ..] => sample.common_ancestor(*a, *b),
+        // The arm goes off the way to the top of the body.
+        [arm] => highest_branch(sample, hip_joints, ankles, Some(*arm))
+            .map_or_else(|| sample.parent(*arm).unwrap_or(legs), |top| sample.common_ancestor(*arm, top)),
+        [] => highest_branch(sample, hip_joints, ankles, None).unwrap_or(legs),
     };
     let from = sample.common_ancestor(hips, chest);
     let mut spine: Vec<usize> = if from == chest { Vec::new() } else { sample.path(from, chest) };
     spine.retain(|&node| node < sample.joints && node != hips);
     let mut upper = match shoulders {
-        Some(shoulders) => head_chain(sample, meanings, chest, shoulders, hip_joints),
-        None => Vec::new(),
+        [a, b, ..] => head_chain(sample, meanings, chest, [*a, *b], hip_joints),
+        [arm] => head_chain(sample, meanings, chest, [*arm; 2], hip_joints),
+        [] => Vec::new(),
     };
-    if let (None, Some(meanings)) = (shoulders, meanings) {
+    if shoulders.is_empty() {
         let named = |node: &usize| {
-            let meaning = &meanings[*node];
-            meaning.weight(Part::Neck) > 0.0 || meaning.weight(Part::Head) > 0.0
+            meanings.is_some_and(|meanings| {
+                meanings[*node].weight(Part::Neck) > 0.0 || meanings[*node].weight(Part::Head) > 0.0
+            })
         };
-        if let Some(first) = spine.iter().position(named) {
+        let above = |node: &usize| height(sample, hip_joints, ankles, *node) > NECK_HEIGHT * leg;
+        let neck = spine.iter().position(named).or_else(|| spine.iter().position(above));
+        if let Some(first) = neck {
             upper = spine.split_off(first);
         }
     }
@@ -67,20 +76,27 @@ fn named_hips(sample: &Sample<'_>, meanings: &[Meaning], legs: usize) -> Option<
         })
 }
 
-/// End of the branch that goes farthest away from the feet.
-fn highest_branch(sample: &Sample<'_>, hip_joints: [usize; 2], ankles: [usize; 2]) -> Option<usize> {
-    let in_leg = |node: usize| hip_joints.iter().any(|&hip| sample.is_at_or_below(node, hip));
-    let height = |node: usize| {
-        sample.mean(|f| {
-            let at = &sample.positions[f];
-            let hips = middle(at, hip_joints);
-            (at[node] - hips).dot((hips - middle(at, ankles)).normalize_or_zero())
-        })
-    };
+/// Mean height of a node above the hip joints, along the legs.
+fn height(sample: &Sample<'_>, hip_joints: [usize; 2], ankles: [usize; 2], node: usize) -> f32 {
+    sample.mean(|f| {
+        let at = &sample.positions[f];
+        let hips = middle(at, hip_joints);
+        (at[node] - hips).dot((hips - middle(at, ankles)).normalize_or_zero())
+    })
+}
+
+/// End of the branch, other than `arm`, that goes farthest away from the feet.
+fn highest_branch(
+    sample: &Sample<'_>,
+    hip_joints: [usize; 2],
+    ankles: [usize; 2],
+    arm: Option<usize>,
+) -> Option<usize> {
+    let in_leg = |node: usize| hip_joints.iter().chain(&arm).any(|&limb| sample.is_at_or_below(node, limb));
     let legs = sample.common_ancestor(hip_joints[0], hip_joints[1]);
     let top = (0..sample.children.len())
         .filter(|&node| !in_leg(node) && node != legs && !sample.is_below(legs, node))
-        .map(|node| (height(node), node))
+        .map(|node| (height(sample, hip_joints, ankles, node), node))
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
         .filter(|(height, _)| *height > 0.0)?
         .1;
