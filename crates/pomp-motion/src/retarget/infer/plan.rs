@@ -145,7 +145,7 @@ fn leg_cost(sample: &Sample<'_>, pair: &LimbPair) -> f32 {
     // Legs point the same way, and feet stand across them.
     let parallel = sample.mean(|f| {
         let at = &sample.positions[f];
-        let way = |limb: &super::limbs::Limb| (at[limb.end] - at[limb.root]).normalize_or_zero();
+        let way = |limb: &Limb| (at[limb.end] - at[limb.root]).normalize_or_zero();
         way(&a).dot(way(&b))
     });
     let feet = pair.limbs.iter().filter(|limb| has_foot(sample, limb.middle, limb.end)).count() as f32;
