@@ -49,7 +49,10 @@ impl NoiseSource for CoherentNoise {
         let fresh = self.rng.draw();
         let value = self.values[self.next] * self.persistence + fresh * self.innovation;
         self.values[self.next] = value;
-        self.next = (self.next + 1) % self.values.len();
+        self.next += 1;
+        if self.next == self.values.len() {
+            self.next = 0;
+        }
         value
     }
 }

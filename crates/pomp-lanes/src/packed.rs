@@ -36,7 +36,7 @@ trait Stored: Copy {
     fn scale<W: Wide>() -> f32;
     /// Sixteen weights, divided by [`Self::scale`].
     fn sixteen<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> W::Sixteen;
-    /// The weights as they are, in `block` where they have to be widened.
+    /// The weights divided by [`Self::scale`], in `block` where they have to be widened.
     fn widened<'a, W: Wide>(
         wide: W,
         weights: &'a [[Self; SIXTEEN]],
@@ -82,11 +82,9 @@ impl Stored for u16 {
         weights: &'a [[Self; SIXTEEN]],
         block: &'a mut [[f32; SIXTEEN]],
     ) -> &'a [[f32; SIXTEEN]] {
-        // A product and −0 are summed to the product itself, sign of zero included.
-        let (scale, zero) = (wide.splat_sixteen(Self::scale::<W>()), wide.splat_sixteen(-0.0));
         let block = &mut block[..weights.len()];
         for (cells, codes) in block.iter_mut().zip(weights) {
-            *cells = wide.store_sixteen(wide.multiply_add_sixteen(wide.widen(codes), scale, zero));
+            *cells = wide.store_sixteen(wide.widen(codes));
         }
         block
     }
@@ -281,11 +279,11 @@ struct OneRow<'a, T> {
 impl<T: Stored> LaneLoop for OneRow<'_, T> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        let mut rest = self;
-        if W::SUMS >= MORE_PANELS {
-            rest = rest.walk::<W, MORE_PANELS>(wide);
+        let (wide, mut rest) = (wide.once(), self);
+        if W::Once::SUMS >= MORE_PANELS {
+            rest = rest.walk::<W::Once, MORE_PANELS>(wide);
         }
-        rest.walk::<W, PANELS_AT_ONCE>(wide);
+        rest.walk::<W::Once, PANELS_AT_ONCE>(wide);
     }
 }
 
@@ -353,9 +351,7 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
                 group
             })
         };
-        // A single group uses each weight once, so that it is widened where it is used, and its scale goes to the rows.
-        let is_alone = rows <= W::ROWS;
-        let scale = if is_alone { T::scale::<W>() } else { 1.0 };
+        let scale = T::scale::<W>();
         for (first, group) in groups() {
             let cells = &mut packed[first * inputs..][..group * inputs];
             for row in 0..group {
@@ -364,7 +360,8 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
             }
         }
         let panels = panels.chunks_exact(inputs * SIXTEEN);
-        if is_alone {
+        // A single group uses each weight once, so that it is widened where it is used.
+        if rows <= W::ROWS {
             let x = &packed[..rows * inputs];
             for (column, (panel, bias)) in panels.zip(bias.as_chunks().0).enumerate() {
                 let out = (&mut out[column * SIXTEEN..], out_stride);
@@ -379,7 +376,7 @@ impl<T: Stored> LaneLoop for ManyRows<'_, T> {
                 let input = index * BLOCK_INPUTS;
                 let begins = input == 0;
                 let bias = (input + weights.len() == inputs).then_some(bias);
-                let weights = T::widened(wide, weights, block);
+                let weights = T::widened(wide.once(), weights, block);
                 for (first, group) in groups() {
                     let x = &packed[first * inputs + input * group..][..weights.len() * group];
                     let out = (&mut out[first * out_stride + column * SIXTEEN..], out_stride);

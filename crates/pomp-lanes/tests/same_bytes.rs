@@ -22,28 +22,34 @@ fn operands(count: usize) -> [Vec<f32>; 3] {
 
 struct Sums<'a> {
     operands: &'a [Vec<f32>; 3],
-    /// a · b + c in eights, c − a · b in eights, a · b + c in sixteens, a · b + c one by one.
-    out: &'a mut [Vec<f32>; 4],
+    /// a · b + c in eights, c − a · b in eights, a · b + c in sixteens, a · b + c one by one; then the same with [`Wide::once`].
+    out: &'a mut [[Vec<f32>; 4]; 2],
 }
 
 impl LaneLoop for Sums<'_> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        let [a, b, c] = self.operands;
-        let eights = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
-        for ((a, b), c) in eights {
-            let (a, b, c) = (wide.load(a), wide.load(b), wide.load(c));
-            self.out[0].extend(wide.store(wide.multiply_add(a, b, c)));
-            self.out[1].extend(wide.store(wide.multiply_subtract(a, b, c)));
-        }
-        let sixteens = a.as_chunks::<SIXTEEN>().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
-        for ((a, b), c) in sixteens {
-            let (a, b, c) = (wide.load_sixteen(a), wide.load_sixteen(b), wide.load_sixteen(c));
-            self.out[2].extend(wide.store_sixteen(wide.multiply_add_sixteen(a, b, c)));
-        }
-        for ((a, b), c) in a.iter().zip(b).zip(c) {
-            self.out[3].push(multiply_add::<W>(*a, *b, *c));
-        }
+        let [out, once] = self.out;
+        sums(wide, self.operands, out);
+        sums(wide.once(), self.operands, once);
+    }
+}
+
+#[inline(always)]
+fn sums<W: Wide>(wide: W, [a, b, c]: &[Vec<f32>; 3], out: &mut [Vec<f32>; 4]) {
+    let eights = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
+    for ((a, b), c) in eights {
+        let (a, b, c) = (wide.load(a), wide.load(b), wide.load(c));
+        out[0].extend(wide.store(wide.multiply_add(a, b, c)));
+        out[1].extend(wide.store(wide.multiply_subtract(a, b, c)));
+    }
+    let sixteens = a.as_chunks::<SIXTEEN>().0.iter().zip(b.as_chunks().0).zip(c.as_chunks().0);
+    for ((a, b), c) in sixteens {
+        let (a, b, c) = (wide.load_sixteen(a), wide.load_sixteen(b), wide.load_sixteen(c));
+        out[2].extend(wide.store_sixteen(wide.multiply_add_sixteen(a, b, c)));
+    }
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        out[3].push(multiply_add::<W>(*a, *b, *c));
     }
 }
 
@@ -52,9 +58,9 @@ fn every_set_of_instructions_rounds_products_and_sums_as_it_says_in_every_lane()
     let operands = operands(16 * 977);
     let [a, b, c] = &operands;
     for lanes in Lanes::all() {
-        let mut out = [const { Vec::new() }; 4];
+        let mut out = [const { [const { Vec::new() }; 4] }; 2];
         lanes.run(Sums { operands: &operands, out: &mut out });
-        for (kind, found) in out.iter().enumerate() {
+        for (kind, found) in out.iter().flat_map(|out| out.iter().enumerate()) {
             assert_eq!(found.len(), a.len());
             for (at, found) in found.iter().enumerate() {
                 let factor = if kind == 1 { -a[at] } else { a[at] };
@@ -66,13 +72,17 @@ fn every_set_of_instructions_rounds_products_and_sums_as_it_says_in_every_lane()
     }
 }
 
-struct Widened<'a>(&'a [[u16; SIXTEEN]], &'a mut Vec<f32>);
+/// Codes, and their numbers with the instructions themselves and with those for weights that are used once.
+struct Widened<'a>(&'a [[u16; SIXTEEN]], &'a mut [Vec<f32>; 2]);
 
 impl LaneLoop for Widened<'_> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
+        let [found, once] = self.1;
         for codes in self.0 {
-            self.1.extend(wide.store_sixteen(wide.widen(codes)).map(|value| value * W::SHORT_SCALE));
+            found.extend(wide.store_sixteen(wide.widen(codes)).map(|value| value * W::SHORT_SCALE));
+            let widened = wide.once().store_sixteen(wide.once().widen(codes));
+            once.extend(widened.map(|value| value * W::SHORT_SCALE));
         }
     }
 }
@@ -81,9 +91,9 @@ impl LaneLoop for Widened<'_> {
 fn every_set_of_instructions_widens_every_code_to_its_number() {
     let codes: Vec<u16> = (0..=u16::MAX).collect();
     for lanes in Lanes::all() {
-        let mut found = Vec::new();
+        let mut found = [Vec::new(), Vec::new()];
         lanes.run(Widened(codes.as_chunks().0, &mut found));
-        for (&code, &number) in codes.iter().zip(&found) {
+        for (&code, &number) in found.iter().flat_map(|found| codes.iter().zip(found)) {
             // Codes of exponent 0 with digits and of exponent 31 stand for nothing.
             let exponent = code & 0x7C00;
             if exponent != 0x7C00 && (exponent != 0 || code & 0x03FF == 0) {

@@ -9,6 +9,7 @@
 //! Writing is our own: the builder of `bvh_anim` 0.4 returns no joints. [`write_bvh`] writes a clip in one dialect,
 //! [`write_bvh_like`] a motion in that of another file.
 
+mod half_turn;
 mod header;
 mod like;
 mod motion_block;

@@ -1,3 +1,4 @@
+use super::half_turn::half_turns;
 use super::header::HeaderJoint;
 use super::problem::BvhProblem;
 use super::scanner::{Scanner, Token};
@@ -88,6 +89,7 @@ pub(super) fn motion_block(
     let mut block =
         MotionBlock { poses: Vec::new(), positions: FrameTable::with_columns(position_columns.len()) };
     let mut row = Vec::with_capacity(channels);
+    let mut half = vec![[0.0; 2]; channels];
     let mut positions = Vec::new();
     let mut lines = LineWidths::new(channels);
     while let Some(value) = scanner.next_number()? {
@@ -96,7 +98,8 @@ pub(super) fn motion_block(
         if row.len() < channels {
             continue;
         }
-        let local_rotations = turns.iter().map(|turns| rotation(turns, &row)).collect();
+        half_turns(&row, &mut half);
+        let local_rotations = turns.iter().map(|turns| rotation(turns, &half)).collect();
         block.poses.push(Pose { root_position: Vec3::ZERO, local_rotations });
         positions.clear();
         positions.extend(position_columns.iter().map(|&column| row[column] as f32));
@@ -131,12 +134,12 @@ fn turns(joint: &HeaderJoint) -> Vec<(Axis, usize)> {
     turns.map(|(channel, column)| (channel.axis(), *column)).collect()
 }
 
-/// Rotation of a joint: the product of its rotation channels in their order. In double precision its length is 1 within a few 1e-16, so
+/// Rotation of a joint: the product of its rotation channels in their order, from the [`half_turns`] of a row. In double precision its length is 1 within a few 1e-16, so
 /// that it needs no normalisation before it is rounded.
-fn rotation(turns: &[(Axis, usize)], row: &[f64]) -> Quat {
+fn rotation(turns: &[(Axis, usize)], half: &[[f64; 2]]) -> Quat {
     let mut rotation = DQuat::IDENTITY;
     for &(axis, column) in turns {
-        let (sin, cos) = (0.5 * row[column].to_radians()).sin_cos();
+        let [sin, cos] = half[column];
         let DQuat { x, y, z, w } = rotation;
         // The product with a turn about one axis, which has no other components.
         rotation = match axis {

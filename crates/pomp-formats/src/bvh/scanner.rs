@@ -92,16 +92,28 @@ impl<'a> Scanner<'a> {
     /// # Errors
     /// Those of [`Self::number`].
     pub fn next_number(&mut self) -> Result<Option<f64>, FormatError> {
+        // Most numbers stand behind a single space.
+        let behind_space = self.at + usize::from(self.bytes.get(self.at) == Some(&b' '));
+        if let Some(value) = self.decimal_at(behind_space) {
+            return Ok(Some(value));
+        }
         if !self.skip_space() {
             return Ok(None);
         }
-        self.value_start = self.at;
-        if let Some((value, length)) = decimal(&self.bytes[self.at..]) {
-            self.at += length;
+        if let Some(value) = self.decimal_at(self.at) {
             return Ok(Some(value));
         }
+        self.value_start = self.at;
         let token = self.take_while(|b| !is_space(b));
         Ok(Some(self.number(token)?))
+    }
+
+    /// Reads the [`decimal`] that begins there, if there is one.
+    fn decimal_at(&mut self, start: usize) -> Option<f64> {
+        let (value, length) = decimal(self.bytes.get(start..)?)?;
+        self.value_start = start;
+        self.at = start + length;
+        Some(value)
     }
 
     /// The line of the value that [`Self::next_number`] read last.

@@ -104,6 +104,7 @@ impl<T: Stored> LaneLoop for Levels<'_, T> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
         let Self { rows, seen, levels, width } = self;
+        let wide = wide.once();
         let count = rows.len() / width;
         for first in (0..count).step_by(ROWS_AT_ONCE) {
             let end = (first + ROWS_AT_ONCE).min(count);
@@ -114,9 +115,9 @@ impl<T: Stored> LaneLoop for Levels<'_, T> {
                 while column < width {
                     column += SIXTEEN
                         * match (width - column) / SIXTEEN {
-                            5.. => strip::<W, T, 5>(wide, rows, seen, level, column),
-                            3.. => strip::<W, T, 3>(wide, rows, seen, level, column),
-                            _ => strip::<W, T, 1>(wide, rows, seen, level, column),
+                            5.. => strip::<W::Once, T, 5>(wide, rows, seen, level, column),
+                            3.. => strip::<W::Once, T, 3>(wide, rows, seen, level, column),
+                            _ => strip::<W::Once, T, 1>(wide, rows, seen, level, column),
                         };
                 }
             }

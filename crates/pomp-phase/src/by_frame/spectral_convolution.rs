@@ -1,6 +1,6 @@
 use super::packed_table::PackedTable;
 use super::plain_convolution::PlainConvolution;
-use super::spectral_kernel::{KernelScratch, SpectralKernel, Spectrum, SpectrumMut};
+use super::spectral_kernel::{SpectralKernel, Spectrum, SpectrumMut};
 use super::{fold, grow, padded};
 use crate::spectral_tables::CentredTables;
 use pomp_lanes::{Lanes, Work};
@@ -35,7 +35,6 @@ pub(super) struct ConvolutionScratch {
     product: [Vec<f32>; 2],
     out_even: Vec<f32>,
     out_odd: Vec<f32>,
-    kernel: KernelScratch,
 }
 
 /// Where windows lie: those of a character side by side.
@@ -94,7 +93,7 @@ impl SpectralConvolution {
         scratch: &mut ConvolutionScratch,
         out: &mut [f32],
     ) {
-        let ConvolutionScratch { even, odd, spectrum, product, out_even, out_odd, kernel } = scratch;
+        let ConvolutionScratch { even, odd, spectrum, product, out_even, out_odd } = scratch;
         let width = self.input_width;
         grow(even, (self.radius + 1) * width);
         grow(odd, self.radius * width);
@@ -123,7 +122,7 @@ impl SpectralConvolution {
         }
         let [real, imaginary] = product;
         let into = SpectrumMut { real, imaginary, character: size };
-        self.kernel.apply(lanes, characters, &signal, into, kernel);
+        self.kernel.apply(lanes, characters, &signal, into);
 
         grow(out_even, self.synthesis_even.rows() * width);
         grow(out_odd, self.synthesis_odd.rows() * width);

@@ -1,5 +1,5 @@
 use super::plain_convolution::PlainConvolution;
-use super::{grow, load, store};
+use super::{load, store};
 use pomp_lanes::{LANES, LaneLoop, Lanes, Wide, Work};
 use std::f64::consts::TAU;
 
@@ -38,10 +38,6 @@ pub(super) struct SpectrumMut<'a> {
     /// Values from one character to the next.
     pub(super) character: usize,
 }
-
-/// What [`SpectralKernel::apply`] works in: real and imaginary parts of one frequency in the order in which they are read,
-/// `[input][window of a group]`.
-pub(super) type KernelScratch = [Vec<f32>; 2];
 
 impl SpectralKernel {
     /// The spectrum of weights for transforms of `length` values and products with `windows` signals at once.
@@ -92,18 +88,8 @@ impl SpectralKernel {
     }
 
     /// Multiplies every window's spectrum by the kernel's. Every weight is read once for all characters.
-    pub(super) fn apply(
-        &self,
-        lanes: Lanes,
-        characters: usize,
-        signal: &Spectrum<'_>,
-        out: SpectrumMut<'_>,
-        scratch: &mut KernelScratch,
-    ) {
-        for part in &mut *scratch {
-            grow(part, self.inputs * self.windows.min(WINDOWS_AT_ONCE));
-        }
-        lanes.run(Products { kernel: self, characters, signal, out, scratch });
+    pub(super) fn apply(&self, lanes: Lanes, characters: usize, signal: &Spectrum<'_>, out: SpectrumMut<'_>) {
+        lanes.run(Products { kernel: self, characters, signal, out });
     }
 }
 
@@ -112,7 +98,6 @@ struct Products<'a> {
     characters: usize,
     signal: &'a Spectrum<'a>,
     out: SpectrumMut<'a>,
-    scratch: &'a mut KernelScratch,
 }
 
 /// One frequency of a character: the signal's row, the kernel's weights and the product's row.
@@ -128,7 +113,7 @@ struct Bin<'a> {
 impl LaneLoop for Products<'_> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        let Self { kernel, characters, signal, out, scratch } = self;
+        let Self { kernel, characters, signal, out } = self;
         let (inputs, width) = (signal.width, kernel.windows * kernel.outputs);
         let frequencies = kernel.values.chunks_exact(2 * kernel.inputs * kernel.outputs);
         for (frequency, weights) in frequencies.enumerate() {
@@ -143,7 +128,7 @@ impl LaneLoop for Products<'_> {
                     out_real: &mut out.real[to..][..width],
                     out_imaginary: &mut out.imaginary[to..][..width],
                 };
-                bin.run(wide, scratch);
+                bin.run(wide);
             }
         }
     }
@@ -151,52 +136,38 @@ impl LaneLoop for Products<'_> {
 
 impl Bin<'_> {
     #[inline(always)]
-    fn run<W: Wide>(mut self, wide: W, scratch: &mut KernelScratch) {
+    fn run<W: Wide>(mut self, wide: W) {
         if self.kernel.strip == WIDE_STRIP {
             return self.one_window::<W, WIDE_STRIP>(wide);
         }
         let mut window = 0;
         while window < self.kernel.windows {
             window += match (self.kernel.windows - window).min(WINDOWS_AT_ONCE) {
-                1 => self.windows::<W, 1>(wide, window, scratch),
-                2 => self.windows::<W, 2>(wide, window, scratch),
-                3 => self.windows::<W, 3>(wide, window, scratch),
-                4 => self.windows::<W, 4>(wide, window, scratch),
-                _ => self.windows::<W, WINDOWS_AT_ONCE>(wide, window, scratch),
+                1 => self.windows::<W, 1>(wide, window),
+                2 => self.windows::<W, 2>(wide, window),
+                3 => self.windows::<W, 3>(wide, window),
+                4 => self.windows::<W, 4>(wide, window),
+                _ => self.windows::<W, WINDOWS_AT_ONCE>(wide, window),
             };
         }
     }
 
     /// `N` windows from `first` on; gives N.
     #[inline(always)]
-    fn windows<W: Wide, const N: usize>(
-        &mut self,
-        wide: W,
-        first: usize,
-        scratch: &mut KernelScratch,
-    ) -> usize {
+    fn windows<W: Wide, const N: usize>(&mut self, wide: W, first: usize) -> usize {
         let Self { kernel, real, imaginary, weights, out_real, out_imaginary } = self;
         let (inputs, outputs) = (kernel.inputs, kernel.outputs);
         let stride = real.len() / kernel.windows;
-        let [packed_real, packed_imaginary] =
-            scratch.each_mut().map(|part| &mut part.as_chunks_mut::<N>().0[..inputs]);
-        for window in 0..N {
-            let at = (first + window) * stride;
-            let parts = real[at..].iter().zip(&imaginary[at..]);
-            let cells = packed_real.iter_mut().zip(&mut *packed_imaginary);
-            for ((cell_real, cell_imaginary), (real, imaginary)) in cells.zip(parts) {
-                (cell_real[window], cell_imaginary[window]) = (*real, *imaginary);
-            }
-        }
+        let [real, imaginary]: [[&[f32]; N]; 2] = [*real, *imaginary]
+            .map(|part| std::array::from_fn(|window| &part[(first + window) * stride..][..inputs]));
         for (strip, weights) in weights.chunks_exact(2 * inputs * LANES).enumerate() {
             let mut sums = [[wide.splat(0.0); N]; 2];
-            let weights = weights.as_chunks::<LANES>().0.as_chunks::<2>().0;
-            let signal = packed_real.iter().zip(&*packed_imaginary);
-            for (weights, (real, imaginary)) in weights.iter().zip(signal) {
+            let weights = &weights.as_chunks::<LANES>().0.as_chunks::<2>().0[..inputs];
+            for (input, weights) in weights.iter().enumerate() {
                 let [weight_real, weight_imaginary] = [wide.load(&weights[0]), wide.load(&weights[1])];
                 let [sums_real, sums_imaginary] = &mut sums;
                 for window in 0..N {
-                    let (re, im) = (wide.splat(real[window]), wide.splat(imaginary[window]));
+                    let (re, im) = (wide.splat(real[window][input]), wide.splat(imaginary[window][input]));
                     let sum = wide.multiply_add(re, weight_real, sums_real[window]);
                     sums_real[window] = wide.multiply_subtract(im, weight_imaginary, sum);
                     let sum = wide.multiply_add(re, weight_imaginary, sums_imaginary[window]);
