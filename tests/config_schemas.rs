@@ -60,6 +60,7 @@ fn kind(name: &str) -> &'static str {
             | "moving_ground.toml"
             | "own_feet.toml"
             | "own_feet_forces.toml"
+            | "own_feet_planned.toml"
             | "own_feet_policy.toml",
         ) => "generate",
         (

@@ -16,6 +16,8 @@ const TURNS_FROM_M: f32 = 0.3;
 const DECELERATION_MPS2: f32 = 0.8;
 /// A place this near is reached, metres.
 const REACHED_M: f32 = 2e-3;
+/// Share of the walking speed that is kept within that distance.
+const NEAR_SHARE: f32 = 0.5;
 
 /// A place to reach and to stop at, and the direction to face there, as seen from the start at the origin, facing +Z.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,7 +86,9 @@ impl ControlPlan {
                 return Ok(Self { samples, frame_rate_hz });
             }
             yaw = wrap_angle(yaw + turning.turn(error, dt));
-            let pace = if on_the_way { pace_mps(Gait::Walk) * turning.speed_share(error) } else { speed };
+            // A goal that is this near from the start is stepped to, in any direction.
+            let share = if on_the_way { turning.speed_share(error) } else { NEAR_SHARE };
+            let pace = pace_mps(Gait::Walk) * share;
             let wanted = pace.min((2.0 * DECELERATION_MPS2 * left).sqrt());
             speed = wanted.min(speed + ACCELERATION_MPS2 * dt).max(speed - 2.0 * ACCELERATION_MPS2 * dt);
             let direction = if on_the_way { Vec2::from(yaw.sin_cos()) } else { way.normalize_or_zero() };
