@@ -9,7 +9,7 @@ use tempfile::TempDir;
 fn rejects_a_folder_without_clips() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("data");
-    pomp!("preprocess", folder.path(), "--out", out).refuses(&["no motion files", "BVH"]);
+    pomp!("preprocess", folder.path(), "--out", out).refuses(&["no motion files", ".bvh, .glb, .gltf"]);
     pomp!("train", "all", "--data", folder.path(), "--out", out)
         .refuses(&[folder.path().to_str().unwrap(), "preprocess"]);
 }

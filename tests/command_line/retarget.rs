@@ -242,7 +242,7 @@ fn rejects_folders_that_networks_cannot_learn_from() {
     let [a, b, empty, out] = ["a", "b", "empty", "out"].map(|name| pairs.join(name));
     fs::create_dir(&empty).unwrap();
     pomp!("train", "retarget", "--a", a, "--b", empty, "--out", out)
-        .refuses(&["empty", "no motions (.bvh, .npz)"]);
+        .refuses(&["empty", "no motions (.bvh, .glb, .gltf, .npz)"]);
     let stranger = repository().join("data/skeletons/stranger.bvh");
     fs::copy(&stranger, b.join("stranger.bvh")).unwrap();
     pomp!("train", "retarget", "--a", a, "--b", b, "--out", out)
