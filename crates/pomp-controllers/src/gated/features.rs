@@ -23,7 +23,7 @@ pub struct Columns {
     pub gate: Vec<usize>,
     /// Of y.
     pub outputs: Vec<usize>,
-    /// Whether it has a [`Goal`]: its values follow the inputs and the outputs, and take the place of the gate's columns.
+    /// Whether it has a goal: its values follow the inputs and the outputs, and take the place of the gate's columns.
     pub goal: bool,
 }
 
