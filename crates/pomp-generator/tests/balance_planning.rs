@@ -11,6 +11,7 @@ use pomp_generator::{
 };
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{GlobalPose, humanoid};
+use pomp_physics::Push;
 use pomp_terrain::HeightMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -109,6 +110,23 @@ fn a_plan_changes_nothing_that_it_only_looked_at() {
     let (looked, without) = (run(looks), run(without));
     assert_eq!(looked.positions.values(), without.positions.values());
     assert_eq!(looked.simulation.unwrap().positions.values(), without.simulation.unwrap().positions.values());
+}
+
+#[test]
+fn plans_look_ahead_with_the_sampler_of_the_loop_also_when_it_changes() {
+    let mut changed = settings();
+    changed.sampler.temperature = 0.6;
+    let plan = ControlPlan::preset(Preset::Stand, 4.0, FRAME_RATE_HZ);
+    let push = [Push { body: humanoid::SPINE2.0, impulse_ns: PUSHES[0], point: None }];
+    let run = |config: &GeneratorConfig| -> Vec<GlobalPose> {
+        let start = config.start_gait(&plan, model());
+        let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+        let mut generator = Generator::new(model(), terrain, config, start, 5).unwrap();
+        generator.set_sampler(model(), &changed.sampler).unwrap();
+        let pushes = |frame: usize| if frame == 5 { &push[..] } else { &[] };
+        (0..40).map(|frame| generator.step(&plan, pushes(frame)).unwrap().simulated.pose).collect()
+    };
+    assert_eq!(run(&settings()), run(&changed));
 }
 
 #[test]

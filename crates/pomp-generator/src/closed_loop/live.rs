@@ -73,6 +73,9 @@ impl Generator {
     pub fn set_sampler(&mut self, model: &Model, sampler: &SamplerConfig) -> Result<(), GeneratorError> {
         self.networks.set_sampler(model, sampler)?;
         self.inner.config.sampler = *sampler;
+        if let Some(planner) = &mut self.inner.planner {
+            planner.networks = self.networks.clone();
+        }
         Ok(())
     }
 
