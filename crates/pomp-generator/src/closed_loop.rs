@@ -288,6 +288,7 @@ impl ClosedLoop {
     /// Fourth stage, the phase encoding module: takes the simulated frame over into the state, and adds the predicted keys to
     /// what the networks decode.
     pub fn observe(&mut self, simulated: &Frame, networks: &mut Networks) -> Result<(), GeneratorError> {
+        self.rate();
         let body = self.character.take_over(simulated);
         self.phase_window.push(&self.layers.stature.state_to_module(&body));
         if self.character.goes_on_from_target() {

@@ -42,6 +42,9 @@ pub(crate) struct LoopState {
     /// What that controller was shown last, where nothing is simulated: its own prediction. Written and read where the window is
     /// filled.
     pub shown: Option<CharacterState>,
+    /// Least rating of the frames since balance planning last looked. Written before the simulated frame is taken over; read where the
+    /// window is filled.
+    pub followed: f32,
     /// Share of the external root assist that the user leaves, 0 to 1. Written by the user; read by the dynamic module.
     pub assist_share: f32,
 }

@@ -5,12 +5,13 @@
 use pomp_config::{Origin, resolve};
 use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
+use pomp_generator::layers::BalancePlanningConfig;
 use pomp_generator::{
     CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset, RolloutRecipe,
     ScheduledPush, replay,
 };
 use pomp_motion::glam::{Vec2, Vec3};
-use pomp_motion::{GlobalPose, humanoid};
+use pomp_motion::{GlobalPose, Recording, humanoid};
 use pomp_physics::Push;
 use pomp_terrain::HeightMap;
 use std::path::PathBuf;
@@ -97,19 +98,34 @@ fn a_planned_rollout_is_replayed_and_continued_bit_for_bit() {
     assert_eq!(after, again);
 }
 
+/// What becomes of a body that is hardly pushed with these settings of the plans, and with neither plans nor policy.
+fn planned_and_alone(change: impl Fn(&mut BalancePlanningConfig)) -> [Recording; 2] {
+    let mut planned = settings();
+    change(&mut planned.layers.balance_planning);
+    let mut alone = planned.clone();
+    alone.layers.balance_planning.enabled = false;
+    alone.layers.balance_policy.enabled = false;
+    [planned, alone]
+        .map(|settings| recipe(settings, Vec3::new(5.0, 0.0, 0.0)).run(model(), "rollout", |_| 0.0).unwrap())
+}
+
+fn move_alike([planned, alone]: &[Recording; 2]) -> bool {
+    let simulated =
+        |recording: &Recording| recording.simulation.as_ref().unwrap().positions.values().to_vec();
+    planned.positions.values() == alone.positions.values() && simulated(planned) == simulated(alone)
+}
+
 #[test]
 fn a_plan_changes_nothing_that_it_only_looked_at() {
     // Every plan finds its motion good enough as it is: the loop runs ahead, and has to come back to where it was.
-    let mut looks = settings();
-    looks.layers.balance_planning.content = 0.0;
-    let mut without = looks.clone();
-    without.layers.balance_planning.enabled = false;
-    let run = |settings: GeneratorConfig| {
-        recipe(settings, Vec3::new(5.0, 0.0, 0.0)).run(model(), "rollout", |_| 0.0).unwrap()
-    };
-    let (looked, without) = (run(looks), run(without));
-    assert_eq!(looked.positions.values(), without.positions.values());
-    assert_eq!(looked.simulation.unwrap().positions.values(), without.simulation.unwrap().positions.values());
+    assert!(move_alike(&planned_and_alone(|plans| (plans.calm, plans.content) = (1.0, 0.0))));
+}
+
+#[test]
+fn a_body_that_follows_its_target_is_left_alone() {
+    // Every plan that is made would search.
+    assert!(move_alike(&planned_and_alone(|plans| (plans.calm, plans.content) = (0.0, 1.0))));
+    assert!(!move_alike(&planned_and_alone(|plans| (plans.calm, plans.content) = (1.0, 1.0))));
 }
 
 #[test]

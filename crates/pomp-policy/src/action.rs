@@ -27,11 +27,14 @@ pub struct Action([f32; ACTIONS]);
 
 impl Default for Action {
     fn default() -> Self {
-        Self([0.0; ACTIONS])
+        Self::NONE
     }
 }
 
 impl Action {
+    /// Nothing is done.
+    pub const NONE: Self = Self([0.0; ACTIONS]);
+
     /// The action of these components, each limited to ±3; one that is not finite is 0.
     pub fn new(components: &[f32; ACTIONS]) -> Self {
         Self(components.map(|value| if value.is_finite() { value.clamp(-MOST, MOST) } else { 0.0 }))

@@ -3,7 +3,7 @@
 use crate::rows::normal;
 use crate::{BalanceScene, BalanceTraining, TrainError};
 use glam::Vec3;
-use pomp_generator::{Character, ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PredictedMotion, Tracking};
+use pomp_generator::{Character, ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PredictedMotion};
 use pomp_model::Model;
 use pomp_motion::humanoid;
 use pomp_motion::rotation::from_yaw;
@@ -269,7 +269,8 @@ impl Walker {
     /// How well the body follows its target after a frame.
     fn tracking(&self, config: &BalanceTraining) -> f32 {
         let (prediction, _) = &self.motion.predictions[self.frame];
-        let Tracking { velocity, height, pelvis, legs } = self.character.tracking(prediction);
+        let squares = self.character.tracking(prediction).squares();
+        let [velocity, height, pelvis, legs] = squares.map(|square| (-square).exp());
         let reward = &config.reward;
         reward.upright
             + reward.velocity * velocity

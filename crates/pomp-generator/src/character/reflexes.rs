@@ -2,7 +2,7 @@
 
 use super::{Character, Motion};
 use crate::GeneratorError;
-use crate::layers::balance_policy::{Followed, reaction};
+use crate::layers::balance_policy::{Correction, Followed, reaction};
 use pomp_motion::Pose;
 use pomp_policy::{Action, PackedPolicy};
 use std::sync::Arc;
@@ -40,14 +40,19 @@ impl Character {
         self.motion.reflexes.decide(action);
     }
 
-    /// What balance planning adds to the decisions.
-    pub(crate) fn planned(&self) -> Action {
+    /// Whether a policy reacts.
+    pub(crate) fn has_policy(&self) -> bool {
+        self.policy.is_some()
+    }
+
+    /// What balance planning makes of the decisions.
+    pub(crate) fn planned(&self) -> Correction {
         self.motion.reflexes.planned
     }
 
-    /// Adds `action` to the decisions from now on.
-    pub(crate) fn set_planned(&mut self, action: Action) {
-        self.motion.reflexes.planned = action;
+    /// Makes `correction` of the decisions from now on.
+    pub(crate) fn set_planned(&mut self, correction: Correction) {
+        self.motion.reflexes.planned = correction;
     }
 
     fn followed(&self) -> Followed<'_> {

@@ -1,4 +1,4 @@
-//! How well a body follows its target.
+//! How far a body is from its target.
 
 use super::Character;
 use glam::Vec3;
@@ -8,23 +8,28 @@ use pomp_motion::legs::LEGS;
 use pomp_motion::rotation::from_yaw;
 use pomp_physics::Frame;
 
-/// Errors at which a term has lost two thirds: m/s, m, rad, rad.
-const VELOCITY_M_S: f32 = 0.4;
-const HEIGHT_M: f32 = 0.08;
-const PELVIS_RAD: f32 = 0.35;
-const LEGS_RAD: f32 = 0.35;
+/// Scales of the errors: m/s, m, rad, rad.
+const SCALES: [f32; 4] = [0.4, 0.08, 0.35, 0.35];
 
-/// How well a body follows its target in a frame, each 0 to 1.
+/// How far a body is from its target in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tracking {
-    /// The velocity of the centre of mass along the ground, beside that of the target's root; scale 0.4 m/s.
-    pub velocity: f32,
-    /// The height of the centre of mass; scale 8 cm.
-    pub height: f32,
-    /// The rotation of the pelvis; scale 0.35 rad.
-    pub pelvis: f32,
-    /// The joints of the legs; scale 0.35 rad.
-    pub legs: f32,
+    /// The velocity of the centre of mass along the ground, beside that of the target's root, m/s.
+    pub velocity_m_s: f32,
+    /// The height of the centre of mass, m.
+    pub height_m: f32,
+    /// The rotation of the pelvis, rad.
+    pub pelvis_rad: f32,
+    /// The joints of the legs, root mean square, rad.
+    pub legs_rad: f32,
+}
+
+impl Tracking {
+    /// The errors in this order, each squared and in units of its scale: 0.4 m/s, 8 cm, 0.35 rad and 0.35 rad.
+    pub fn squares(&self) -> [f32; 4] {
+        let errors = [self.velocity_m_s, self.height_m, self.pelvis_rad, self.legs_rad];
+        std::array::from_fn(|i| (errors[i] / SCALES[i]).powi(2))
+    }
 }
 
 impl Character {
@@ -36,7 +41,7 @@ impl Character {
         simulated.recovered.is_some() || self.fall_detector.is_down(&simulated.pose, ground)
     }
 
-    /// How well the body followed the target that `prediction` set, after the frame was simulated and before it is taken over.
+    /// How far the body was from the target that `prediction` set, after the frame was simulated and before it is taken over.
     pub fn tracking(&self, prediction: &OutputFrame) -> Tracking {
         let (body, target) = (&self.dynamic, self.target());
         let mass_kg: f32 = body.body_masses().iter().sum();
@@ -51,13 +56,11 @@ impl Character {
             let relative = |pose: &GlobalPose| pose.rotations[0].inverse() * pose.rotations[joint.0];
             relative(&pose).angle_between(relative(&target)).powi(2)
         });
-        let legs = (legs.sum::<f32>() / 6.0).sqrt();
-        let near = |error: f32, scale: f32| (-(error / scale).powi(2)).exp();
         Tracking {
-            velocity: near(slip, VELOCITY_M_S),
-            height: near(height, HEIGHT_M),
-            pelvis: near(pelvis, PELVIS_RAD),
-            legs: near(legs, LEGS_RAD),
+            velocity_m_s: slip,
+            height_m: height,
+            pelvis_rad: pelvis,
+            legs_rad: (legs.sum::<f32>() / 6.0).sqrt(),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::character::Character;
 use crate::control::ControlCursor;
 use crate::kinematic_module::KinematicModule;
 use crate::layers::Layers;
+use crate::layers::balance_policy::Correction;
 use crate::layers::stature::Stature;
 use crate::loop_state::{History, LoopState, ground_position};
 use crate::networks::Networks;
@@ -102,6 +103,7 @@ impl Generator {
                 kind => Some(model.controller(kind)?.begin()),
             },
             shown: None,
+            followed: 0.0,
             assist_share: 1.0,
             aside: Vec2::ZERO,
         };
@@ -118,6 +120,7 @@ impl Generator {
         };
         if config.layers.balance_planning.enabled {
             let planning = config.layers.balance_planning;
+            inner.character.set_planned(Correction::NONE);
             inner.planner = Some(Planner { networks: networks.clone(), seed: *seed, config: planning });
         }
         inner.set_style(model, &config.style)?;

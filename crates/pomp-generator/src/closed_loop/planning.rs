@@ -5,9 +5,10 @@ use crate::GeneratorError;
 use crate::character::Tracking;
 use crate::control::ControlPlan;
 use crate::layers::BalancePlanningConfig;
+use crate::layers::balance_policy::Correction;
 use crate::networks::Networks;
 use pomp_motion::features::OutputFrame;
-use pomp_policy::{ACTIONS, Action};
+use pomp_policy::ACTIONS;
 
 /// What plans for one character.
 pub(crate) struct Planner {
@@ -22,7 +23,7 @@ type Foreseen = (OutputFrame, f32);
 
 /// What has been tried.
 struct Best {
-    action: Action,
+    correction: Correction,
     score: f32,
 }
 
@@ -36,30 +37,47 @@ impl ClosedLoop {
         planned
     }
 
+    /// Rates the frame that was simulated, before it is taken over.
+    pub(super) fn rate(&mut self) {
+        if self.planner.is_some()
+            && let Some(prediction) = &self.state.prediction
+        {
+            let rating = rating(&self.character.tracking(prediction));
+            self.state.followed = self.state.followed.min(rating);
+        }
+    }
+
     fn search(&mut self, plan: &ControlPlan, planner: &mut Planner) -> Result<(), GeneratorError> {
-        let now = self.keep();
         let before = self.character.planned();
+        let followed = std::mem::replace(&mut self.state.followed, 1.0);
+        if followed >= planner.config.calm && before == Correction::NONE {
+            return Ok(());
+        }
+        let now = self.keep();
         let foreseen = self.foresee(plan, planner);
         self.take_up(&now)?;
         let foreseen = foreseen?;
         let config = planner.config;
-        let mut best = Best { action: Action::default(), score: f32::NEG_INFINITY };
-        for action in [Action::default(), before] {
-            if best.score < config.content {
-                self.attempt(&now, &foreseen, &config, action, &mut best)?;
+        let policy = self.character.has_policy();
+        let mut best = Best { correction: Correction::NONE, score: f32::NEG_INFINITY };
+        let heeding = Correction { heeds_policy: policy, ..Correction::NONE };
+        for correction in [Correction::NONE, heeding, before] {
+            let is_new = best.score == f32::NEG_INFINITY || correction != best.correction;
+            if is_new && best.score < config.content {
+                self.attempt(&now, &foreseen, &config, correction, &mut best)?;
             }
         }
         let mut rng = BalancePlanningConfig::random(planner.seed, self.state.frame);
         let rounds = if best.score < config.content { config.rounds } else { 0 };
         for _ in 0..rounds {
-            let center = best.action;
+            let center = best.correction;
             for _ in 0..config.candidates {
-                let candidate = config.draw(&mut rng, &center);
+                let candidate = config.draw(&mut rng, &center, policy);
                 self.attempt(&now, &foreseen, &config, candidate, &mut best)?;
             }
         }
         self.character.restore(&now.character)?;
-        self.character.set_planned(best.action);
+        self.character.set_planned(best.correction);
         Ok(())
     }
 
@@ -80,38 +98,52 @@ impl ClosedLoop {
         run_ahead.map(|()| foreseen)
     }
 
-    /// Lets the body follow what is `foreseen` from `now` on with the correction `action`, and keeps it when it is the best.
+    /// Lets the body follow what is `foreseen` from `now` on with `correction`, and keeps it when it is the best.
     fn attempt(
         &mut self,
         now: &GeneratorSnapshot,
         foreseen: &[Foreseen],
         config: &BalancePlanningConfig,
-        action: Action,
+        correction: Correction,
         best: &mut Best,
     ) -> Result<(), GeneratorError> {
+        let squares: f32 = correction.added.components().iter().map(|component| component * component).sum();
+        let frames = foreseen.len() as f32;
+        let mut score = -config.cost * squares / ACTIONS as f32;
+        // The most that the frames ahead can still give.
+        let mut ahead = 1.0;
         let character = &mut self.character;
         character.restore(&now.character)?;
-        character.set_planned(action);
-        let mut followed = 0.0;
-        for (prediction, upright) in foreseen {
+        character.set_planned(correction);
+        for (at, (prediction, upright)) in foreseen.iter().enumerate() {
+            if score + ahead <= best.score {
+                return Ok(());
+            }
             character.aim_upright(prediction, *upright);
             let simulated = character.simulate(&[], self.state.frame)?;
             if character.is_down(&simulated) {
                 break;
             }
-            followed += score(&character.tracking(prediction));
+            let share = weight((at as f32 + 0.5) / frames) / frames;
+            score += share * rating(&character.tracking(prediction));
+            ahead -= share;
             character.take_over(&simulated);
         }
-        let squares: f32 = action.components().iter().map(|component| component * component).sum();
-        let score = followed / foreseen.len() as f32 - config.cost * squares / ACTIONS as f32;
         if score > best.score {
-            *best = Best { action, score };
+            *best = Best { correction, score };
         }
         Ok(())
     }
 }
 
-/// 0 to 1, for a frame in which the body is up: the reward that the balance policy learns by (configs/balance.toml).
-fn score(tracking: &Tracking) -> f32 {
-    0.2 + 0.3 * tracking.velocity + 0.1 * tracking.height + 0.2 * tracking.pelvis + 0.2 * tracking.legs
+/// Weight of a frame at this share of the horizon, 1 on average: where the body ends counts more than how it gets there.
+fn weight(elapsed: f32) -> f32 {
+    0.5 + elapsed
+}
+
+/// 0 to 1, for a frame in which the body is up. The parts are those of the reward that the balance policy learns by (configs/balance.toml), but
+/// fall off slowly: of two bodies that are both far from their target, the nearer one still counts more.
+fn rating(tracking: &Tracking) -> f32 {
+    let [velocity, height, pelvis, legs] = tracking.squares().map(|square| 1.0 / (1.0 + square));
+    0.2 + 0.3 * velocity + 0.1 * height + 0.2 * pelvis + 0.2 * legs
 }

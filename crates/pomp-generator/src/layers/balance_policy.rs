@@ -31,14 +31,38 @@ pub(crate) struct Reflexes {
     /// The action in force, and the one that was decided on.
     action: Action,
     decided: Action,
-    /// What balance planning adds to the decisions.
-    pub planned: Action,
+    /// What balance planning makes of the decisions.
+    pub planned: Correction,
     /// Frames since the last decision.
     frames: usize,
     /// The predicted trajectory, relative to the target's root.
     pub ahead: [(Vec2, f32); FUTURE_KEYS],
     /// The target with the rotations of the action, at the start of the frame under way and at its end.
     driven: Option<(Pose, Pose)>,
+}
+
+/// What balance planning makes of the decisions of the policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Correction {
+    /// Whether the policy is listened to.
+    pub heeds_policy: bool,
+    /// What is added.
+    pub added: Action,
+}
+
+impl Default for Correction {
+    fn default() -> Self {
+        Self { heeds_policy: true, ..Self::NONE }
+    }
+}
+
+impl Correction {
+    /// Nothing is done, whatever the policy says.
+    pub const NONE: Self = Self { heeds_policy: false, added: Action::NONE };
+
+    fn applied_to(&self, decided: &Action) -> Action {
+        if self.heeds_policy { decided.plus(&self.added) } else { self.added }
+    }
 }
 
 /// A body with the target that it follows in a frame.
@@ -104,7 +128,7 @@ impl Reflexes {
     /// Moves on by a frame in which the target goes from a pose to another; gives the action in force when there is one.
     pub fn advance(&mut self, from: &Pose, to: &Pose) -> Option<Action> {
         let before = self.action;
-        self.action = before.towards(&self.decided.plus(&self.planned));
+        self.action = before.towards(&self.planned.applied_to(&self.decided));
         self.frames += 1;
         let idle = before == Action::default() && self.action == Action::default();
         self.driven = (!idle).then(|| {
