@@ -6,7 +6,7 @@
 //! ([`expectations`]). A [`Stage`] is the replay frame by frame, for variants of a clip that are simulated; [`tracking`] makes of it a task
 //! for reinforcement learning.
 //!
-//! It reads no files and draws nothing at random but terrain patches.
+//! It reads no files and draws nothing at random but terrain patches and the candidates of a replay's plans.
 
 pub mod airborne;
 pub mod defects;
@@ -14,6 +14,7 @@ mod impulse_config;
 pub mod impulses;
 mod replay;
 mod replay_config;
+mod replay_planning;
 mod replay_report;
 mod settings;
 mod stage;
@@ -24,6 +25,7 @@ pub use impulse_config::{ImpulseConfig, ImpulseEstimator};
 pub use impulses::{ImpulseReport, expectations};
 pub use replay::{Course, approach, replay, replay_on};
 pub use replay_config::ReplayConfig;
+pub use replay_planning::ReplayPlanningConfig;
 pub use replay_report::ReplayReport;
 pub use settings::PhysicsSettings;
 pub use stage::Stage;

@@ -1,6 +1,7 @@
 //! Physics replay (docs/method.md §6.4): the ragdoll tracks a clip on its ground, and all the simulator knows
 //! is recorded.
 
+use crate::replay_planning::Planner;
 use crate::{ReplayConfig, ReplayReport, Stage};
 use pomp_motion::glam::Vec2;
 use pomp_motion::{Clip, GRAVITY_M_S2, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
@@ -43,10 +44,11 @@ pub fn replay(
     config: &ReplayConfig,
     expected: &[Expectation],
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
-    replay_on(clip, terrain, dynamic, config, expected, &mut Undisturbed)
+    let planner = config.planning.enabled.then(|| Planner::new(&config.planning, 1.0 / clip.frame_rate_hz));
+    follow(clip, terrain, (dynamic, config), expected, &mut Undisturbed, planner)
 }
 
-/// Tracks `clip`, as `course` changes it, on `terrain`; see [`replay()`].
+/// Tracks `clip`, as `course` changes it, on `terrain`; see [`replay()`]. Nothing is planned, because plans would not foresee the changes.
 ///
 /// # Errors
 /// Those of [`replay()`].
@@ -58,20 +60,41 @@ pub fn replay_on(
     expected: &[Expectation],
     course: &mut dyn Course,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    follow(clip, terrain, (dynamic, config), expected, course, None)
+}
+
+fn follow(
+    clip: &Clip,
+    terrain: &TerrainGrid,
+    (dynamic, config): (&DynamicConfig, &ReplayConfig),
+    expected: &[Expectation],
+    course: &mut dyn Course,
+    mut planner: Option<Planner<'_>>,
+) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
     let approach = approach(clip, config.warm_up_frames.max(1));
     let mut stage = Stage::new(clip, terrain, dynamic, config, (&approach[0], &approach[1]))?;
-    let targets = approach.iter().chain(&clip.poses[1..]);
+    let targets: Vec<&Pose> = approach.iter().chain(&clip.poses[1..]).collect();
     let first_recorded = approach.len() - 1;
-    for (step, target) in targets.enumerate().skip(1) {
+    let expected = |step: usize| expected.get(step.saturating_sub(first_recorded));
+    for (step, target) in targets.iter().enumerate().skip(1) {
         let at = step.checked_sub(first_recorded);
-        let target = &at.map_or_else(|| target.clone(), |at| course.target(at, target));
+        let target = &at.map_or_else(|| (*target).clone(), |at| course.target(at, target));
         let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, stage.body()));
-        let frame = stage.step(target, &pushes, expected.get(at.unwrap_or(0)))?;
+        if let Some(planner) = &mut planner {
+            planner.before(&mut stage, (step..targets.len()).map(|step| (targets[step], expected(step))))?;
+        }
+        let frame = stage.step(target, &pushes, expected(step))?;
+        if let Some(planner) = &mut planner {
+            planner.after(&stage, target);
+        }
         if let Some(at) = at {
             course.observe(at, &frame.pose);
         }
         if stage.has_lost(&frame) {
             stage.put_back()?;
+            if let Some(planner) = &mut planner {
+                planner.begin_again();
+            }
         }
         if at.is_some() {
             stage.record(&frame);

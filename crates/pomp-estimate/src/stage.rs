@@ -4,10 +4,20 @@ use crate::{ReplayConfig, ReplayReport};
 use pomp_motion::glam::Vec3;
 use pomp_motion::{Clip, GlobalPose, Pose, SimulationTrack, Skeleton, TerrainGrid, humanoid, rotation};
 use pomp_physics::{
-    DynamicConfig, DynamicModule, Expectation, Frame, GainScale, PhysicsError, PoseVelocity, Push,
-    SimulationRecorder, Support,
+    DynamicConfig, DynamicModule, Expectation, Frame, GainScale, PhysicsError, PoseVelocity, Push, Reaction,
+    SimulationRecorder, Support, WorldSnapshot,
 };
 use std::sync::Arc;
+
+/// A stage between two frames; what was recorded is not part of it.
+pub(crate) struct Kept {
+    world: WorldSnapshot,
+    from: Pose,
+    target: Pose,
+    body: GlobalPose,
+    bore_n: Vec<Vec3>,
+    divergences: usize,
+}
 
 /// A ragdoll on its ground. Each frame is one [`Self::step`], which [`Self::record`] records.
 pub struct Stage<'a> {
@@ -79,6 +89,45 @@ impl<'a> Stage<'a> {
     /// The ragdoll, to set the strength of drives and assist.
     pub fn module(&mut self) -> &mut DynamicModule {
         &mut self.module
+    }
+
+    pub(crate) fn ragdoll(&self) -> &DynamicModule {
+        &self.module
+    }
+
+    pub(crate) fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
+    }
+
+    /// The target at the start of the last frame.
+    pub(crate) fn from(&self) -> &Pose {
+        &self.from
+    }
+
+    /// What the balance of the ragdoll does beside following the target, from the next frame on.
+    pub(crate) fn react(&mut self, reaction: &Reaction) {
+        self.module.set_reaction(reaction);
+    }
+
+    pub(crate) fn keep(&self) -> Kept {
+        Kept {
+            world: self.module.save(),
+            from: self.from.clone(),
+            target: self.target.clone(),
+            body: self.body.clone(),
+            bore_n: self.bore_n.clone(),
+            divergences: self.divergences,
+        }
+    }
+
+    pub(crate) fn take_up(&mut self, kept: &Kept) -> Result<(), PhysicsError> {
+        self.module.restore(&kept.world)?;
+        self.from.clone_from(&kept.from);
+        self.target.clone_from(&kept.target);
+        self.body.clone_from(&kept.body);
+        self.bore_n.clone_from(&kept.bore_n);
+        self.divergences = kept.divergences;
+        Ok(())
     }
 
     /// Weight of the body, N.

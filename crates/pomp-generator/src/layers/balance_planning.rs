@@ -9,7 +9,7 @@
 //! that follows its target without either is left alone. All of it is inner torque: nothing acts on the body from outside. It does not
 //! foresee pushes or what the ground will do. While the body lies or gets up nothing is planned.
 //!
-//! Cost and evidence: docs/experiments/0097-balance-planning.md.
+//! Cost and evidence: docs/experiments/0097-balance-planning.md and 0102-plans-where-they-are-needed.md.
 
 use super::balance_policy::Correction;
 use pomp_config::{Fields, OutOfRange, Validate};
