@@ -132,13 +132,23 @@ pub struct SkeletalWeights {
     /// Velocities of end effectors over height of a retargeted motion against those of its source, mean square. Default 50; without
     /// it nothing says which latent motion of one skeleton is which of the other, but for the shared shape of the networks.
     pub end_effectors: f32,
+    /// From where each limb and the trunk begins to where it ends, over the length of its bones, of a retargeted motion against its source,
+    /// mean square. Default 100; velocities alone leave open how a limb that moves little is held. 0 as published.
+    pub reaches: f32,
     /// Least squares of the discriminator on retargeted motion. Default 1.
     pub adversarial: f32,
 }
 
 impl Default for SkeletalWeights {
     fn default() -> Self {
-        Self { reconstruction: 5.0, positions: 500.0, cycle: 2.5, end_effectors: 50.0, adversarial: 1.0 }
+        Self {
+            reconstruction: 5.0,
+            positions: 500.0,
+            cycle: 2.5,
+            end_effectors: 50.0,
+            reaches: 100.0,
+            adversarial: 1.0,
+        }
     }
 }
 
@@ -195,6 +205,7 @@ impl Validate for SkeletalWeights {
             ("positions", self.positions),
             ("cycle", self.cycle),
             ("end_effectors", self.end_effectors),
+            ("reaches", self.reaches),
             ("adversarial", self.adversarial),
         ] {
             fields.within(name, weight, 0.0..=1e6)?;
