@@ -70,6 +70,8 @@ pub struct ByNetworks {
     pub from_skeleton: &'static str,
     /// Which of them the target is.
     pub to_skeleton: &'static str,
+    /// Joints of the target that the networks do not see; they keep their mean rotation of the motions learned.
+    pub at_mean: Vec<String>,
     /// Number of frames.
     pub frames: usize,
     /// Frames per second.
@@ -139,10 +141,13 @@ impl RetargetRequest<'_> {
         if let Some(out) = self.out {
             write_onto(out, &target, self.to, &result, &RigLibrary::builtin())?;
         }
+        let aim = &networks.description.structures[sides[1]];
+        let at_mean = aim.seen.left_out().into_iter().map(str::to_owned).collect();
         let [from_skeleton, to_skeleton] = sides.map(|side| ["first", "second"][side]);
         Ok(ByNetworks {
             from_skeleton,
             to_skeleton,
+            at_mean,
             frames: result.frames(),
             frame_rate_hz: result.frame_rate_hz,
         })

@@ -48,6 +48,7 @@ pub fn load_with_source(
     motion.validate().map_err(|source| retarget(source.into()))?;
     let options = RetargetOptions { unit: config.retarget.unit.or(chosen.rig.file.unit), ..config.retarget };
     let unit = SourceFrame::detect(&motion, &chosen.joints, &options).map_err(retarget)?.unit;
+    warnings.extend(chosen.warnings);
     warnings.extend(chosen.inference.iter().flat_map(|inference| inferred(inference)));
     let (motion, left_out) = without_t_pose(&motion, &chosen.rig).map_err(retarget)?;
     warnings.extend(left_out);

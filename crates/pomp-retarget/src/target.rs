@@ -48,12 +48,13 @@ impl TargetSkeleton {
     /// # Errors
     /// A skeleton that no map fits ([`RetargetOntoError::Rig`]); one whose body cannot move ([`RetargetOntoError::Immovable`]).
     pub fn of(file: SkeletonFile, path: &Path, rigs: &RigLibrary) -> Result<Self, RetargetOntoError> {
-        let ChosenRig { rig, inference, .. } = rigs
+        let ChosenRig { rig, inference, warnings, .. } = rigs
             .choose_or_infer(file.motion())
             .map_err(|source| RetargetOntoError::Rig { path: path.to_path_buf(), source })?;
         let rig = rig.into_owned();
         let mut target = Self::new(file, &rig, path)?;
         target.inference = inference;
+        target.warnings.extend(warnings);
         Ok(target)
     }
 

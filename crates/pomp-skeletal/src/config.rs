@@ -17,6 +17,8 @@ pub struct SkeletalConfig {
     pub window_frames: usize,
     /// Axis of the files that points to the sky.
     pub up_axis: UpAxes,
+    /// Joints that the networks do not see.
+    pub leave_out: LeaveOut,
     /// Sizes of the networks.
     pub sizes: SkeletalSizes,
     /// Whether encoders and decoders are told the bone lengths of the bodies (static branch). Default true; without it, one decoder
@@ -35,6 +37,7 @@ impl Default for SkeletalConfig {
             held_out_every: 10,
             window_frames: 64,
             up_axis: UpAxes::default(),
+            leave_out: LeaveOut::default(),
             sizes: SkeletalSizes::default(),
             static_branch: true,
             loss: SkeletalWeights::default(),
@@ -56,6 +59,34 @@ pub struct UpAxes {
 impl Default for UpAxes {
     fn default() -> Self {
         Self { a: UpAxis::Y, b: UpAxis::Y }
+    }
+}
+
+/// Joints that the networks do not see. They keep their mean rotation of the motions learned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LeaveOut {
+    /// Whether limbs are left out that branch off together and are short, such as the fingers of a hand, the eyes of a head and the
+    /// toes of a foot: those of a joint below which no line of bones is a fifth as long as the longest from the root. Default true;
+    /// with false, both skeletons need the same fingers.
+    pub small_limbs: bool,
+    /// Joints of the first skeleton by name, each with all that hangs from it. Default none. For twist bones and props, and for joints
+    /// at the end of a limb that the other skeleton lacks, such as toes: ends of limbs are matched by their velocity.
+    pub a: Vec<String>,
+    /// The same of the second skeleton.
+    pub b: Vec<String>,
+}
+
+impl Default for LeaveOut {
+    fn default() -> Self {
+        Self { small_limbs: true, a: Vec::new(), b: Vec::new() }
+    }
+}
+
+impl LeaveOut {
+    /// Names of the first skeleton, 0, or the second, 1.
+    pub(crate) fn names(&self, side: usize) -> &[String] {
+        if side == 0 { &self.a } else { &self.b }
     }
 }
 
@@ -101,13 +132,23 @@ pub struct SkeletalWeights {
     /// Velocities of end effectors over height of a retargeted motion against those of its source, mean square. Default 50; without
     /// it nothing says which latent motion of one skeleton is which of the other, but for the shared shape of the networks.
     pub end_effectors: f32,
+    /// From where each limb and the trunk begins to where it ends, over the length of its bones, of a retargeted motion against its source,
+    /// mean square. Default 100; velocities alone leave open how a limb that moves little is held. 0 as published.
+    pub reaches: f32,
     /// Least squares of the discriminator on retargeted motion. Default 1.
     pub adversarial: f32,
 }
 
 impl Default for SkeletalWeights {
     fn default() -> Self {
-        Self { reconstruction: 5.0, positions: 500.0, cycle: 2.5, end_effectors: 50.0, adversarial: 1.0 }
+        Self {
+            reconstruction: 5.0,
+            positions: 500.0,
+            cycle: 2.5,
+            end_effectors: 50.0,
+            reaches: 100.0,
+            adversarial: 1.0,
+        }
     }
 }
 
@@ -164,6 +205,7 @@ impl Validate for SkeletalWeights {
             ("positions", self.positions),
             ("cycle", self.cycle),
             ("end_effectors", self.end_effectors),
+            ("reaches", self.reaches),
             ("adversarial", self.adversarial),
         ] {
             fields.within(name, weight, 0.0..=1e6)?;

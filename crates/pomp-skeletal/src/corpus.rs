@@ -2,10 +2,11 @@
 
 use crate::RATE_HZ;
 use crate::SkeletalError;
+use crate::config::SkeletalConfig;
+use crate::seen::Seen;
 use crate::structure::{Body, Structure};
 use pomp_files::Digest;
 use pomp_formats::{is_motion_file, read_recording};
-use pomp_motion::retarget::UpAxis;
 use pomp_motion::{Clip, SourceMotion};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -101,22 +102,25 @@ pub fn at_rate(motion: &SourceMotion, rate_hz: f32) -> Result<SourceMotion, Skel
 }
 
 impl Corpus {
-    /// A corpus of motions, of which one in `held_out_every` is held out; `place` is named in errors. Motions shorter than two
-    /// windows of `window_frames` are left out.
+    /// A corpus of motions of the first skeleton (`side` 0) or the second (1) of a training by `config`, which says what is held out;
+    /// `place` is named in errors. Motions shorter than a window are left out.
     ///
     /// # Errors
-    /// As [`Structure::find`], and where no motion is long enough.
+    /// As [`Seen::find`] and [`Structure::find`], and where no motion is long enough.
     pub fn new(
         place: &str,
         motions: &[SourceMotion],
-        up: UpAxis,
-        held_out_every: usize,
-        window_frames: usize,
+        config: &SkeletalConfig,
+        side: usize,
     ) -> Result<Self, SkeletalError> {
+        let SkeletalConfig { held_out_every, window_frames, .. } = *config;
+        let up = [config.up_axis.a, config.up_axis.b][side];
+        let seen = Seen::find(place, motions, &config.leave_out, side)?;
+        let motions: Vec<_> = motions.iter().map(|motion| seen.reduced(motion)).collect();
         // Joints that move in their parents are refused at the files' own frames.
         let sampled = motions.iter().map(|motion| at_rate(motion, RATE_HZ)).collect::<Result<Vec<_>, _>>()?;
-        let structure = Structure::find(place, &sampled, up)?;
-        for motion in motions {
+        let structure = Structure::find(place, &sampled, up, seen)?;
+        for motion in &motions {
             structure.body(motion)?;
         }
         let mut corpus =

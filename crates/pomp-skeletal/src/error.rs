@@ -53,7 +53,8 @@ pub enum SkeletalError {
     /// Two skeletons that are not homeomorphic.
     #[error(
         "the skeletons are not homeomorphic: {reason}; the networks take skeletons that branch alike, with any number of joints \
-         between branches: leave joints out of one of them (fingers, face, props), or use the rules (pomp retarget without --model)"
+         between branches: leave the joints that one of them lacks out (fingers, twist bones, face, props), such as \
+         --set 'leave_out.b=[\"thumb\"]', or use the rules (pomp retarget without --model)"
     )]
     NotHomeomorphic {
         /// Where they differ.

@@ -3,6 +3,7 @@
 //!
 //! - A [`Corpus`] holds motions of one skeleton, on bodies of any proportions, as features: per joint a quaternion, per frame the
 //!   motion of the root. Its [`Structure`] knows the tree, and which limb is which, from topology and motion alone: no name is read.
+//! - Small limbs that branch off, such as fingers and eyes, are no part of it: [`Seen`] says which joints are.
 //! - [`match_structures`] pairs the limbs of two skeletons. Both are pooled to one primal skeleton ([`tree`]), whose nodes are the
 //!   chains between branches; skeletons that branch otherwise are refused.
 //! - [`SkeletalNetworks`] are an encoder to the features of the primal skeleton, a decoder from them and a discriminator per skeleton,
@@ -22,16 +23,18 @@ pub mod layers;
 mod losses;
 mod model;
 mod networks;
+mod seen;
 mod structure;
 pub mod tree;
 
-pub use config::{SkeletalConfig, SkeletalSizes, SkeletalTraining, SkeletalWeights, UpAxes};
+pub use config::{LeaveOut, SkeletalConfig, SkeletalSizes, SkeletalTraining, SkeletalWeights, UpAxes};
 pub use corpus::{Corpus, SkeletalClip, at_rate, read_motion, read_motions};
 pub use error::SkeletalError;
 pub use homeomorphism::match_structures;
 pub use losses::{Loss, Windows, loss};
 pub use model::{SkeletalDescription, SkeletalModel};
 pub use networks::{Discriminator, FRAMES_PER_CODE, Layer, SkeletalNetworks, SkeletonNetworks, Statics};
+pub use seen::Seen;
 pub use structure::{Body, Path, Structure};
 
 /// Frames per second of motion that the networks see.

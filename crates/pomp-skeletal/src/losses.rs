@@ -15,6 +15,8 @@ use rand_chacha::ChaCha8Rng;
 const STILL: f32 = 0.08;
 /// How much more the error of a standing end effector counts.
 const STANDING: f32 = 4.0;
+/// Limbs are not taken for shorter, heights.
+const SHORTEST: f32 = 0.01;
 
 /// Windows of one skeleton.
 pub struct Windows<'a> {
@@ -71,7 +73,7 @@ impl<'a> Windows<'a> {
 pub struct Loss {
     /// Their sum.
     pub total: Tensor<1>,
-    /// Reconstruction, positions, cycle, end effectors, adversarial, and the discriminators' own, without weights.
+    /// Reconstruction, positions, cycle, end effectors, reaches, adversarial, and the discriminators' own, without weights.
     pub parts: Vec<(&'static str, Tensor<1>)>,
 }
 
@@ -191,6 +193,12 @@ fn across(from: &Side<'_>, to: &Side<'_>, config: &SkeletalConfig, sum: &mut Sum
             ((velocities(&places, &ends) - wanted).square() * weights).mean()
         })
     });
+    sum.add("reaches", config.loss.reaches, || {
+        let wanted = reaches(&from.places, from.windows.structure, &from.windows.bodies);
+        loss_of_places(target, bodies, &features, |places| {
+            (reaches(&places, target, bodies) - wanted).square().mean()
+        })
+    });
     // Weights that track no gradients: the networks learn from the discriminator, and it learns from what they made.
     sum.add("adversarial", config.loss.adversarial, || {
         let judge = networks.discriminator.valid();
@@ -217,6 +225,31 @@ fn velocities(places: &Tensor<3>, ends: &[usize]) -> Tensor<3> {
         columns.push(moved(0) + root(0) + root(2) * place(2));
         columns.push(moved(1));
         columns.push(moved(2) + root(1) - root(2) * place(0));
+    }
+    Tensor::cat(columns, 2)
+}
+
+/// From where each limb and the trunk begins to where it ends, over the length of its bones, in the frame that follows the root:
+/// `[B, T, C 3]` for the C chains below that of the root, in the order of the primal skeleton. Bodies of other proportions in the same
+/// pose have the same reaches.
+fn reaches(places: &Tensor<3>, structure: &Structure, bodies: &[&Body]) -> Tensor<3> {
+    let [batch, frames, _] = places.dims();
+    let chains = structure.chains();
+    let mut columns = Vec::new();
+    for chain in structure.order.iter().map(|&chain| &chains[chain]) {
+        let Some(parent) = chain.parent else { continue };
+        let ends = [&chains[parent], chain].map(|chain| *chain.joints.last().expect("a chain has joints"));
+        let lengths: Vec<f32> = bodies
+            .iter()
+            .map(|body| chain.joints.iter().map(|&joint| body.offsets[joint].length()).sum::<f32>())
+            .map(|length| 1.0 / length.max(SHORTEST))
+            .collect();
+        let over_length = Tensor::<3>::from_data(TensorData::new(lengths, [batch, 1, 1]), &places.device());
+        let place = |joint: usize| {
+            let at = PLACES * (joint + 1);
+            places.clone().slice([0..batch, 0..frames, at..at + PLACES])
+        };
+        columns.push((place(ends[1]) - place(ends[0])) * over_length);
     }
     Tensor::cat(columns, 2)
 }

@@ -59,6 +59,10 @@ impl SkeletalDescription {
             if joints == 0 || !in_order || per_joint.iter().any(|count| *count != joints) {
                 return Err(format!("the joints of skeleton {side} are no tree"));
             }
+            structure
+                .seen
+                .validate(joints)
+                .map_err(|reason| format!("the joints of the files of skeleton {side} {reason}"))?;
             let mut order = structure.order.clone();
             order.sort_unstable();
             if order != (0..structure.chains().len()).collect::<Vec<_>>() {
@@ -125,12 +129,12 @@ impl SkeletalModel {
     /// # Errors
     /// [`SkeletalError::UnknownSkeleton`] says what differs from the nearer one; `place` is named in it.
     pub fn side_of(&self, place: &str, skeleton: &Skeleton) -> Result<usize, SkeletalError> {
-        let checked = self.description.structures.each_ref().map(|structure| structure.check(skeleton));
+        let checked = self.description.structures.each_ref().map(|structure| structure.seen.check(skeleton));
         if let Some(side) = checked.iter().position(Result::is_ok) {
             return Ok(side);
         }
         let shared = |structure: &Structure| {
-            structure.joints.iter().filter(|name| skeleton.index_of(name).is_some()).count()
+            structure.seen.joints.iter().filter(|name| skeleton.index_of(name).is_some()).count()
         };
         let [a, b] = self.description.structures.each_ref().map(shared);
         let nearer = usize::from(b > a);
@@ -162,7 +166,7 @@ impl SkeletalModel {
                 up.name()
             )));
         }
-        match structure.bone_elsewhere(&structure.body(target)?) {
+        match structure.bone_elsewhere(&structure.body(&structure.seen.reduced(target))?) {
             Some(joint) => Err(unknown(format!(
                 "the bone to \"{}\" points elsewhere in its rest pose than in that of the motions learned",
                 structure.joints[joint]
@@ -185,12 +189,13 @@ impl SkeletalModel {
         let from = self.side_of(source_name, &motion.skeleton)?;
         let to = self.side_of(target_name, &target.skeleton)?;
         let [source, aim] = [from, to].map(|side| &self.description.structures[side]);
-        let (body, aim_body) = (source.body(motion)?, aim.body(target)?);
-        let seen = at_rate(motion, RATE_HZ)?;
+        let (known, aim_known) = (source.seen.reduced(motion), aim.seen.reduced(target));
+        let (body, aim_body) = (source.body(&known)?, aim.body(&aim_known)?);
+        let seen = at_rate(&known, RATE_HZ)?;
         let (mut features, path) = source.features(&body, &seen);
         source.normalise(&mut features);
         let shown = self.run([from, to], [&body, &aim_body], &features);
-        let poses = aim.poses(&aim_body, &shown, &path);
+        let poses = aim.seen.whole(aim.poses(&aim_body, &shown, &path));
         let shown = SourceMotion {
             poses,
             frame_rate_hz: RATE_HZ,

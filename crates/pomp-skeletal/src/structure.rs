@@ -2,6 +2,7 @@
 
 use crate::SkeletalError;
 use crate::kinematics::FEATURES;
+use crate::seen::Seen;
 use crate::tree::{Chain, SkeletalTree, chains};
 use glam::{Quat, Vec3, Vec4};
 use pomp_motion::retarget::UpAxis;
@@ -19,7 +20,7 @@ const LOOKED_AT: usize = 200;
 const STANDING: f32 = 0.35;
 /// Least share of the way that goes forwards, in the sum over all frames.
 const AHEAD: f32 = 0.2;
-/// Shorter bones have no direction worth a comparison, heights.
+/// Shorter bones have no direction worth a comparison, heights, or legs where a leg begins.
 const SHORT: f32 = 0.02;
 /// The bones of bodies with the same joint frames and rest pose differ by less, radians.
 const MOST_TURNED: f32 = 0.6;
@@ -30,9 +31,11 @@ const STILL: f32 = 2e-3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Structure {
-    /// Names of the joints, parents first.
+    /// The skeleton of the files, and which of its joints are those below.
+    pub seen: Seen,
+    /// Names of the joints that the networks see, parents first.
     pub joints: Vec<String>,
-    /// Parents of the joints.
+    /// Their parents among them.
     pub parents: Vec<Option<usize>>,
     /// Axis of its files that points to the sky.
     pub up: UpAxis,
@@ -78,17 +81,23 @@ pub struct Path {
 }
 
 impl Structure {
-    /// Finds legs, head and facing of a skeleton from motions of it, and the means of its features.
+    /// Finds legs, head and facing of a skeleton from motions of it, and the means of its features. The motions have the joints alone
+    /// that the networks see ([`Seen::reduced`]).
     ///
     /// # Errors
-    /// [`SkeletalError::Clip`] for a motion on another skeleton; [`SkeletalError::Skeleton`] where legs, head, up or forward cannot
-    /// be told.
-    pub fn find(place: &str, motions: &[SourceMotion], up: UpAxis) -> Result<Self, SkeletalError> {
+    /// [`SkeletalError::Skeleton`] where legs, head, up or forward cannot be told; as [`Self::body`].
+    pub fn find(
+        place: &str,
+        motions: &[SourceMotion],
+        up: UpAxis,
+        seen: Seen,
+    ) -> Result<Self, SkeletalError> {
         let refuse = |reason: String| SkeletalError::Skeleton { place: place.to_owned(), reason };
         let first = motions.first().ok_or_else(|| refuse("there are no motions".to_owned()))?;
         let joints: Vec<String> = first.skeleton.joints().iter().map(|joint| joint.name.clone()).collect();
         let parents = first.skeleton.joints().iter().map(|joint| joint.parent.map(|p| p.0)).collect();
         let mut found = Self {
+            seen,
             mean_rotations: vec![Quat::IDENTITY; joints.len()],
             mean_offsets: vec![Vec3::ZERO; joints.len()],
             joints,
@@ -102,36 +111,10 @@ impl Structure {
             mean: Vec::new(),
             deviation: Vec::new(),
         };
-        for motion in motions {
-            found.check(&motion.skeleton).map_err(|reason| SkeletalError::Clip {
-                clip: motion.name.clone(),
-                reason: format!("it is on another skeleton than {}: {reason}; keep the motions of each skeleton in a folder of their own", first.name),
-            })?;
-        }
         found.find_limbs(motions).map_err(refuse)?;
         found.find_forward(motions).map_err(refuse)?;
         found.find_means(motions)?;
         Ok(found)
-    }
-
-    /// What of a skeleton differs from this structure, in words.
-    pub(crate) fn check(&self, skeleton: &Skeleton) -> Result<(), String> {
-        if skeleton.len() != self.joints.len() {
-            return Err(format!("it has {} joints, not {}", skeleton.len(), self.joints.len()));
-        }
-        for (index, joint) in skeleton.joints().iter().enumerate() {
-            let (name, parent) = (&self.joints[index], self.parents[index]);
-            if (&joint.name, joint.parent.map(|p| p.0)) != (name, parent) {
-                let above = |parent: Option<usize>| parent.map_or("nothing", |p| self.joints[p].as_str());
-                return Err(format!(
-                    "its joint {index} is \"{}\" below {}, not \"{name}\" below {}",
-                    joint.name,
-                    joint.parent.map_or("nothing", |p| skeleton.joints()[p.0].name.as_str()),
-                    above(parent)
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// The skeleton with offsets over the height.
@@ -175,7 +158,7 @@ impl Structure {
         std::iter::successors(Some(joint), |&j| self.parents[j]).collect()
     }
 
-    /// The body of a motion's skeleton.
+    /// The body of a motion's skeleton; the motion has the joints alone that the networks see.
     ///
     /// # Errors
     /// [`SkeletalError::Clip`] for a joint below the root that moves in its parent, and a body without height.
@@ -292,8 +275,14 @@ impl Structure {
 
     fn find_forward(&mut self, motions: &[SourceMotion]) -> Result<(), String> {
         let [left, right] = self.feet.map(|foot| self.line(foot));
+        let skeleton = &motions[0].skeleton;
+        // The first joint of each leg away from where they branch: some skeletons have joints without length there.
         let below_common = |own: &[usize], other: &[usize]| {
-            *own.iter().take_while(|joint| !other.contains(joint)).last().expect("feet are two joints")
+            let leg: Vec<usize> = own.iter().copied().take_while(|joint| !other.contains(joint)).collect();
+            let length = |joint: &usize| skeleton.joints()[*joint].offset.length();
+            let whole: f32 = leg.iter().map(length).sum();
+            let away = leg.iter().rev().find(|joint| length(joint) > SHORT * whole);
+            *away.or(leg.last()).expect("feet are two joints")
         };
         let hips = [below_common(&left, &right), below_common(&right, &left)];
         let (mut across, mut up) = (Vec3::ZERO, Vec3::ZERO);

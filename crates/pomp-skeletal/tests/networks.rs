@@ -10,13 +10,13 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use pomp_motion::SourceMotion;
-use pomp_motion::glam::Vec3;
+use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::retarget::UpAxis;
 use pomp_skeletal::kinematics::{FEATURES, PLACES, loss_of_places, places};
 use pomp_skeletal::tree::{Level, SkeletalTree, chains};
 use pomp_skeletal::{
-    Corpus, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks, Structure,
-    Windows, loss, match_structures,
+    Corpus, Seen, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks,
+    Structure, Windows, loss, match_structures,
 };
 use pomp_tensors::{AdamWSettings, adamw};
 use rand_chacha::ChaCha8Rng;
@@ -45,10 +45,8 @@ fn two_skeletons() -> [Vec<SourceMotion>; 2] {
 
 fn corpora(config: &SkeletalConfig) -> [Corpus; 2] {
     let [a, b] = two_skeletons();
-    let corpus = |place, motions: &[SourceMotion]| {
-        Corpus::new(place, motions, UpAxis::Y, 0, config.window_frames).unwrap()
-    };
-    let (mut a, mut b) = (corpus("a", &a), corpus("b", &b));
+    let corpus = |place, motions: &[SourceMotion], side| Corpus::new(place, motions, config, side).unwrap();
+    let (mut a, mut b) = (corpus("a", &a, 0), corpus("b", &b, 1));
     match_structures(&mut a.structure, &mut b.structure).unwrap();
     [a, b]
 }
@@ -116,27 +114,76 @@ fn recorded_skeletons_are_pooled_to_one_primal_skeleton() {
     }
 }
 
-#[test]
-fn rejects_skeletons_that_branch_otherwise_and_names_the_joints() {
-    let config = small();
-    let [mut a, _] = corpora(&config);
-    let handed = StrangeBody::walking().chain("LeftHand", "finger", 1, Vec3::X * 0.1, Vec3::X * 0.05).chain(
+/// The walking body with a finger of two joints and a thumb on the left hand.
+fn handed() -> SourceMotion {
+    told(&StrangeBody::walking().chain("LeftHand", "finger", 2, Vec3::X * 0.1, Vec3::X * 0.05).chain(
         "LeftHand",
         "thumb",
         1,
         Vec3::Z * 0.05,
         Vec3::X * 0.05,
-    );
-    let mut b = Corpus::new("b", &[told(&handed)], UpAxis::Y, 0, config.window_frames).unwrap();
+    ))
+}
+
+#[test]
+fn rejects_skeletons_that_branch_otherwise_and_names_the_joints() {
+    let mut config = small();
+    config.leave_out.small_limbs = false;
+    let [mut a, _] = corpora(&config);
+    let mut b = Corpus::new("b", &[handed()], &config, 1).unwrap();
     let refused = match_structures(&mut a.structure, &mut b.structure).unwrap_err().to_string();
     assert!(refused.contains("\"LeftHand\" of a has 0 branches, \"LeftHand\" of b 2"), "{refused}");
-    assert!(refused.contains("not homeomorphic") && refused.contains("fingers"), "{refused}");
+    assert!(refused.contains("not homeomorphic") && refused.contains("leave_out.b"), "{refused}");
+}
+
+#[test]
+fn small_limbs_and_named_joints_are_not_seen_and_keep_their_mean_rotation() {
+    let mut config = small();
+    config.leave_out.a = vec!["LeftToe".to_owned(), "RightToe".to_owned()];
+    let [mut a, _] = corpora(&config);
+    let hand = handed();
+    let left_out: Vec<String> = {
+        let seen = Seen::find("b", std::slice::from_ref(&hand), &config.leave_out, 1).unwrap();
+        assert!(!seen.is_all());
+        seen.left_out().into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(left_out, ["finger1", "finger2", "thumb1"]);
+    let mut b = Corpus::new("b", std::slice::from_ref(&hand), &config, 1).unwrap();
+    match_structures(&mut a.structure, &mut b.structure).unwrap();
+    let feet = |corpus: &Corpus| corpus.structure.feet.map(|foot| corpus.structure.joints[foot].clone());
+    assert_eq!(
+        (feet(&a), feet(&b)),
+        (["LeftFoot", "RightFoot"].map(str::to_owned), ["LeftToe", "RightToe"].map(str::to_owned))
+    );
+    let corpora = [a, b];
+    let networks = fresh(&config, &corpora, &Device::flex());
+    let model = model(&config, &corpora, networks);
+    let walk = told(&StrangeBody::walking());
+    for target in [&walk, &hand] {
+        let shown = model.retarget(["hand", "target"], &hand, target).unwrap();
+        assert_eq!(shown.skeleton, target.skeleton);
+        shown.validate().unwrap();
+    }
+    let finger = hand.skeleton.index_of("finger1").unwrap();
+    let shown = model.retarget(["walk", "hand"], &walk, &hand).unwrap();
+    let mean = corpora[1].structure.seen.rotations[finger.0];
+    assert!(mean.angle_between(Quat::IDENTITY) < 0.3, "{mean}");
+    assert!(shown.poses.iter().all(|pose| pose.local_rotations[finger.0].angle_between(mean) < 1e-3));
+
+    config.leave_out.b = vec!["Thumb".to_owned()];
+    let refused = Corpus::new("b", std::slice::from_ref(&hand), &config, 1).unwrap_err().to_string();
+    assert!(refused.contains("leave_out.b names \"Thumb\"") && refused.contains("thumb1"), "{refused}");
+    config.leave_out.b = vec!["Hips".to_owned()];
+    let refused = Corpus::new("b", std::slice::from_ref(&hand), &config, 1).unwrap_err().to_string();
+    assert!(refused.contains("root \"Hips\""), "{refused}");
 }
 
 #[test]
 fn rejects_a_wrong_axis_motions_of_several_skeletons_and_joints_that_move() {
     let refused = |motions: &[SourceMotion], up| -> String {
-        let refused: SkeletalError = Corpus::new("walks", motions, up, 0, 16).unwrap_err();
+        let mut config = small();
+        config.up_axis.a = up;
+        let refused: SkeletalError = Corpus::new("walks", motions, &config, 0).unwrap_err();
         refused.to_string()
     };
     let walk = told(&StrangeBody::walking());
@@ -216,13 +263,13 @@ fn slopes_of_features_are_those_of_differences() {
 }
 
 /// Which weights of a module have a gradient.
-struct Seen<'a> {
+struct Gradients<'a> {
     gradients: &'a GradientsParams,
     path: Vec<String>,
     found: BTreeMap<String, Vec<f32>>,
 }
 
-impl ModuleVisitor for Seen<'_> {
+impl ModuleVisitor for Gradients<'_> {
     fn enter_module(&mut self, name: &str, _container_type: &str) {
         self.path.push(name.to_owned());
     }
@@ -261,7 +308,7 @@ fn every_weight_between_near_joints_has_a_gradient_and_no_other() {
     let config = small();
     let [mut a, mut b] = two_skeletons().map(|motions| {
         let both = [motions[0].clone(), bent(&motions[0])];
-        Corpus::new("bent", &both, UpAxis::Y, 0, config.window_frames).unwrap()
+        Corpus::new("bent", &both, &config, 0).unwrap()
     });
     match_structures(&mut a.structure, &mut b.structure).unwrap();
     let corpora = [a, b];
@@ -271,7 +318,7 @@ fn every_weight_between_near_joints_has_a_gradient_and_no_other() {
     let [a, b] = [0, 1].map(|side| Windows::draw(&corpora[side], &config, &mut rng, &device));
     let loss = loss(&networks, [&a, &b], &config);
     let gradients = GradientsParams::from_grads(loss.total.backward(), &networks);
-    let mut seen = Seen { gradients: &gradients, path: Vec::new(), found: BTreeMap::new() };
+    let mut seen = Gradients { gradients: &gradients, path: Vec::new(), found: BTreeMap::new() };
     networks.visit(&mut seen);
     assert!(seen.found.len() > 30, "{}", seen.found.len());
 }

@@ -33,12 +33,11 @@ pub fn train_retargeting(
 ) -> Result<SkeletalModel, TrainError> {
     config.validate()?;
     keep_freed_memory();
-    let read = |folder: &Path, up| {
+    let read = |folder: &Path, side| {
         let motions = read_motions(folder)?;
-        let place = folder.display().to_string();
-        Corpus::new(&place, &motions, up, config.held_out_every, config.window_frames)
+        Corpus::new(&folder.display().to_string(), &motions, config, side)
     };
-    let mut corpora = [read(a, config.up_axis.a)?, read(b, config.up_axis.b)?];
+    let mut corpora = [read(a, 0)?, read(b, 1)?];
     let [of_a, of_b] = &mut corpora;
     match_structures(&mut of_a.structure, &mut of_b.structure)?;
     let place = ControllerPlace::of_retargeting(out)?;

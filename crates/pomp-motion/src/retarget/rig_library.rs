@@ -14,6 +14,8 @@ pub struct ChosenRig<'a> {
     pub joints: MatchReport,
     /// How the map was inferred; `None` for a known one.
     pub inference: Option<Box<Inference>>,
+    /// Maps of the user's own that were not taken, with what they miss, where none of them fits.
+    pub warnings: Vec<String>,
 }
 
 /// The known rig maps.
@@ -58,7 +60,7 @@ impl RigLibrary {
         Self { rigs: vec![rig], own: 1 }
     }
 
-    /// Adds a map of one's own, which wins against built-in maps that fit as well.
+    /// Adds a map of one's own, which wins against built-in maps where it fits.
     ///
     /// # Errors
     /// When the file cannot be read or parsed.
@@ -83,31 +85,35 @@ impl RigLibrary {
         self.rigs.iter().find(|rig| rig.name == name)
     }
 
-    /// The map that finds the most project joints in a skeleton; the first among equals.
+    /// The map that finds the most project joints in a skeleton; the first among equals. A map of the user's own that fits wins against
+    /// all built-in ones, also where it leaves joints out.
     ///
     /// # Errors
     /// [`RetargetError::NoRig`] with the closest maps and what they miss.
     pub fn choose(&self, skeleton: &Skeleton) -> Result<(&RigMap, MatchReport), RetargetError> {
-        let mut best: Option<(&RigMap, MatchReport)> = None;
         let mut misses: Vec<(usize, String)> = Vec::new();
-        for rig in &self.rigs {
-            match rig.match_skeleton(skeleton) {
-                Ok(report) => {
-                    if best.as_ref().is_none_or(|(_, other)| report.found() > other.found()) {
-                        best = Some((rig, report));
+        for rigs in [&self.rigs[..self.own], &self.rigs[self.own..]] {
+            let mut best: Option<(&RigMap, MatchReport)> = None;
+            for rig in rigs {
+                match rig.match_skeleton(skeleton) {
+                    Ok(report) => {
+                        if best.as_ref().is_none_or(|(_, other)| report.found() > other.found()) {
+                            best = Some((rig, report));
+                        }
                     }
+                    Err(RetargetError::RigDoesNotFit { rig, missing }) => {
+                        misses.push((missing.len(), format!("\"{rig}\" misses {}", missing.join(", "))));
+                    }
+                    Err(other) => return Err(other),
                 }
-                Err(RetargetError::RigDoesNotFit { rig, missing }) => {
-                    misses.push((missing.len(), format!("\"{rig}\" misses {}", missing.join(", "))));
-                }
-                Err(other) => return Err(other),
+            }
+            if let Some(best) = best {
+                return Ok(best);
             }
         }
-        best.ok_or_else(|| {
-            misses.sort_by_key(|(count, _)| *count);
-            let closest = misses.into_iter().take(3).map(|(_, text)| text).collect();
-            RetargetError::NoRig { joints: skeleton.len(), closest }
-        })
+        misses.sort_by_key(|(count, _)| *count);
+        let closest = misses.into_iter().take(3).map(|(_, text)| text).collect();
+        Err(RetargetError::NoRig { joints: skeleton.len(), closest })
     }
 
     /// The known map that fits a motion best, else one that is inferred from the motion. Where a built-in map leaves out joints that
@@ -116,6 +122,32 @@ impl RigLibrary {
     /// # Errors
     /// [`RetargetError::NotHuman`] when no map fits and the skeleton is not taken for a human body.
     pub fn choose_or_infer(&self, source: &SourceMotion) -> Result<ChosenRig<'_>, RetargetError> {
+        let mut chosen = self.chosen(source)?;
+        let own = &self.rigs[..self.own];
+        if own.iter().all(|rig| rig.match_skeleton(&source.skeleton).is_err()) {
+            chosen.warnings = self.misfits(&source.skeleton, chosen.inference.is_some());
+        }
+        Ok(chosen)
+    }
+
+    /// The user's own maps that do not fit a skeleton, with what they miss; where a built-in map does (`all` is false), those alone that
+    /// find most of their joints: the others are for other files.
+    fn misfits(&self, skeleton: &Skeleton, all: bool) -> Vec<String> {
+        let told = |rig: &RigMap| match rig.match_skeleton(skeleton) {
+            Err(RetargetError::RigDoesNotFit { rig: name, missing })
+                if all || 2 * missing.len() < rig.joints.len() =>
+            {
+                Some(format!(
+                    "the rig map \"{name}\" is not used: the file has no {}; correct the names in the map, or state them as optional",
+                    missing.join(", ")
+                ))
+            }
+            _ => None,
+        };
+        self.rigs[..self.own].iter().filter_map(told).collect()
+    }
+
+    fn chosen(&self, source: &SourceMotion) -> Result<ChosenRig<'_>, RetargetError> {
         let closest = match self.choose(&source.skeleton) {
             Ok((rig, joints)) => {
                 let is_own = self.rigs[..self.own].iter().any(|own| std::ptr::eq(own, rig));
@@ -140,6 +172,7 @@ fn of_inference<'a>(inference: Inference) -> ChosenRig<'a> {
         rig: Cow::Owned(inference.rig.clone()),
         joints: inference.joints.clone(),
         inference: Some(Box::new(inference)),
+        warnings: Vec::new(),
     }
 }
 
@@ -154,7 +187,7 @@ fn inferred_with_more<'a>(source: &SourceMotion, joints: &MatchReport) -> Option
 
 /// A known map for a motion that may be a mirror image, or have a rest pose that the map does not expect.
 fn as_it_is_written<'a>(source: &SourceMotion, rig: &'a RigMap, joints: MatchReport) -> ChosenRig<'a> {
-    let known = |rig, joints| ChosenRig { rig, joints, inference: None };
+    let known = |rig, joints| ChosenRig { rig, joints, inference: None, warnings: Vec::new() };
     if source.validate().is_err() {
         return known(Cow::Borrowed(rig), joints);
     }

@@ -43,11 +43,15 @@ impl SourceFrame {
             return Err(RetargetError::UnknownUnit { clip: source.name.clone(), leg_length });
         }
         let UnitFinding { unit, confidence: unit_confidence, reason: unit_reason } = match options.unit {
-            Some(unit) => UnitFinding { unit, confidence: 1.0, reason: "stated by the caller".to_owned() },
+            Some(unit) => UnitFinding {
+                unit,
+                confidence: 1.0,
+                reason: format!("the unit is stated as {}", unit.name()),
+            },
             None => find_unit(leg_length),
         };
         let (up_axis, up_axis_reason) = match options.up_axis {
-            Some(axis) => (axis, "stated by the caller".to_owned()),
+            Some(axis) => (axis, format!("the up axis is stated as {}", axis.name())),
             None => find_up_axis(&poses, joints, rest_up(source, joints)),
         };
         Ok(Self {

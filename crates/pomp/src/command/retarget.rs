@@ -105,7 +105,8 @@ fn show(report: &OntoReport) {
     }
 }
 
-fn list(what: &str, names: &[String]) {
+/// A line with the first names of a kind, where there are any.
+pub fn list(what: &str, names: &[String]) {
     if names.is_empty() {
         return;
     }

@@ -1,5 +1,6 @@
 //! `pomp retarget --model`, and `pomp retarget report`.
 
+use super::retarget::list;
 use crate::cli::{RetargetArguments, RetargetReportArguments};
 use crate::json;
 use anyhow::Result;
@@ -34,6 +35,7 @@ pub fn retarget(arguments: &RetargetArguments, [source, to]: [&Path; 2], model: 
         "  {} frames at {} Hz, from the {} skeleton onto the {}",
         result.frames, result.frame_rate_hz, result.from_skeleton, result.to_skeleton
     );
+    list("keep their mean rotation", &result.at_mean);
     if let Some(out) = &arguments.out {
         println!("  wrote {}", out.display());
     }

@@ -31,6 +31,11 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     let Some(model) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
     if !arguments.json {
         println!("the networks are in {}:", arguments.out.display());
+        for (side, structure) in ["a", "b"].iter().zip(&model.description.structures) {
+            if !structure.seen.is_all() {
+                println!("  not seen of {side}: {}", structure.seen.left_out().join(", "));
+            }
+        }
         for (name, value) in &model.description.metrics {
             println!("  {name} {value:.4}");
         }

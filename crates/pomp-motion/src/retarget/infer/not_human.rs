@@ -25,12 +25,8 @@ pub(super) fn refusal(
     named: bool,
 ) -> Option<String> {
     let [a, b] = plan.legs.limbs;
-    if plan.leg_fit < LEAST_LEG_FIT && !named {
-        return Some(format!(
-            "the two limbs most like legs ({} and {}) have not the proportions of legs",
-            chain(sample, &a),
-            chain(sample, &b)
-        ));
+    if let Some(reason) = fingers(sample, plan) {
+        return Some(reason);
     }
     let leg = plan.legs.length();
     // With arms found, a long limb is a tail, a prop or a wing.
@@ -38,12 +34,18 @@ pub(super) fn refusal(
     let lone = |limb: &&Limb| limb.length() > LONE * leg && is_apart(sample, plan, limb);
     if let Some(lone) = limbs.iter().find(lone).filter(|_| !named && !has_arms) {
         return Some(format!(
-            "{} is longer than a leg and has no mirror image: a leg is missing",
-            chain(sample, lone)
+            "{} is longer than the two limbs most like legs ({} and {}) and has no mirror image: a leg is missing",
+            chain(sample, lone),
+            chain(sample, &a),
+            chain(sample, &b)
         ));
     }
-    if let Some(reason) = fingers(sample, plan) {
-        return Some(reason);
+    if plan.leg_fit < LEAST_LEG_FIT && !named {
+        return Some(format!(
+            "the two limbs most like legs ({} and {}) have not the proportions of legs",
+            chain(sample, &a),
+            chain(sample, &b)
+        ));
     }
     let long = |pair: &&LimbPair| {
         let apart = pair.limbs.iter().all(|limb| is_apart(sample, plan, limb));
@@ -101,9 +103,11 @@ fn reaches_down(sample: &Sample<'_>, plan: &Plan, pair: &LimbPair) -> bool {
     }) > 0.6
 }
 
-/// Names of the joints of a limb.
+/// Names of the joints of a limb; an end site has the name of its joint.
 fn chain(sample: &Sample<'_>, limb: &Limb) -> String {
-    [limb.root, limb.middle, limb.end].map(|node| sample.name(node)).join(" > ")
+    let mut names = [limb.root, limb.middle, limb.end].map(|node| sample.name(node)).to_vec();
+    names.dedup();
+    names.join(" > ")
 }
 
 /// A hand has fingers that go off side by side: beside the "legs" others, along them and nearly as long.

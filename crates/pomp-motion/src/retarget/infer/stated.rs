@@ -29,8 +29,13 @@ impl StatedJoints {
                 bad(format!("the project has no joint \"{role}\"; it has {}", all.join(", ")))
             })?;
             let of_file = |name: &str| {
-                file.index_of(name)
-                    .ok_or_else(|| bad(format!("the file has no joint \"{name}\", given for {role}")))
+                file.index_of(name).ok_or_else(|| {
+                    let all: Vec<&str> = file.joints().iter().map(|joint| joint.name.as_str()).collect();
+                    bad(format!(
+                        "the file has no joint \"{name}\", given for {role}; it has {}",
+                        all.join(", ")
+                    ))
+                })
             };
             let joint = joint.map(of_file).transpose()?;
             let twice =

@@ -1,4 +1,4 @@
-//! The axis that points to the sky: along it people stand, and the lowest point of the body keeps its height.
+//! The axis that points to the sky: along it people stand, and the lowest point of the body comes back to one level.
 
 use super::anatomy::Anatomy;
 use super::plan::middle;
@@ -16,9 +16,14 @@ pub(super) struct UpFinding {
 
 /// Share of the standing rest pose against the motion.
 const REST: f32 = 0.7;
-/// Cost of a floor that wanders, per leg's length of standard deviation, cut off where people climb.
-const WANDER: f32 = 3.0;
+/// Share of the floor against the motion.
+const FLOOR: f32 = 1.5;
+/// A lowest joint whose height has at least this standard deviation, legs, has none.
 const MOST_WANDER: f32 = 0.25;
+/// The level of the floor is that of the lowest frames, but for this share of them.
+const BELOW: f32 = 0.05;
+/// A joint at most so far above it is on the floor, legs.
+const ON_FLOOR: f32 = 0.06;
 /// What files mostly have, to settle a draw.
 const USUAL: [(UpAxis, f32); 6] = [
     (UpAxis::Y, 0.05),
@@ -52,8 +57,7 @@ pub(super) fn up_axis(sample: &Sample<'_>, anatomy: &Anatomy, rest_up: Option<Ve
         .map(|(axis, usual)| {
             let up = axis.direction();
             let rest = rest_up.map_or(0.0, |rest| rest_weight * rest.dot(up));
-            let wander = (floor_wander(sample, anatomy, up) / leg).min(MOST_WANDER);
-            (mean.dot(up) + rest - WANDER * wander + usual, axis)
+            (mean.dot(up) + rest + FLOOR * floor_share(sample, anatomy, up, leg) + usual, axis)
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -61,10 +65,10 @@ pub(super) fn up_axis(sample: &Sample<'_>, anatomy: &Anatomy, rest_up: Option<Ve
     let share = mean.dot(axis.direction());
     let rest =
         rest_up.map_or_else(String::new, |rest| format!(", {:.2} at rest", rest.dot(axis.direction())));
-    let wander = 100.0 * floor_wander(sample, anatomy, axis.direction()) / leg;
+    let floor = 100.0 * floor_share(sample, anatomy, axis.direction(), leg);
     let reason = format!(
-        "feet to hips to shoulders point along {} (mean component {share:.2} in the motion{rest}), and the lowest joint keeps its height \
-         within {wander:.0} % of a leg",
+        "feet to hips to shoulders point along {} (mean component {share:.2} in the motion{rest}), and the lowest joint keeps to a floor \
+         ({floor:.0} %)",
         axis.name()
     );
     let confidence =
@@ -72,12 +76,21 @@ pub(super) fn up_axis(sample: &Sample<'_>, anatomy: &Anatomy, rest_up: Option<Ve
     UpFinding { axis, confidence, reason }
 }
 
-/// Standard deviation over the frames of the lowest mapped joint, file units.
-fn floor_wander(sample: &Sample<'_>, anatomy: &Anatomy, up: Vec3) -> f32 {
+/// How much the lowest mapped joint has a floor, 0 to 1: by the spread of its height, or by the share of the frames in which it is on
+/// the level of the lowest frames. Who rolls on a floor has a height of little spread and no level; who jumps or climbs leaves the
+/// level and comes back to it.
+fn floor_share(sample: &Sample<'_>, anatomy: &Anatomy, up: Vec3, leg: f32) -> f32 {
     let lowest = |f: usize| {
         let heights = anatomy.roles.iter().flatten().map(|&joint| sample.positions[f][joint].dot(up));
         heights.fold(f32::INFINITY, f32::min)
     };
-    let mean = sample.mean(lowest);
-    sample.mean(|f| (lowest(f) - mean).powi(2)).sqrt()
+    let heights: Vec<f32> = (0..sample.positions.len()).map(lowest).collect();
+    let mut sorted = heights.clone();
+    sorted.sort_by(f32::total_cmp);
+    let Some(floor) = sorted.get((BELOW * sorted.len() as f32) as usize) else { return 0.0 };
+    let count = heights.len() as f32;
+    let on_floor = heights.iter().filter(|height| **height < floor + ON_FLOOR * leg).count() as f32 / count;
+    let mean = heights.iter().sum::<f32>() / count;
+    let spread = (heights.iter().map(|height| (height - mean).powi(2)).sum::<f32>() / count).sqrt();
+    on_floor.max(1.0 - spread / (MOST_WANDER * leg))
 }
