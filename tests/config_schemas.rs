@@ -68,6 +68,7 @@ fn kind(name: &str) -> &'static str {
             "preprocess.toml"
             | "preprocess_training.toml"
             | "preprocess_directions.toml"
+            | "preprocess_own_feet.toml"
             | "preprocess_styles.toml",
         ) => "preprocess",
         ("", "batch.toml") => "batch",

@@ -91,6 +91,13 @@ impl Validate for PreprocessConfig {
         check_contacts(&self.contacts, &fields.section("contacts"))?;
         check_gaits(&self.gaits, &fields.section("gaits"))?;
         self.replay.check(&fields.section("replay"))?;
+        let plans = self.replay.planning.enabled;
+        fields.holds(
+            !plans || self.dynamic.balance.enabled,
+            "replay.planning.enabled",
+            plans,
+            "false without dynamic.balance.enabled: only a ragdoll that balances by its legs can be corrected",
+        )?;
         self.terrain.check(&fields.section("terrain"))?;
         self.warp.check(&fields.section("warp"))?;
         self.pace.check(&fields.section("pace"))?;
