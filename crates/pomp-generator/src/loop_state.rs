@@ -39,8 +39,8 @@ pub(crate) struct LoopState {
     pub aside: Vec2,
     /// The controller in place of the kinematic module, with what it remembers. Written and read where the window is filled.
     pub controller: Option<Box<dyn Controller>>,
-    /// What that controller was shown last, where nothing is simulated: its own prediction. Written and read where the window is
-    /// filled.
+    /// What that controller was shown last, where nothing is simulated or the body tracks its target: its own prediction. Written and
+    /// read where the window is filled; moved with the body after the dynamic module.
     pub shown: Option<CharacterState>,
     /// Share of the external root assist that the user leaves, 0 to 1. Written by the user; read by the dynamic module.
     pub assist_share: f32,

@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReferenceTrackingConfig {
-    /// If off, the kinematic module is shown the simulated body. Default false.
+    /// If off, the kinematic module is shown the simulated body. Default false. A controller with blended experts always goes on from its
+    /// own target, because it has not learned to answer a body.
     pub enabled: bool,
     /// Share of the distance by which the target's root moves towards the body's root in each frame, 0 … 1. Default 0.05.
     pub share: f32,
