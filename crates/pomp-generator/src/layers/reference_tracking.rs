@@ -7,11 +7,15 @@
 //! each frame, and the past and the path are moved along, so that this is no motion to the module. The path comes back
 //! slowly, while the character moves along it.
 //!
+//! A controller in the place of the module is shown its last prediction instead of the target, without what layers made of it, moved
+//! along in the same way. Controllers with blended experts always go on so, because they have not learned to answer a body.
+//!
 //! The price is that the module does not answer a push: the balance of the body does ([`pomp_physics::BalanceConfig`]).
 //!
 //! Cost: about that of the layers that it replaces; not measured apart.
 //!
-//! Evidence: docs/experiments/0075-own-feet.md, docs/experiments/0076-steps-that-balance.md.
+//! Evidence: docs/experiments/0075-own-feet.md, docs/experiments/0076-steps-that-balance.md,
+//! docs/experiments/0100-a-root-that-goes-where-it-is-led.md.
 
 use crate::layers::shown_surface::ShownSurface;
 use crate::loop_state::ground_position;
