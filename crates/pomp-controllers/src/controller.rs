@@ -60,6 +60,11 @@ impl ControllerKind {
             Self::LearnedMatching => "learned-matching",
         }
     }
+
+    /// Whether it is a network whose weights are a blend of experts'.
+    pub fn is_gated(self) -> bool {
+        matches!(self, Self::Phase | Self::Pfnn | Self::Mann | Self::LocalPhases | Self::Nsm)
+    }
 }
 
 impl fmt::Display for ControllerKind {

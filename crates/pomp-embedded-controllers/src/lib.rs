@@ -6,8 +6,9 @@ use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_model::Model;
 
 /// The files by kind.
-pub const FILES: [(ControllerKind, &[u8]); 2] = [
+pub const FILES: [(ControllerKind, &[u8]); 3] = [
     (ControllerKind::Pfnn, include_bytes!("../controllers/pfnn.safetensors")),
+    (ControllerKind::Nsm, include_bytes!("../controllers/nsm.safetensors")),
     (ControllerKind::LearnedMatching, include_bytes!("../controllers/learned-matching.safetensors")),
 ];
 

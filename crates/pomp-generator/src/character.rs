@@ -132,7 +132,7 @@ impl Character {
             fall_detector: FallDetector::new(skeleton, DOWN_HEIGHT, DOWN_TILT_DEG),
             policy: None,
             motion: Motion::at(start, adaptation, PoseBlending::new(config.layers.pose_blending)),
-            layers: config.layers.clone(),
+            layers: config.layers(),
         }
     }
 
@@ -280,7 +280,9 @@ impl Character {
         let ground = adaptation.surface().height(hips.x, hips.z);
         let mut body =
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
-        body.yaw_rate = CharacterState::yaw_rate_between(&state.frame, &body.frame, FRAME_S);
+        // A target that nothing simulated follows is where it is: what layers made of its pose moves no root.
+        let reached = if self.dynamics == Dynamics::Simulated { body.frame } else { *target_frame };
+        body.yaw_rate = CharacterState::yaw_rate_between(&state.frame, &reached, FRAME_S);
         if *released {
             adaptation.stay_in_world(simulated);
             state.clone_from(&body);
@@ -290,8 +292,15 @@ impl Character {
         }
         let body = adaptation.module_from_world(&self.skeleton, body, simulated, target, target_frame);
         *state = blending.after_simulation(&self.skeleton, &body, &target.module.0, target_frame, state);
-
-        let next = self.layers.root_following.follow(target_frame, &body.frame, adaptation.surface());
+        let next = match self.dynamics {
+            Dynamics::Simulated => {
+                self.layers.root_following.follow(target_frame, &body.frame, adaptation.surface())
+            }
+            Dynamics::KinematicOnly => {
+                state.frame = reached;
+                reached
+            }
+        };
         self.move_target(next);
         body
     }
@@ -322,6 +331,11 @@ impl Character {
         self.layers.reference_tracking.enabled
             && self.dynamics == Dynamics::Simulated
             && !self.motion.released
+    }
+
+    /// Whether there is a simulated body.
+    pub(crate) fn has_body(&self) -> bool {
+        self.dynamics == Dynamics::Simulated
     }
 
     /// Moves the target with its root to `next`, so that the next frame's drive starts where the root is then.

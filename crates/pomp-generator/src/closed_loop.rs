@@ -22,7 +22,7 @@ use crate::loop_state::{Blend, LoopState, ground_position, window_keys};
 use crate::networks::Networks;
 use crate::phase_feedback::PhaseWindow;
 use crate::start::read_start;
-use crate::{Dynamics, GeneratorConfig, GeneratorError, PhaseFeedback, unhindered};
+use crate::{GeneratorConfig, GeneratorError, PhaseFeedback, unhindered};
 use glam::{Vec2, Vec3};
 use pomp_lanes::Work;
 use pomp_model::Model;
@@ -237,10 +237,11 @@ impl ClosedLoop {
         Ok(())
     }
 
-    /// What a controller is shown instead of the body where nothing is simulated: its own last prediction. What layers made of the
-    /// target is for the eye; only the kinematic module has learned to go on from there.
+    /// What a controller is shown instead of the body where nothing is simulated, or where the body tracks its target: its own last
+    /// prediction. What layers made of the target is for the eye and the body; only the kinematic module has learned to go on from there.
     fn show(&mut self) -> Option<CharacterState> {
-        if self.state.controller.is_none() || self.config.dynamics == Dynamics::Simulated {
+        let is_shown_body = self.character.has_body() && !self.character.goes_on_from_target();
+        if self.state.controller.is_none() || is_shown_body {
             return None;
         }
         let reached = self.character.state();
@@ -348,6 +349,9 @@ impl ClosedLoop {
         self.state.aside = self.config.layers.reference_tracking.displaced(self.state.aside, way, speed_mps);
         if way != Vec2::ZERO {
             self.state.history.each_key(|key| key.position += way);
+            if let Some(shown) = &mut self.state.shown {
+                shown.frame.origin += Vec3::new(way.x, 0.0, way.y);
+            }
         }
     }
 

@@ -153,6 +153,14 @@ impl GeneratorConfig {
         }
     }
 
+    /// The layers with the controller that is chosen: one with blended experts has not learned to answer a body, and always goes on from
+    /// its own target.
+    pub(crate) fn layers(&self) -> LayersConfig {
+        let mut layers = self.layers.clone();
+        layers.reference_tracking.enabled |= self.controller.is_gated();
+        layers
+    }
+
     /// Checks every range.
     ///
     /// # Errors

@@ -39,8 +39,8 @@ pub(crate) struct LoopState {
     pub aside: Vec2,
     /// The controller in place of the kinematic module, with what it remembers. Written and read where the window is filled.
     pub controller: Option<Box<dyn Controller>>,
-    /// What that controller was shown last, where nothing is simulated: its own prediction. Written and read where the window is
-    /// filled.
+    /// What that controller was shown last, where nothing is simulated or the body tracks its target: its own prediction. Written and
+    /// read where the window is filled; moved with the body after the dynamic module.
     pub shown: Option<CharacterState>,
     /// Least rating of the frames since balance planning last looked. Written before the simulated frame is taken over; read where the
     /// window is filled.

@@ -260,7 +260,7 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     assert!(field(|s| s.assist = 2.0).contains("assist"));
     let missing = field(|s| s.controller = Some(ControllerKind::Mann));
     assert!(missing.contains("controller mann") || missing.contains("controller"), "{missing}");
-    assert!(missing.contains("pomp, pfnn, learned-matching"), "it says which there are: {missing}");
+    assert!(missing.contains("pomp, pfnn, nsm, learned-matching"), "it says which there are: {missing}");
     assert!(
         field(|s| s.events = serde_json::from_str(r#"[{"push":[3,99,[1,0,0],[0,0,0]]}]"#).unwrap())
             .contains("body")

@@ -50,8 +50,10 @@ pub struct Unrolling {
     /// Farthest, in frames, that the pose of the clip that a character is led to is before or after the place on the path; each window
     /// begins with the nearest one. 0 leads it to the poses of the clip at their time, also where its steps have become quicker or slower.
     pub retimed_frames: usize,
-    /// Factor on the weight of the velocities of feet that stand in the clip; 1 for that of other velocities. Feet slide with too little.
-    pub standing: f64,
+    /// Share of the characters at the end of their clip that are led on along another clip, from the nearest frame that is found, with the
+    /// pose, the phases and the window that they have come to; the others begin anew. With 0 nothing that takes longer than a clip to
+    /// build up is learned to be mended.
+    pub carried_share: f64,
 }
 
 impl Validate for Unrolling {
@@ -61,7 +63,7 @@ impl Validate for Unrolling {
         fields.within("weight", self.weight, 0.0..=1e6)?;
         fields.within("astray_rad", self.astray_rad, 0.0..=1.0)?;
         fields.within("retimed_frames", self.retimed_frames, 0..=600)?;
-        fields.within("standing", self.standing, 0.0..=1e3)
+        fields.within("carried_share", self.carried_share, 0.0..=1.0)
     }
 }
 
@@ -90,7 +92,8 @@ impl ControllerConfig {
             weight: 1.0,
             astray_rad: 0.2,
             retimed_frames: 40,
-            standing: 1.0,
+            // The neural state machine walks for minutes without.
+            carried_share: if kind == ControllerKind::Nsm { 0.0 } else { 0.9 },
         };
         Self {
             kind,
@@ -103,7 +106,7 @@ impl ControllerConfig {
             training: if pfnn { KinematicTraining { steps: 12_000, ..kinematic.training } } else { training },
             states: if pfnn { kinematic.states } else { states },
             unrolling: if pfnn {
-                Unrolling { windows: 0, astray_rad: 0.0, retimed_frames: 0, ..unrolling }
+                Unrolling { windows: 0, astray_rad: 0.0, retimed_frames: 0, carried_share: 0.0, ..unrolling }
             } else {
                 unrolling
             },

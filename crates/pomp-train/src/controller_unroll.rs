@@ -17,8 +17,8 @@ use crate::rows::{Rows, matrix};
 use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH, turned_codes};
+use pomp_motion::FRAME_RATE_HZ;
 use pomp_motion::features::{BlockName, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
-use pomp_motion::{FRAME_RATE_HZ, JointIndex, humanoid};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -27,9 +27,6 @@ use std::ops::Range;
 const FIRST_FRAMES: usize = 2;
 /// Weight of the error of a change, in its deviations, beside that of what it leads to, in those of x.
 const CHANGE: f32 = 0.2;
-/// Joints of left heel, left toe, right heel and right toe, whose contacts recordings hold.
-const HEELS_AND_TOES: [JointIndex; 4] =
-    [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE];
 /// Keeps the direction of a silent phase finite.
 const SILENT: f32 = 1e-3;
 
@@ -226,12 +223,12 @@ impl<'a> Unroll<'a> {
         while rollouts.len() < self.settings.windows {
             rollouts.push(self.starts.rollout(self.rows, RolloutKind::Unhindered, rng)?);
         }
-        let margin = self.starts.config.margin_frames;
-        rollouts
-            .par_iter_mut()
-            .for_each(|rollout| rollout.retime(self.rows.dataset, self.settings.retimed_frames, margin));
+        let (frames, margin) = (self.frames(step), self.starts.config.margin_frames);
+        self.starts.lead_on(rollouts, self.rows, (frames, self.settings.carried_share), rng)?;
+        rollouts.par_iter_mut().for_each(|rollout| {
+            rollout.retime(self.rows.dataset, self.settings.retimed_frames, frames, margin);
+        });
         let count = rollouts.len();
-        let frames = self.frames(step);
         let mut handed: Option<Handed> = None;
         let mut loss = Tensor::zeros([1], &self.device);
         for _ in 0..frames {
@@ -314,31 +311,23 @@ impl<'a> Unroll<'a> {
         self.predicted.next(now, output) * deviation.clone() + mean.clone()
     }
 
-    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x. The velocities of feet that stand
-    /// there weigh more: what a foot slides is small beside what it swings.
+    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x.
     fn distance(&self, rollouts: &[Rollout], pose: &Tensor<2>) -> Tensor<1> {
         let layout = self.rows.layout;
         let width = layout.y_range(BlockName::RootMotion).start;
         let mut y = vec![0.0; layout.y_len()];
         let mut poses = Vec::with_capacity(rollouts.len() * width);
-        let mut weights = vec![1.0; rollouts.len() * width];
-        let velocities = layout.x_range(BlockName::JointVelocities).start;
         let x = &self.rows.description.x;
-        for (rollout, weights) in rollouts.iter().zip(weights.chunks_exact_mut(width)) {
+        for rollout in rollouts {
             let clip = &self.rows.dataset.clips[rollout.clip];
             layout.write_state_of_y(&clip.clean[rollout.pose_frame + 1], &mut y);
-            let contacts = &clip.recording.foot_contact[rollout.pose_frame + 1];
-            for (joint, _) in HEELS_AND_TOES.iter().zip(contacts).filter(|(_, stands)| **stands) {
-                weights[velocities + 3 * joint.0..][..3].fill(self.settings.standing as f32);
-            }
             let scales = x.mean().iter().zip(x.deviation());
             poses.extend(
                 y[..width].iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation),
             );
         }
         let error = columns(pose, &(0..width)) - matrix(poses, width, &self.device);
-        let standing = matrix(weights, width, &self.device);
-        (error.abs() * columns(&self.weights, &(0..width)) * standing).sum()
+        (error.abs() * columns(&self.weights, &(0..width))).sum()
     }
 }
 

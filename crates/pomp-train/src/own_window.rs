@@ -94,6 +94,20 @@ impl OwnWindow {
             Some(output.trajectory.map(|(place, turn)| (next.ground_to_world(place), next.yaw + turn)));
     }
 
+    /// The window of a character that is carried from a root to another: it lies around the other as it did around the first.
+    pub fn carry(&mut self, from: &RootFrame, to: &RootFrame) {
+        let carried = |position: Vec2, yaw: f32| {
+            let seen = from.ground_to_root(position.x, position.y);
+            (to.ground_to_world(seen), wrap_angle(yaw - from.yaw + to.yaw))
+        };
+        for (key, _) in &mut self.past {
+            (key.position, key.yaw) = carried(key.position, key.yaw);
+        }
+        for key in self.ahead.iter_mut().flatten() {
+            *key = carried(key.0, key.1);
+        }
+    }
+
     /// The 13 keys around a character in `state`, at a frame of a clip with this command, as the loop mixes them.
     pub fn keys(
         &self,
@@ -224,6 +238,34 @@ mod tests {
     }
 
     #[test]
+    fn a_character_that_is_carried_to_another_clip_has_the_window_that_it_had() {
+        let (dataset, layout) = walk();
+        let command = ClipCommand::of(&dataset.clips[0]);
+        let (x, _) = example(&dataset.clips[0], &layout, 80, &StateSource::Clean);
+        let mut rollout =
+            Rollout::start_of_length(&dataset, &layout, (0, 80), 1000, &x).with_own_window(&dataset, &layout);
+        // Its past, as it sees it.
+        let seen = |rollout: &Rollout| {
+            let (keys, codes) = rollout.own_window(&dataset, &command);
+            let frame = rollout.state.frame;
+            let past = keys.iter().take(PAST_KEYS + 1).map(|key| {
+                (frame.ground_to_root(key.position.x, key.position.y), wrap_angle(key.yaw - frame.yaw))
+            });
+            (past.collect::<Vec<_>>(), codes)
+        };
+        let (before, pose) = (seen(&rollout), rollout.state.positions_root.clone());
+        assert!(rollout.has_frames(&dataset, 16, 12));
+        rollout.carry_to(&dataset, (0, 150), 16);
+        assert!(!rollout.has_frames(&dataset, 16, 12), "it was given no more");
+        let after = seen(&rollout);
+        assert_eq!(rollout.state.frame, dataset.clips[0].clean[150].frame);
+        assert_eq!((before.1, pose), (after.1, rollout.state.positions_root.clone()));
+        for ((was, turned), (is, turns)) in before.0.iter().zip(&after.0) {
+            assert!(was.distance(*is) < 1e-4 && wrap_angle(turned - turns).abs() < 1e-4, "{was} {is}");
+        }
+    }
+
+    #[test]
     fn a_character_in_another_moment_of_the_gait_is_led_on_from_there_and_back_to_its_path() {
         let (dataset, layout) = walk();
         let clip = &dataset.clips[0];
@@ -234,9 +276,9 @@ mod tests {
         let frame = rollout.state.frame;
         rollout.state = clip.clean[start + ahead].clone();
         rollout.state.frame = frame;
-        rollout.retime(&dataset, 0, 12);
+        rollout.retime(&dataset, 0, 16, 12);
         assert_eq!(rollout.pose_frame, start, "0 keeps the clip's time");
-        rollout.retime(&dataset, 40, 12);
+        rollout.retime(&dataset, 40, 16, 12);
         assert_eq!(rollout.pose_frame, start + ahead);
 
         let command = ClipCommand::of(clip);

@@ -149,23 +149,52 @@ impl Rollout {
         self
     }
 
-    /// From now on leads it to what follows the nearest pose of its clip within so many frames of the path's, in the same gait: a command
-    /// asks for no moment of the gait. On uneven ground the pose stays that of the place.
-    pub fn retime(&mut self, dataset: &Dataset, reach: usize, margin: usize) {
+    /// How far its pose is from that of a frame of a clip, both in their root frames: mean distance of the joints, metres, and that of
+    /// their velocities by [`RETIMED_BY_S`].
+    pub fn apart(&self, dataset: &Dataset, (clip, frame): (usize, usize)) -> f32 {
+        let clean = &dataset.clips[clip].clean[frame];
+        mean_distance(&self.state.positions_root, &clean.positions_root)
+            + RETIMED_BY_S * mean_distance(&self.state.velocities_root, &clean.velocities_root)
+    }
+
+    /// The gait of the clip where it is on its path.
+    pub fn gait(&self, dataset: &Dataset) -> Gait {
+        Gait::dominant(&dataset.clips[self.clip].recording.gait[self.frame])
+    }
+
+    /// Whether its clip leads it on for so many frames.
+    pub fn has_frames(&self, dataset: &Dataset, frames: usize, margin: usize) -> bool {
+        let clip = &dataset.clips[self.clip];
+        let ends = |frame: usize| {
+            frame + frames + margin + 2 >= clip.frames()
+                || clip.supported[frame..=frame + frames].iter().any(|supported| !supported)
+        };
+        self.frames_left > frames && !ends(self.frame) && !ends(self.pose_frame)
+    }
+
+    /// From now on leads it along another clip, with its pose, its phases and its window, for so many frames at most.
+    pub fn carry_to(&mut self, dataset: &Dataset, (clip, frame): (usize, usize), frames_left: usize) {
+        let from = self.state.frame;
+        self.state.frame = dataset.clips[clip].clean[frame].frame;
+        if let Some(own) = &mut self.own {
+            own.carry(&from, &self.state.frame);
+        }
+        (self.clip, self.frame, self.pose_frame, self.frames_left) = (clip, frame, frame, frames_left);
+    }
+
+    /// From now on leads it to what follows the nearest pose of its clip within so many frames of the path's that has as many `frames`
+    /// after it, in the same gait: a command asks for no moment of the gait. On uneven ground the pose stays that of the place.
+    pub fn retime(&mut self, dataset: &Dataset, reach: usize, frames: usize, margin: usize) {
         let clip = &dataset.clips[self.clip];
         if reach == 0 || !clip.level {
             return;
         }
-        let last = (self.frame + reach).min(clip.frames().saturating_sub(margin + 2));
-        let apart = |frame: usize| {
-            let clean = &clip.clean[frame];
-            mean_distance(&self.state.positions_root, &clean.positions_root)
-                + RETIMED_BY_S * mean_distance(&self.state.velocities_root, &clean.velocities_root)
-        };
-        let gait = |frame: usize| Gait::dominant(&clip.recording.gait[frame]);
-        let near = (self.frame.saturating_sub(reach).max(margin)..=last)
-            .filter(|at| clip.supported[*at] && gait(*at) == gait(self.frame));
-        if let Some(nearest) = near.min_by(|a, b| apart(*a).total_cmp(&apart(*b))) {
+        let last = (self.frame + reach).min(clip.frames().saturating_sub(margin + frames + 3));
+        let near = (self.frame.saturating_sub(reach).max(margin)..=last).filter(|at| {
+            clip.supported[*at] && Gait::dominant(&clip.recording.gait[*at]) == self.gait(dataset)
+        });
+        let apart = |frame: &usize| self.apart(dataset, (self.clip, *frame));
+        if let Some(nearest) = near.min_by(|a, b| apart(a).total_cmp(&apart(b))) {
             self.pose_frame = nearest;
         }
     }

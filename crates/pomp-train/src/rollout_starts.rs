@@ -6,6 +6,7 @@ use crate::rows::Rows;
 use crate::sampler::Sampler;
 use crate::{KinematicStage, TrainConfig, TrainError};
 use pomp_generator::PhaseReader as LoopPhases;
+use pomp_motion::Gait;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -14,6 +15,9 @@ use rayon::prelude::*;
 pub(crate) fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
     (share * stage.training.batch_size as f32) as usize
 }
+
+/// Frames among which the one is looked for that a character is led on from.
+const CANDIDATES: usize = 32;
 
 /// Where rollouts begin, and what else they need.
 pub(crate) struct RolloutStarts<'a> {
@@ -81,6 +85,42 @@ impl RolloutStarts<'_> {
                 rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
             }
         }
+    }
+}
+
+impl RolloutStarts<'_> {
+    /// Leads the characters on whose clips have no more than so many frames for them: a share of them from the nearest of some frames in
+    /// the same gait, with what they have come to; the others begin anew.
+    pub fn lead_on(
+        &self,
+        rollouts: &mut [Rollout],
+        rows: &Rows<'_>,
+        (frames, carried_share): (usize, f64),
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(), TrainError> {
+        let (dataset, margin) = (rows.dataset, self.config.margin_frames);
+        let longest = self.config.kinematic.states.rollout_frames;
+        for rollout in rollouts.iter_mut().filter(|rollout| !rollout.has_frames(dataset, frames, margin)) {
+            let gait = rollout.gait(dataset);
+            let is_alike = |&(clip, frame): &(usize, usize)| {
+                Gait::dominant(&dataset.clips[clip].recording.gait[frame]) == gait
+            };
+            let nearest = if rng.random_bool(carried_share) {
+                (0..CANDIDATES)
+                    .map(|_| self.anywhere.draw(rng))
+                    .filter(is_alike)
+                    .min_by(|a, b| rollout.apart(dataset, *a).total_cmp(&rollout.apart(dataset, *b)))
+            } else {
+                None
+            };
+            match nearest {
+                Some(place) => {
+                    rollout.carry_to(dataset, place, rng.random_range(frames + 1..=longest.max(frames) + 1));
+                }
+                None => *rollout = self.rollout(rows, rollout.kind(), rng)?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -7,11 +7,15 @@
 //! each frame, and the past and the path are moved along, so that this is no motion to the module. The path comes back
 //! slowly, while the character moves along it.
 //!
+//! A controller in the place of the module is shown its last prediction instead of the target, without what layers made of it, moved
+//! along in the same way. Controllers with blended experts always go on so, because they have not learned to answer a body.
+//!
 //! The price is that the module does not answer a push: the balance of the body does ([`pomp_physics::BalanceConfig`]).
 //!
 //! Cost: about that of the layers that it replaces; not measured apart.
 //!
-//! Evidence: docs/experiments/0075-own-feet.md, docs/experiments/0076-steps-that-balance.md.
+//! Evidence: docs/experiments/0075-own-feet.md, docs/experiments/0076-steps-that-balance.md,
+//! docs/experiments/0100-a-root-that-goes-where-it-is-led.md.
 
 use crate::layers::shown_surface::ShownSurface;
 use crate::loop_state::ground_position;
@@ -25,7 +29,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReferenceTrackingConfig {
-    /// If off, the kinematic module is shown the simulated body. Default false.
+    /// If off, the kinematic module is shown the simulated body. Default false. A controller with blended experts always goes on from its
+    /// own target, because it has not learned to answer a body.
     pub enabled: bool,
     /// Share of the distance by which the target's root moves towards the body's root in each frame, 0 … 1. Default 0.05.
     pub share: f32,
