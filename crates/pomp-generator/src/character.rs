@@ -42,6 +42,9 @@ const BRIDGE_M: f32 = 0.1;
 pub struct Character {
     skeleton: Skeleton,
     dynamics: Dynamics,
+    /// Whether its root goes where the root motion leads while nothing is simulated, whatever the pose says: networks of blended experts,
+    /// which learned to move so. The root of others follows their pose.
+    leads_its_root: bool,
     layers: LayersConfig,
     terrain: Arc<HeightMap>,
     dynamic: DynamicModule,
@@ -127,6 +130,7 @@ impl Character {
         Self {
             skeleton: skeleton.clone(),
             dynamics: config.dynamics,
+            leads_its_root: config.controller.is_gated(),
             terrain,
             dynamic,
             fall_detector: FallDetector::new(skeleton, DOWN_HEIGHT, DOWN_TILT_DEG),
@@ -280,8 +284,9 @@ impl Character {
         let ground = adaptation.surface().height(hips.x, hips.z);
         let mut body =
             CharacterState::from_world(&self.skeleton, &simulated.pose, &simulated.velocities, 0.0, ground);
-        // A target that nothing simulated follows is where it is: what layers made of its pose moves no root.
-        let reached = if self.dynamics == Dynamics::Simulated { body.frame } else { *target_frame };
+        // A network that leads its own root has learned nothing of a pose that moves it.
+        let is_led = self.leads_its_root && self.dynamics == Dynamics::KinematicOnly;
+        let reached = if is_led { *target_frame } else { body.frame };
         body.yaw_rate = CharacterState::yaw_rate_between(&state.frame, &reached, FRAME_S);
         if *released {
             adaptation.stay_in_world(simulated);
@@ -292,14 +297,11 @@ impl Character {
         }
         let body = adaptation.module_from_world(&self.skeleton, body, simulated, target, target_frame);
         *state = blending.after_simulation(&self.skeleton, &body, &target.module.0, target_frame, state);
-        let next = match self.dynamics {
-            Dynamics::Simulated => {
-                self.layers.root_following.follow(target_frame, &body.frame, adaptation.surface())
-            }
-            Dynamics::KinematicOnly => {
-                state.frame = reached;
-                reached
-            }
+        let next = if is_led {
+            state.frame = reached;
+            reached
+        } else {
+            self.layers.root_following.follow(target_frame, &body.frame, adaptation.surface())
         };
         self.move_target(next);
         body

@@ -77,7 +77,11 @@ fn the_root_of_a_character_without_a_body_goes_where_it_is_led_whatever_its_pose
         phase_codes: FuturePhases::default(),
         phase_parameters: FuturePhases::default(),
     };
-    let config = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..GeneratorConfig::default() };
+    let config = GeneratorConfig {
+        controller: ControllerKind::Pfnn,
+        dynamics: Dynamics::KinematicOnly,
+        ..GeneratorConfig::default()
+    };
     let ground = HeightMap::flat(60.0, 1.0).unwrap();
     let mut expected = start.frame;
     let mut character = Character::new(&skeleton, ground, &config, start).unwrap();

@@ -31,7 +31,7 @@ pub use config::{LeaveOut, SkeletalConfig, SkeletalSizes, SkeletalTraining, Skel
 pub use corpus::{Corpus, SkeletalClip, at_rate, read_motion, read_motions};
 pub use error::SkeletalError;
 pub use homeomorphism::match_structures;
-pub use losses::{Loss, Windows, loss};
+pub use losses::{Loss, Windows, loss, reaches};
 pub use model::{SkeletalDescription, SkeletalModel};
 pub use networks::{Discriminator, FRAMES_PER_CODE, Layer, SkeletalNetworks, SkeletonNetworks, Statics};
 pub use seen::Seen;

@@ -232,7 +232,7 @@ fn velocities(places: &Tensor<3>, ends: &[usize]) -> Tensor<3> {
 /// From where each limb and the trunk begins to where it ends, over the length of its bones, in the frame that follows the root:
 /// `[B, T, C 3]` for the C chains below that of the root, in the order of the primal skeleton. Bodies of other proportions in the same
 /// pose have the same reaches.
-fn reaches(places: &Tensor<3>, structure: &Structure, bodies: &[&Body]) -> Tensor<3> {
+pub fn reaches(places: &Tensor<3>, structure: &Structure, bodies: &[&Body]) -> Tensor<3> {
     let [batch, frames, _] = places.dims();
     let chains = structure.chains();
     let mut columns = Vec::new();

@@ -16,7 +16,7 @@ use pomp_skeletal::kinematics::{FEATURES, PLACES, loss_of_places, places};
 use pomp_skeletal::tree::{Level, SkeletalTree, chains};
 use pomp_skeletal::{
     Corpus, Seen, SkeletalConfig, SkeletalDescription, SkeletalError, SkeletalModel, SkeletalNetworks,
-    Structure, Windows, loss, match_structures,
+    Structure, Windows, loss, match_structures, reaches,
 };
 use pomp_tensors::{AdamWSettings, adamw};
 use rand_chacha::ChaCha8Rng;
@@ -222,6 +222,33 @@ fn features_tell_a_motion_whole() {
             }
         }
     }
+}
+
+#[test]
+fn the_same_pose_has_the_same_reaches_on_either_skeleton() {
+    let config = small();
+    let corpora = corpora(&config);
+    let motions = two_skeletons();
+    let device = Device::flex();
+    let of = |side: usize, frame: usize| -> Vec<f32> {
+        let Corpus { structure, .. } = &corpora[side];
+        let motion = &motions[side][0];
+        let body = structure.body(motion).unwrap();
+        let features = structure.features(&body, motion).0;
+        let width = structure.width();
+        let mut found = Vec::new();
+        places(structure, &body, &features[frame * width..(frame + 1) * width], &mut found);
+        let count = found.len();
+        let found = Tensor::<3>::from_data(TensorData::new(found, [1, 1, count]), &device);
+        reaches(&found, structure, &[&body]).try_into_vec_as::<f32>().unwrap()
+    };
+    let largest = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    // Trunk, neck with head, two arms, two legs. Skeleton b has one spine joint less, which bends the trunk elsewhere.
+    assert_eq!(of(0, 0).len(), 6 * PLACES);
+    let same = (0..40).map(|frame| largest(&of(0, frame), &of(1, frame))).fold(0.0, f32::max);
+    let moved = largest(&of(0, 0), &of(0, 20));
+    println!("the same pose differs by {same:.4}, another one by {moved:.4}");
+    assert!(same < 0.03 && moved > 3.0 * same, "{same} {moved}");
 }
 
 #[test]

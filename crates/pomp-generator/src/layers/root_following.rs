@@ -2,7 +2,7 @@
 //!
 //! Acts at `after_simulation`. In the paper's loop the next target starts where the body is; here it keeps its own place and
 //! moves a share of the way to the body each frame, so that a body that lags behind its drives does not slow the walk. Where
-//! nothing is simulated there is nothing to follow, and the root is where the root motion leads.
+//! nothing is simulated, the root of a controller with blended experts is where its root motion leads; that of others follows their pose.
 //!
 //! Cost: below 0.2 % of a frame.
 //!
