@@ -140,6 +140,21 @@ impl Character {
         }
     }
 
+    /// Another one in the same state, with a ragdoll of its own.
+    pub(crate) fn another(&self) -> Result<Self, GeneratorError> {
+        Ok(Self {
+            skeleton: self.skeleton.clone(),
+            dynamics: self.dynamics,
+            leads_its_root: self.leads_its_root,
+            layers: self.layers.clone(),
+            terrain: Arc::clone(&self.terrain),
+            dynamic: DynamicModule::new(&self.skeleton, self.dynamic.config(), self.terrain.grid())?,
+            fall_detector: self.fall_detector.clone(),
+            policy: self.policy.clone(),
+            motion: self.motion.clone(),
+        })
+    }
+
     /// Begins again in the state `start`, on the same terrain, as a new character would.
     pub fn begin_anew(&mut self, start: CharacterState) {
         let joints = start.positions_root.iter().map(|joint| start.frame.to_world(*joint)).collect();

@@ -121,7 +121,7 @@ impl Generator {
         if config.layers.balance_planning.enabled {
             let planning = config.layers.balance_planning;
             inner.character.set_planned(Correction::NONE);
-            inner.planner = Some(Planner { networks: networks.clone(), seed: *seed, config: planning });
+            inner.planner = Some(Planner::new(networks.clone(), *seed, planning));
         }
         inner.set_style(model, &config.style)?;
         Ok(Self { networks, inner })

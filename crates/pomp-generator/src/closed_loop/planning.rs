@@ -1,30 +1,38 @@
 //! The search of balance planning ([`crate::layers::balance_planning`]).
 
-use super::{ClosedLoop, GeneratorSnapshot};
+use super::ClosedLoop;
 use crate::GeneratorError;
-use crate::character::Tracking;
+use crate::character::{Character, CharacterSnapshot, Tracking};
 use crate::control::ControlPlan;
 use crate::layers::BalancePlanningConfig;
 use crate::layers::balance_policy::Correction;
 use crate::networks::Networks;
 use pomp_motion::features::OutputFrame;
 use pomp_policy::ACTIONS;
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What plans for one character.
 pub(crate) struct Planner {
     /// Those of the kinematic module that runs ahead: others' samples may be under way in the networks of the loop.
     pub networks: Networks,
-    pub seed: u64,
-    pub config: BalancePlanningConfig,
+    seed: u64,
+    config: BalancePlanningConfig,
+    /// Bodies on which corrections are tried, as many as there have been threads at once.
+    bodies: Mutex<Vec<Character>>,
 }
 
 /// A prediction, and the share of the way to an upright posture of its target.
 type Foreseen = (OutputFrame, f32);
 
-/// What has been tried.
-struct Best {
-    correction: Correction,
-    score: f32,
+/// A correction that has been tried, and its score.
+type Tried = (Correction, f32);
+
+impl Planner {
+    pub fn new(networks: Networks, seed: u64, config: BalancePlanningConfig) -> Self {
+        Self { networks, seed, config, bodies: Mutex::default() }
+    }
 }
 
 impl ClosedLoop {
@@ -32,7 +40,7 @@ impl ClosedLoop {
     pub(super) fn plan_balance(&mut self, plan: &ControlPlan) -> Result<(), GeneratorError> {
         let Some(mut planner) = self.planner.take() else { return Ok(()) };
         let due = planner.config.is_due(self.state.frame) && !self.character.is_released();
-        let planned = if due { self.search(plan, &mut planner) } else { Ok(()) };
+        let planned = if due { self.look(plan, &mut planner) } else { Ok(()) };
         self.planner = Some(planner);
         planned
     }
@@ -47,7 +55,8 @@ impl ClosedLoop {
         }
     }
 
-    fn search(&mut self, plan: &ControlPlan, planner: &mut Planner) -> Result<(), GeneratorError> {
+    /// Looks whether a plan is needed, and makes it.
+    fn look(&mut self, plan: &ControlPlan, planner: &mut Planner) -> Result<(), GeneratorError> {
         let before = self.character.planned();
         let followed = std::mem::replace(&mut self.state.followed, 1.0);
         if followed >= planner.config.calm && before == Correction::NONE {
@@ -56,28 +65,9 @@ impl ClosedLoop {
         let now = self.keep();
         let foreseen = self.foresee(plan, planner);
         self.take_up(&now)?;
-        let foreseen = foreseen?;
-        let config = planner.config;
-        let policy = self.character.has_policy();
-        let mut best = Best { correction: Correction::NONE, score: f32::NEG_INFINITY };
-        let heeding = Correction { heeds_policy: policy, ..Correction::NONE };
-        for correction in [Correction::NONE, heeding, before] {
-            let is_new = best.score == f32::NEG_INFINITY || correction != best.correction;
-            if is_new && best.score < config.content {
-                self.attempt(&now, &foreseen, &config, correction, &mut best)?;
-            }
-        }
-        let mut rng = BalancePlanningConfig::random(planner.seed, self.state.frame);
-        let rounds = if best.score < config.content { config.rounds } else { 0 };
-        for _ in 0..rounds {
-            let center = best.correction;
-            for _ in 0..config.candidates {
-                let candidate = config.draw(&mut rng, &center, policy);
-                self.attempt(&now, &foreseen, &config, candidate, &mut best)?;
-            }
-        }
-        self.character.restore(&now.character)?;
-        self.character.set_planned(best.correction);
+        let search = Search { planner, model: &self.character, from: &now.character, foreseen: &foreseen? };
+        let correction = search.run(self.state.frame, before)?;
+        self.character.set_planned(correction);
         Ok(())
     }
 
@@ -87,52 +77,115 @@ impl ClosedLoop {
         plan: &ControlPlan,
         planner: &mut Planner,
     ) -> Result<Vec<Foreseen>, GeneratorError> {
-        let networks = &mut planner.networks;
-        let mut foreseen = Vec::with_capacity(planner.config.frames());
         let dynamics = self.character.without_body();
-        let run_ahead = (0..planner.config.frames()).try_for_each(|_| {
-            foreseen.push(self.step_predicting(plan, networks)?);
-            Ok(())
-        });
+        let frames = 0..planner.config.frames();
+        let foreseen = frames.map(|_| self.step_predicting(plan, &mut planner.networks)).collect();
         self.character.set_dynamics(dynamics);
-        run_ahead.map(|()| foreseen)
+        foreseen
+    }
+}
+
+/// A search for a correction.
+struct Search<'a> {
+    planner: &'a Planner,
+    /// Bodies are made like it.
+    model: &'a Character,
+    from: &'a CharacterSnapshot,
+    foreseen: &'a [Foreseen],
+}
+
+impl Search<'_> {
+    /// The best correction, before `frame`, where the one `before` is in force.
+    fn run(&self, frame: usize, before: Correction) -> Result<Correction, GeneratorError> {
+        let config = &self.planner.config;
+        let policy = self.model.has_policy();
+        let heeding = Correction { heeds_policy: policy, ..Correction::NONE };
+        let mut best = (Correction::NONE, f32::NEG_INFINITY);
+        for correction in [Correction::NONE, heeding, before] {
+            let is_new = best.1 == f32::NEG_INFINITY || correction != best.0;
+            if is_new && best.1 < config.content {
+                best = self.best_of(vec![correction], best)?;
+            }
+        }
+        let mut random = BalancePlanningConfig::random(self.planner.seed, frame);
+        let rounds = if best.1 < config.content { config.rounds } else { 0 };
+        for _ in 0..rounds {
+            let draw = |_| config.draw(&mut random, &best.0, policy);
+            best = self.best_of((0..config.candidates).map(draw).collect(), best)?;
+        }
+        Ok(best.0)
     }
 
-    /// Lets the body follow what is `foreseen` from `now` on with `correction`, and keeps it when it is the best.
+    /// The best of `candidates` and `best`; of equals the first.
+    fn best_of(&self, candidates: Vec<Correction>, best: Tried) -> Result<Tried, GeneratorError> {
+        let highest = Highest::new(best.1);
+        let attempts = candidates.into_par_iter().with_max_len(1).map(|candidate| {
+            let mut body = self.body()?;
+            let score = self.attempt(&mut body, &candidate, &highest);
+            self.planner.bodies.lock().expect(WHOLE).push(body);
+            Ok((candidate, score?))
+        });
+        let tried: Vec<Tried> = attempts.collect::<Result<_, GeneratorError>>()?;
+        Ok(tried.into_iter().fold(best, |best, other| if other.1 > best.1 { other } else { best }))
+    }
+
+    /// A body that no other thread has.
+    fn body(&self) -> Result<Character, GeneratorError> {
+        let free = self.planner.bodies.lock().expect(WHOLE).pop();
+        free.map_or_else(|| self.model.another(), Ok)
+    }
+
+    /// Lets `body` follow what is foreseen with `correction`; its score, or less than the `highest` where it cannot reach that.
     fn attempt(
-        &mut self,
-        now: &GeneratorSnapshot,
-        foreseen: &[Foreseen],
-        config: &BalancePlanningConfig,
-        correction: Correction,
-        best: &mut Best,
-    ) -> Result<(), GeneratorError> {
+        &self,
+        body: &mut Character,
+        correction: &Correction,
+        highest: &Highest,
+    ) -> Result<f32, GeneratorError> {
         let squares: f32 = correction.added.components().iter().map(|component| component * component).sum();
-        let frames = foreseen.len() as f32;
-        let mut score = -config.cost * squares / ACTIONS as f32;
+        let frames = self.foreseen.len() as f32;
+        let mut score = -self.planner.config.cost * squares / ACTIONS as f32;
         // The most that the frames ahead can still give.
         let mut ahead = 1.0;
-        let character = &mut self.character;
-        character.restore(&now.character)?;
-        character.set_planned(correction);
-        for (at, (prediction, upright)) in foreseen.iter().enumerate() {
-            if score + ahead <= best.score {
-                return Ok(());
+        body.restore(self.from)?;
+        body.set_planned(*correction);
+        for (at, (prediction, upright)) in self.foreseen.iter().enumerate() {
+            if score + ahead < highest.get() {
+                return Ok(f32::NEG_INFINITY);
             }
-            character.aim_upright(prediction, *upright);
-            let simulated = character.simulate(&[], self.state.frame)?;
-            if character.is_down(&simulated) {
+            body.aim_upright(prediction, *upright);
+            let simulated = body.simulate(&[], at)?;
+            if body.is_down(&simulated) {
                 break;
             }
             let share = weight((at as f32 + 0.5) / frames) / frames;
-            score += share * rating(&character.tracking(prediction));
+            score += share * rating(&body.tracking(prediction));
             ahead -= share;
-            character.take_over(&simulated);
+            body.take_over(&simulated);
         }
-        if score > best.score {
-            *best = Best { correction, score };
-        }
-        Ok(())
+        highest.raise(score);
+        Ok(score)
+    }
+}
+
+const WHOLE: &str = "no thread panics with the list in its hands";
+
+/// The highest score of all threads so far.
+struct Highest(AtomicU32);
+
+impl Highest {
+    fn new(score: f32) -> Self {
+        Self(AtomicU32::new(score.to_bits()))
+    }
+
+    fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    fn raise(&self, score: f32) {
+        let raised = |bits| (score > f32::from_bits(bits)).then(|| score.to_bits());
+        // An error says that there is a higher one.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
 }
 

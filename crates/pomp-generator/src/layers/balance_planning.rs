@@ -9,7 +9,7 @@
 //! that follows its target without either is left alone. All of it is inner torque: nothing acts on the body from outside. It does not
 //! foresee pushes or what the ground will do. While the body lies or gets up nothing is planned.
 //!
-//! Cost and evidence: docs/experiments/0097-balance-planning.md and 0102-plans-where-they-are-needed.md.
+//! Cost and evidence: docs/experiments/0097-balance-planning.md, 0102-plans-where-they-are-needed.md and 0105-plans-in-time.md.
 
 use super::balance_policy::Correction;
 use pomp_config::{Fields, OutOfRange, Validate};
@@ -43,7 +43,8 @@ pub struct BalancePlanningConfig {
     pub horizon_s: f32,
     /// Rounds of a search; default 2. Each draws around the best candidate of the rounds before.
     pub rounds: usize,
-    /// Candidates of a round; default 12. The cost of a search is proportional to rounds and candidates.
+    /// Candidates of a round; default 12. The cost of a search is proportional to rounds and candidates. The candidates of a round are tried on
+    /// all processor cores.
     pub candidates: usize,
     /// Standard deviation of a candidate's components; default 0.7. With 1, feet are displaced by 20 cm.
     pub deviation: f32,
