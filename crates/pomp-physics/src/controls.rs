@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Controls {
     pub(crate) assist_scale: f32,
     pub(crate) strength_scale: f32,
+    /// Whether the assist also holds a body up that otherwise balances by its legs.
+    pub(crate) held: bool,
     /// Running mean of the assist's horizontal force, N.
     pub(crate) assist_given_n: Vec3,
     /// How much of a blow there is to get over, 0 to 1.
@@ -33,6 +35,7 @@ impl Controls {
         Self {
             assist_scale: 1.0,
             strength_scale: 1.0,
+            held: false,
             assist_given_n: Vec3::ZERO,
             struck: 0.0,
             led: None,

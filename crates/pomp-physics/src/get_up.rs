@@ -85,6 +85,8 @@ pub struct Help {
     pub assist: f32,
     /// Share of the drives' strength.
     pub strength: f32,
+    /// Whether the root assist also holds a body up that otherwise balances by its legs.
+    pub held: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -250,11 +252,12 @@ impl Recovery {
     /// What drives and assist give in the next frame.
     pub fn help(&self) -> Help {
         match &self.phase {
-            Phase::Up | Phase::HandedBack { .. } => Help { assist: 1.0, strength: 1.0 },
-            Phase::Lying { .. } => Help { assist: 0.0, strength: self.limp },
+            Phase::Up | Phase::HandedBack { .. } => Help { assist: 1.0, strength: 1.0, held: false },
+            Phase::Lying { .. } => Help { assist: 0.0, strength: self.limp, held: false },
             Phase::Rising(rising) => {
                 let awake = smoothstep(rising.elapsed_s / WAKE_S);
-                Help { assist: awake, strength: self.limp + (1.0 - self.limp) * awake }
+                let strength = self.limp + (1.0 - self.limp) * awake;
+                Help { assist: awake, strength, held: self.config.assisted }
             }
         }
     }

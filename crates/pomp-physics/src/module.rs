@@ -159,6 +159,12 @@ impl DynamicModule {
         self.controls.assist_scale = unit(scale);
     }
 
+    /// Lets the root assist hold the body up even where it otherwise balances by its legs
+    /// ([`BalanceConfig`](crate::BalanceConfig)), or no longer.
+    pub fn set_held(&mut self, held: bool) {
+        self.controls.held = held;
+    }
+
     /// Share of the configured drives in force, 0 to 1.
     pub fn strength_scale(&self) -> f32 {
         self.controls.strength_scale

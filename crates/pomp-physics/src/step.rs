@@ -230,9 +230,9 @@ impl DynamicModule {
     }
 
     /// Whether the legs hold the body up in place of the assist: not while the assist is scaled to nothing, which is what a body on
-    /// the ground gets.
+    /// the ground gets, nor while it is held.
     fn balances(&self) -> bool {
-        self.config.balance.enabled && self.controls.assist_scale > 0.0
+        self.config.balance.enabled && self.controls.assist_scale > 0.0 && !self.controls.held
     }
 }
 

@@ -70,5 +70,6 @@ impl Character {
     pub(crate) fn set_help(&mut self, help: Help, assist_share: f32) {
         self.dynamic.set_assist_scale(help.assist * assist_share);
         self.dynamic.set_strength_scale(help.strength);
+        self.dynamic.set_held(help.held);
     }
 }

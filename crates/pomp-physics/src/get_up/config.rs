@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct GetUpConfig {
     /// Whether the character gets up; if not, it stays where it fell. Default true.
     pub enabled: bool,
+    /// Whether the root assist supports a character that gets up, even where it otherwise balances by its legs
+    /// ([`BalanceConfig`](crate::BalanceConfig)). Default true; without it such a character seldom gets up.
+    pub assisted: bool,
     /// Mean speed of the joints below which a fallen body is at rest, m/s, 0.01 to 10. Default 0.15.
     pub rest_speed_m_s: f32,
     /// Time that the body must be at rest before it gets up, seconds, 0 to 60. Default 0.5.
@@ -30,6 +33,7 @@ impl Default for GetUpConfig {
     fn default() -> Self {
         Self {
             enabled: true,
+            assisted: true,
             rest_speed_m_s: 0.15,
             rest_s: 0.5,
             longest_rest_s: 4.0,
