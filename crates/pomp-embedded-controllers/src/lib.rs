@@ -6,8 +6,10 @@ use pomp_controllers::{ControllerFile, ControllerKind};
 use pomp_model::Model;
 
 /// The files by kind.
-pub const FILES: [(ControllerKind, &[u8]); 3] = [
+pub const FILES: [(ControllerKind, &[u8]); 5] = [
     (ControllerKind::Pfnn, include_bytes!("../controllers/pfnn.safetensors")),
+    (ControllerKind::Mann, include_bytes!("../controllers/mann.safetensors")),
+    (ControllerKind::LocalPhases, include_bytes!("../controllers/local-phases.safetensors")),
     (ControllerKind::Nsm, include_bytes!("../controllers/nsm.safetensors")),
     (ControllerKind::LearnedMatching, include_bytes!("../controllers/learned-matching.safetensors")),
 ];

@@ -258,9 +258,12 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     assert!(field(|s| s.seed = u64::MAX).contains("seed"));
     assert!(field(|s| s.denoising_steps = 0).contains("denoising_steps"));
     assert!(field(|s| s.assist = 2.0).contains("assist"));
-    let missing = field(|s| s.controller = Some(ControllerKind::Mann));
-    assert!(missing.contains("controller mann") || missing.contains("controller"), "{missing}");
-    assert!(missing.contains("pomp, pfnn, nsm, learned-matching"), "it says which there are: {missing}");
+    let missing = field(|s| s.controller = Some(ControllerKind::Matching));
+    assert!(missing.contains("controller matching") || missing.contains("controller"), "{missing}");
+    assert!(
+        missing.contains("pomp, pfnn, mann, local-phases, nsm, learned-matching"),
+        "it says which there are: {missing}"
+    );
     assert!(
         field(|s| s.events = serde_json::from_str(r#"[{"push":[3,99,[1,0,0],[0,0,0]]}]"#).unwrap())
             .contains("body")

@@ -18,7 +18,7 @@ use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH, turned_codes};
 use pomp_motion::FRAME_RATE_HZ;
-use pomp_motion::features::{BlockName, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
+use pomp_motion::features::{BlockName, FUTURE_KEYS, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -65,10 +65,10 @@ struct Change {
 struct OwnPhases {
     channels: usize,
     codes: Change,
-    /// Mean and deviation of all of them in x, and of that of the present.
+    /// Their mean and deviation in x.
     all: [Vec<f32>; 2],
     code: [Tensor<2>; 2],
-    /// Frequencies and amplitudes of the present in the outputs, their mean and deviation.
+    /// Frequencies, amplitudes and offsets of every key in the outputs, their mean and deviation.
     parameters: Range<usize>,
     parameter: [Tensor<2>; 2],
 }
@@ -104,38 +104,36 @@ impl OwnPhases {
     /// Codes of the present and the future, normalised, after those of `x`.
     fn next(&self, x: &Tensor<2>, output: &Tensor<2>) -> Tensor<2> {
         let [mean, deviation] = &self.code;
-        let width = 2 * self.channels;
         let predicted = self.codes.next(x, output);
         let own_units = |normalised: Tensor<2>| normalised * deviation.clone() + mean.clone();
-        let now = self.codes.x.start..self.codes.x.start + width;
-        let old = own_units(columns(x, &now));
-        let new = own_units(columns(&predicted, &(0..width)));
         let [parameter_mean, parameter_deviation] = &self.parameter;
         let parameters =
             columns(output, &self.parameters) * parameter_deviation.clone() + parameter_mean.clone();
-        let angle = columns(&parameters, &(0..self.channels)) * (std::f32::consts::TAU / FRAME_RATE_HZ);
-        let amplitude = columns(&parameters, &(self.channels..width)).clamp_min(0.0);
-        // Codes are pairs: [B, C, 2].
-        let rows = x.dims()[0];
-        let part = |code: &Tensor<2>, at: usize| -> Tensor<2> {
-            let pairs: Tensor<3> = code.clone().reshape([rows, self.channels, 2]);
-            pairs.slice([0..rows, 0..self.channels, at..at + 1]).reshape([rows, self.channels])
+        let (rows, all) = (x.dims()[0], predicted.dims()[1]);
+        // A frequency and an amplitude of each pair of a code: [B, keys · C].
+        let parameters: Tensor<4> = parameters.reshape([rows, FUTURE_KEYS, 3, self.channels]);
+        let parameter = |at: usize| -> Tensor<2> {
+            let part = parameters.clone().slice([0..rows, 0..FUTURE_KEYS, at..at + 1, 0..self.channels]);
+            part.reshape([rows, all / 2])
         };
-        let unit = |a: Tensor<2>, b: Tensor<2>| {
+        let angle = parameter(0) * (std::f32::consts::TAU / FRAME_RATE_HZ);
+        let amplitude = parameter(1).clamp_min(0.0);
+        let parts = |normalised: Tensor<2>| -> [Tensor<2>; 2] {
+            let pairs: Tensor<3> = own_units(normalised).reshape([rows, all / 2, 2]);
+            [0, 1].map(|at| pairs.clone().slice([0..rows, 0..all / 2, at..at + 1]).reshape([rows, all / 2]))
+        };
+        let unit = |[a, b]: [Tensor<2>; 2]| {
             let length = (a.clone() * a.clone() + b.clone() * b.clone() + SILENT * SILENT).sqrt();
             [a / length.clone(), b / length]
         };
         let (cos, sin) = (angle.clone().cos(), angle.sin());
-        let [a, b] = [part(&old, 0), part(&old, 1)];
-        let turned = unit(a.clone() * cos.clone() - b.clone() * sin.clone(), a * sin + b * cos);
-        let wanted = unit(part(&new, 0), part(&new, 1));
-        let [ta, tb] = turned;
-        let [wa, wb] = wanted;
-        let [a, b] = unit(ta + wa, tb + wb);
-        let pairs = Tensor::stack::<3>(vec![a * amplitude.clone(), b * amplitude], 2).reshape([rows, width]);
-        let present = (pairs - mean.clone()) / deviation.clone();
-        let all = predicted.dims()[1];
-        Tensor::cat(vec![present, columns(&predicted, &(width..all))], 1)
+        let [a, b] = parts(columns(x, &self.codes.x));
+        let [turned_a, turned_b] =
+            unit([a.clone() * cos.clone() - b.clone() * sin.clone(), a * sin + b * cos]);
+        let [wanted_a, wanted_b] = unit(parts(predicted));
+        let [a, b] = unit([turned_a + wanted_a, turned_b + wanted_b]);
+        let pairs = Tensor::stack::<3>(vec![a * amplitude.clone(), b * amplitude], 2).reshape([rows, all]);
+        (pairs - mean.clone()) / deviation.clone()
     }
 
     /// Gives rollouts that go on their codes.
@@ -173,16 +171,15 @@ impl<'a> Unroll<'a> {
                 view.columns.outputs.iter().position(|&output| output == column).expect("phases are outputs")
             };
             let parameters = layout.y_range(BlockName::PhaseParameters);
-            let present = parameters.start..parameters.start + width;
             let first = at(parameters.start);
             let output = at(y.start)..at(y.start) + y.len();
             OwnPhases {
                 channels: layout.channels(),
                 all: [of[0].mean(), of[0].deviation()].map(|v| v[x.clone()].to_vec()),
-                code: [of[0].mean(), of[0].deviation()].map(|v| row(&v[x.start..x.start + width], device)),
+                code: [of[0].mean(), of[0].deviation()].map(|v| row(&v[x.clone()], device)),
                 codes: Change::new(x.clone(), y, output, of, device),
-                parameters: first..first + width,
-                parameter: [of[1].mean(), of[1].deviation()].map(|v| row(&v[present.clone()], device)),
+                parameters: first..first + parameters.len(),
+                parameter: [of[1].mean(), of[1].deviation()].map(|v| row(&v[parameters.clone()], device)),
             }
         });
         Self {
@@ -358,4 +355,54 @@ struct Handed {
 
 fn numbers(tensor: Tensor<2>) -> Vec<f32> {
     tensor.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pomp_phase::update_code;
+
+    #[test]
+    fn every_key_of_a_led_character_moves_by_the_phase_update_of_the_loop() {
+        let (channels, device) = (2, Device::flex());
+        let (width, all) = (2 * channels, FUTURE_KEYS * 2 * channels);
+        let parameters = all..all + FUTURE_KEYS * 3 * channels;
+        let value = |at: usize| (at as f32 * 1.7).sin();
+        let values = |from: usize, count: usize| (from..from + count).map(value).collect::<Vec<f32>>();
+        let (mean, deviation) = (values(200, all), vec![0.7; all]);
+        let phases = OwnPhases {
+            channels,
+            codes: Change {
+                x: 0..all,
+                output: 0..all,
+                scale: row(&vec![0.5; all], &device),
+                shift: row(&vec![0.1; all], &device),
+            },
+            all: [mean.clone(), deviation.clone()],
+            code: [row(&mean, &device), row(&deviation, &device)],
+            parameters: parameters.clone(),
+            parameter: [
+                row(&vec![1.5; parameters.len()], &device),
+                row(&vec![0.3; parameters.len()], &device),
+            ],
+        };
+        let (x, output) = (values(0, all), values(50, parameters.end));
+        let next = phases.next(&row(&x, &device), &row(&output, &device));
+        let next: Vec<f32> = next.into_data().iter::<f32>().collect();
+        let own_units = |at: usize, normalised: f32| normalised * deviation[at] + mean[at];
+        for key in 0..FUTURE_KEYS {
+            let at = key * width..(key + 1) * width;
+            let old: Vec<f32> = at.clone().map(|i| own_units(i, x[i])).collect();
+            let predicted: Vec<f32> =
+                at.clone().map(|i| own_units(i, x[i] + output[i] * 0.5 + 0.1)).collect();
+            let said: Vec<f32> =
+                output[all + key * 3 * channels..][..width].iter().map(|v| v * 0.3 + 1.5).collect();
+            let (frequencies, amplitudes) = said.split_at(channels);
+            let wanted = update_code(&old, &predicted, amplitudes, frequencies, 1.0 / FRAME_RATE_HZ).unwrap();
+            for (i, wanted) in at.zip(wanted) {
+                let found = own_units(i, next[i]);
+                assert!((found - wanted).abs() < 1e-3, "{key} {i}: {found} {wanted}");
+            }
+        }
+    }
 }

@@ -45,12 +45,20 @@ impl PhaseTrack {
         &self.past[HISTORY_FRAMES - 1]
     }
 
-    /// Moves on by what was predicted (DeepPhase eq. 9).
+    /// Moves the present and the future keys on by what was predicted of each (DeepPhase eq. 9).
     pub fn follow(&mut self, output: &OutputFrame) -> Result<(), PhaseError> {
         let (channels, width) = (self.channels, 2 * self.channels);
-        let (frequencies, amplitudes) = output.phase_parameters[..2 * channels].split_at(channels);
-        let now = update_code(self.now(), &output.phase_codes[..width], amplitudes, frequencies, FRAME_S)?;
-        self.future.copy_from_slice(&output.phase_codes);
+        let keys = self
+            .future
+            .chunks_exact_mut(width)
+            .zip(output.phase_codes.chunks_exact(width))
+            .zip(output.phase_parameters.chunks_exact(3 * channels));
+        for ((code, predicted), parameters) in keys {
+            let (frequencies, amplitudes) = parameters[..width].split_at(channels);
+            let next = update_code(code, predicted, amplitudes, frequencies, FRAME_S)?;
+            code.copy_from_slice(&next);
+        }
+        let now = self.future[..width].to_vec();
         self.append(&now);
         Ok(())
     }
@@ -97,4 +105,47 @@ pub(crate) fn held(output: &mut OutputFrame, codes: &[f32], channels: usize) {
     output.phase_codes.extend_from_slice(&codes[PAST_KEYS * 2 * channels..]);
     output.phase_parameters.clear();
     output.phase_parameters.resize(FUTURE_KEYS * 3 * channels, 0.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec2;
+    use pomp_motion::Gait;
+    use std::f32::consts::TAU;
+
+    /// An output that says of every key: the code at this angle (turns), and this frequency (Hz) and amplitude.
+    fn output(turns: f32, frequency_hz: f32, amplitude: f32) -> OutputFrame {
+        let code = (Vec2::from_angle(TAU * turns) * amplitude).to_array();
+        OutputFrame {
+            positions_root: Default::default(),
+            velocities_root: Default::default(),
+            rotations_local: Default::default(),
+            root_velocity: Vec2::ZERO,
+            yaw_rate: 0.0,
+            gait: Gait::Walk.one_hot(),
+            trajectory: [(Vec2::ZERO, 0.0); FUTURE_KEYS],
+            phase_codes: code.repeat(FUTURE_KEYS).as_slice().into(),
+            phase_parameters: [frequency_hz, amplitude, 0.0].repeat(FUTURE_KEYS).as_slice().into(),
+        }
+    }
+
+    #[test]
+    fn every_key_goes_half_of_the_way_from_its_turned_code_to_the_predicted_one_at_the_predicted_amplitude() {
+        let mut track = PhaseTrack {
+            channels: 1,
+            past: std::iter::repeat_n(vec![1.0, 0.0], HISTORY_FRAMES).collect(),
+            future: (0..FUTURE_KEYS).flat_map(|key| [1.0, 0.1 * key as f32]).collect(),
+        };
+        let before = track.future.clone();
+        track.follow(&output(0.1, 6.0, 2.0)).unwrap();
+        for (was, is) in before.chunks_exact(2).zip(track.future.chunks_exact(2)) {
+            // 6 Hz turn by a tenth of a turn in a frame.
+            let turned = Vec2::from_slice(was).to_angle() / TAU + 0.1;
+            let wanted = Vec2::from_angle(TAU * (turned + 0.1) / 2.0) * 2.0;
+            assert!(wanted.distance(Vec2::from_slice(is)) < 1e-4, "{wanted} {is:?}");
+        }
+        assert_eq!(track.now(), &track.future[..2]);
+        assert_eq!(track.codes().len(), 2 * (PAST_KEYS + FUTURE_KEYS));
+    }
 }
