@@ -59,7 +59,9 @@ fn a_pushed_body_that_plans_stays_up_where_one_that_does_not_falls_and_nothing_a
     let mut without = settings();
     without.layers.balance_planning.enabled = false;
     let is_up = |settings: &GeneratorConfig, push: Vec3| {
-        let recording = recipe(settings.clone(), push).run(model(), "rollout", |_| 0.0).unwrap();
+        let mut settings = settings.clone();
+        settings.layers.fall_recovery.get_up.assisted = false;
+        let recording = recipe(settings, push).run(model(), "rollout", |_| 0.0).unwrap();
         let simulation = recording.simulation.as_ref().unwrap();
         assert!(
             simulation.assist_force.iter().chain(&simulation.assist_torque).all(|out| *out == Vec3::ZERO)
@@ -75,7 +77,12 @@ fn a_pushed_body_that_plans_stays_up_where_one_that_does_not_falls_and_nothing_a
 #[test]
 fn a_planned_rollout_is_replayed_and_continued_bit_for_bit() {
     let recipe = recipe(settings(), PUSHES[0]);
-    let recording = recipe.run(model(), "rollout", |_| 0.0).unwrap();
+    let on_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| recipe.run(model(), "rollout", |_| 0.0)).unwrap()
+    };
+    let recording = on_threads(1);
+    assert_eq!(recording.positions, on_threads(4).positions, "plans depend on the number of threads");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rollout.npz");
     write_recording(&path, &recording).unwrap();

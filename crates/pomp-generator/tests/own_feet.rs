@@ -5,6 +5,9 @@
 use pomp_config::{Origin, resolve};
 use pomp_embedded::Device;
 use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset};
+use pomp_motion::glam::Vec3;
+use pomp_motion::{Gait, humanoid};
+use pomp_physics::Push;
 use pomp_terrain::HeightMap;
 use std::path::PathBuf;
 
@@ -54,4 +57,31 @@ fn who_stands_stays_on_its_feet() {
     let held: Vec<f32> = (10_001..10_004).map(|seed| holds(&config, Preset::Stand, seed, 15.0)).collect();
     println!("seconds: {held:?}");
     assert!(held.iter().all(|s| *s == 15.0));
+}
+
+#[test]
+fn who_is_felled_gets_up_held_by_the_assist_which_lets_go_again() {
+    let model = pomp_embedded::load(&Device::flex()).unwrap();
+    let plan = ControlPlan::preset(Preset::Stand, 12.0, FRAME_RATE_HZ);
+    let push = Push { body: humanoid::SPINE2.0, impulse_ns: Vec3::new(0.0, 0.0, -250.0), point: None };
+    let run = |config: &GeneratorConfig| {
+        let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+        let mut generator = Generator::new(&model, terrain, config, Gait::Stand, 10_001).unwrap();
+        let frames = 0..(11.0 * FRAME_RATE_HZ) as usize;
+        let pushes = |at| if at == 60 { std::slice::from_ref(&push) } else { &[] };
+        frames.map(|at| generator.step(&plan, pushes(at)).unwrap()).collect::<Vec<_>>()
+    };
+    let mut config = own_feet();
+    let steps = run(&config);
+    let is_held = |simulated: &pomp_physics::Frame| {
+        simulated.assist_force != Vec3::ZERO || simulated.assist_torque != Vec3::ZERO
+    };
+    let held = steps.iter().filter(|step| is_held(&step.simulated)).count();
+    println!("held for {held} frames");
+    assert!(held > 60 && !steps.last().unwrap().fallen);
+    for step in &steps {
+        assert!(Gait::dominant(&step.gait) == Gait::GetUp || !is_held(&step.simulated));
+    }
+    config.layers.fall_recovery.get_up.assisted = false;
+    assert!(run(&config).iter().all(|step| !is_held(&step.simulated)));
 }
