@@ -174,7 +174,13 @@ test("two controllers move the same scene side by side, and a link keeps the con
   await frameAfter(page, 30);
   await expect(page.locator("#model-row")).toBeHidden();
   await expect(page.locator("#controller")).toHaveValue("pomp");
-  await expect(page.locator("#compare-with option")).toHaveText(["pfnn", "mann", "local-phases", "nsm", "learned-matching"]);
+  await expect(page.locator("#compare-with option")).toHaveText([
+    "pfnn",
+    "mann",
+    "local-phases",
+    "nsm",
+    "learned-matching",
+  ]);
   await page.click("#compare");
   await expect(page.locator(".clip")).toHaveCount(2, { timeout: 120_000 });
   await expect(page.locator("#loaded")).toContainText("pomp");
