@@ -13,6 +13,8 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+const WHOLE: &str = "no thread panics with the list in its hands";
+
 /// What plans for one character.
 pub(crate) struct Planner {
     /// Those of the kinematic module that runs ahead: others' samples may be under way in the networks of the loop.
@@ -65,7 +67,8 @@ impl ClosedLoop {
         let now = self.keep();
         let foreseen = self.foresee(plan, planner);
         self.take_up(&now)?;
-        let search = Search { planner, model: &self.character, from: &now.character, foreseen: &foreseen? };
+        let search =
+            Search { planner, character: &self.character, from: &now.character, foreseen: &foreseen? };
         let correction = search.run(self.state.frame, before)?;
         self.character.set_planned(correction);
         Ok(())
@@ -88,8 +91,8 @@ impl ClosedLoop {
 /// A search for a correction.
 struct Search<'a> {
     planner: &'a Planner,
-    /// Bodies are made like it.
-    model: &'a Character,
+    /// Bodies are made like this one.
+    character: &'a Character,
     from: &'a CharacterSnapshot,
     foreseen: &'a [Foreseen],
 }
@@ -98,7 +101,7 @@ impl Search<'_> {
     /// The best correction, before `frame`, where the one `before` is in force.
     fn run(&self, frame: usize, before: Correction) -> Result<Correction, GeneratorError> {
         let config = &self.planner.config;
-        let policy = self.model.has_policy();
+        let policy = self.character.has_policy();
         let heeding = Correction { heeds_policy: policy, ..Correction::NONE };
         let mut best = (Correction::NONE, f32::NEG_INFINITY);
         for correction in [Correction::NONE, heeding, before] {
@@ -132,7 +135,7 @@ impl Search<'_> {
     /// A body that no other thread has.
     fn body(&self) -> Result<Character, GeneratorError> {
         let free = self.planner.bodies.lock().expect(WHOLE).pop();
-        free.map_or_else(|| self.model.another(), Ok)
+        free.map_or_else(|| self.character.another(), Ok)
     }
 
     /// Lets `body` follow what is foreseen with `correction`; its score, or less than the `highest` where it cannot reach that.
@@ -167,8 +170,6 @@ impl Search<'_> {
         Ok(score)
     }
 }
-
-const WHOLE: &str = "no thread panics with the list in its hands";
 
 /// The highest score of all threads so far.
 struct Highest(AtomicU32);

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct GetUpConfig {
     /// Whether the character gets up; if not, it stays where it fell. Default true.
     pub enabled: bool,
-    /// Whether the root assist supports a character that gets up, even where it otherwise balances by its legs
-    /// ([`BalanceConfig`](crate::BalanceConfig)). Default true; without it such a character seldom gets up.
+    /// Whether the root assist also supports, while it gets up, a character that otherwise balances by its legs
+    /// ([`BalanceConfig`](crate::BalanceConfig)). Default true; without it such a character stays down. Others always have the assist.
     pub assisted: bool,
     /// Mean speed of the joints below which a fallen body is at rest, m/s, 0.01 to 10. Default 0.15.
     pub rest_speed_m_s: f32,
