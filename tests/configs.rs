@@ -151,6 +151,13 @@ fn paper_loop_toml_switches_every_layer_off_and_changes_nothing_else() {
 }
 
 #[test]
+fn own_feet_planned_toml_is_what_a_rollout_on_its_own_feet_has() {
+    let config: GeneratorConfig = parsed("own_feet_planned.toml");
+    config.validate().unwrap();
+    assert_eq!(config, GeneratorConfig::own_feet());
+}
+
+#[test]
 fn moving_ground_toml_moves_the_ground_and_changes_nothing_else() {
     let config: GeneratorConfig = parsed("moving_ground.toml");
     config.validate().unwrap();

@@ -20,6 +20,6 @@ mod source;
 
 pub use error::ConfigError;
 pub use range::{Fields, Number, OutOfRange, Validate};
-pub use resolve::{Resolved, resolve, resolve_whole};
+pub use resolve::{Resolved, resolve, resolve_over, resolve_whole};
 pub use schema::{schema, schema_of_alone, schema_of_whole};
 pub use source::Origin;

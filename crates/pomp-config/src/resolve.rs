@@ -29,7 +29,19 @@ pub fn resolve<T: DeserializeOwned + Serialize + Default>(
     origin: Origin<'_>,
     settings: &[String],
 ) -> Result<Resolved<T>, ConfigError> {
-    let defaults = toml::to_string(&T::default()).expect("a configuration is plain data");
+    resolve_over(&T::default(), origin, settings)
+}
+
+/// The same over other defaults than those of the type.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_over<T: DeserializeOwned + Serialize>(
+    defaults: &T,
+    origin: Origin<'_>,
+    settings: &[String],
+) -> Result<Resolved<T>, ConfigError> {
+    let defaults = toml::to_string(defaults).expect("a configuration is plain data");
     merged(&Sources::gather(Some(&defaults), origin, settings)?)
 }
 

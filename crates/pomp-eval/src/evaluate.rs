@@ -1,8 +1,8 @@
 use crate::foot_forces::{FootForces, weight_n};
 use crate::track::Motion;
 use crate::{
-    EvalError, Metrics, Track, assist, command, falls, feet, forces, ground_forces, posture, pushes,
-    smoothness, strength, work,
+    EvalError, Metrics, Track, assist, command, excursions, falls, feet, forces, ground_forces, posture,
+    pushes, smoothness, strength, work,
 };
 use pomp_motion::Recording;
 use pomp_terrain::HeightMap;
@@ -38,5 +38,6 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     }
     let falls = falls::measure(&motion, recording, terrain, &mut metrics);
     pushes::measure(&motion, recording, terrain, &falls, &mut metrics)?;
+    excursions::measure(&motion, terrain, &mut metrics);
     Ok(metrics)
 }

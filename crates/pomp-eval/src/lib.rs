@@ -34,6 +34,7 @@ mod assist;
 mod command;
 mod error;
 mod evaluate;
+mod excursions;
 mod falls;
 mod feet;
 mod foot_forces;

@@ -298,6 +298,21 @@ metrics! {
         push_assist_peak_bw: "BW", Lower;
     }
 
+    "Excursions from rest" {
+        /// Number of excursions: the pelvis rests (below 0.1 m/s, averaged over 0.15 s), moves at 0.5 m/s or more, and rests again, without a
+        /// fall. Only those in the direction of the first one count, within 90°: pushed people walk back between pushes. The rows serve to
+        /// compare pushed characters with pushed people, whose pushes nobody measured. Absent when there is none.
+        excursions: "", AsData;
+        /// Largest horizontal speed of the pelvis in an excursion, mean over the excursions.
+        excursion_peak_m_s: "m/s", AsData;
+        /// Horizontal distance of the pelvis between the beginning and the end of an excursion, mean over the excursions.
+        excursion_displacement_m: "m", AsData;
+        /// Time from rest to rest, mean over the excursions.
+        excursion_s: "s", AsData;
+        /// Touch-downs of a foot in an excursion and up to 0.2 s after it, mean over the excursions.
+        excursion_steps: "", AsData;
+    }
+
     "Time of computing" {
         /// Median wall time of a frame. Absent when the rollout has no clock.
         frame_time_p50_ms: "ms", Lower;

@@ -136,7 +136,7 @@ fn outcome(
 }
 
 /// The pelvis on the ground plane, metres.
-fn pelvis(motion: &Motion, frame: usize) -> DVec2 {
+pub(crate) fn pelvis(motion: &Motion, frame: usize) -> DVec2 {
     let hips = motion.positions[frame][humanoid::HIPS.0];
     DVec2::new(f64::from(hips.x), f64::from(hips.z))
 }
@@ -148,7 +148,7 @@ fn trunk(motion: &Motion, frame: usize) -> DVec3 {
 }
 
 /// Touch-downs of either foot in the frames after `from`, up to `to`.
-fn steps(motion: &Motion, from: usize, to: usize) -> usize {
+pub(crate) fn steps(motion: &Motion, from: usize, to: usize) -> usize {
     let swing = (SWING_S * motion.rate_hz).round() as usize;
     let touches = |frame: usize, foot: usize| {
         let contact = motion.contact[frame];

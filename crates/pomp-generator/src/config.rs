@@ -1,10 +1,13 @@
-use crate::layers::LayersConfig;
+use crate::layers::{
+    BalancePlanningConfig, BalancePolicyConfig, FootLockingConfig, LayersConfig, ReferenceTrackingConfig,
+    StandingPostureConfig,
+};
 use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_controllers::ControllerKind;
 use pomp_kinematic::SamplerConfig;
 use pomp_model::UsedParts;
-use pomp_physics::{AssistConfig, DynamicConfig};
+use pomp_physics::{AssistConfig, BalanceConfig, ContactConfig, Drive, DriveConfig, DynamicConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -136,6 +139,49 @@ impl Validate for GeneratorConfig {
 }
 
 impl GeneratorConfig {
+    /// A character on its own feet: nothing outside holds it while it is up. The legs balance it, the model's balance policy corrects it, and
+    /// where it follows its target badly, the loop tries corrections in the simulator before it acts. The values are those of
+    /// `configs/own_feet_planned.toml`, which gives the reasons.
+    pub fn own_feet() -> Self {
+        let assisted = Self::default();
+        let (layers, dynamic) = (assisted.layers, assisted.dynamic);
+        Self {
+            sampler: SamplerConfig { temperature: 0.15, initial_temperature: 0.15, ..assisted.sampler },
+            layers: LayersConfig {
+                reference_tracking: ReferenceTrackingConfig { enabled: true, ..layers.reference_tracking },
+                standing_posture: StandingPostureConfig { time_s: 0.1, ..layers.standing_posture },
+                foot_locking: FootLockingConfig { landing_clearance_s2_m: 0.004, ..layers.foot_locking },
+                balance_policy: BalancePolicyConfig { enabled: true, ..layers.balance_policy },
+                balance_planning: BalancePlanningConfig { enabled: true, ..layers.balance_planning },
+                ..layers
+            },
+            dynamic: DynamicConfig {
+                steps_per_frame: 4,
+                balance: BalanceConfig {
+                    enabled: true,
+                    catching_step_s: 0.2,
+                    level_rad_s: 4.0,
+                    vertical_rad_s: 10.0,
+                    load_time_s: 0.2,
+                    landing_clearance_s2_m: 0.004,
+                    horizontal_weight: 0.1,
+                    force_cost: 0.001,
+                    ..dynamic.balance
+                },
+                drives: DriveConfig {
+                    damping_s: 0.026,
+                    hip: Drive { stiffness_nm_per_rad: 1140.0, torque_limit_nm: 350.0 },
+                    knee: Drive { stiffness_nm_per_rad: 980.0, torque_limit_nm: 350.0 },
+                    ankle: Drive { stiffness_nm_per_rad: 820.0, torque_limit_nm: 250.0 },
+                    ..dynamic.drives
+                },
+                contact: ContactConfig { frequency_hz: 12.4, damping_ratio: 1.0, ..dynamic.contact },
+                ..dynamic
+            },
+            ..assisted
+        }
+    }
+
     /// What rollouts with these settings use of a model.
     pub fn used_parts(&self) -> UsedParts {
         UsedParts {

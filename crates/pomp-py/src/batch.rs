@@ -1,15 +1,15 @@
 //! Rollouts in bulk.
 
-use crate::arguments::{config, name, seconds, styled};
+use crate::arguments::{name, seconds};
 use crate::arrays::plain;
 use crate::errors::{OrRaise, wrong};
 use crate::model;
 use crate::preprocess::part;
 use crate::progress::{Event, watched};
-use crate::rollout::within;
+use crate::rollout::LoopArguments;
 use pomp_batch::{Batch, Progress};
 use pomp_front::batch::{Scenes, with_share};
-use pomp_front::rollout::set_body;
+use pomp_front::support::Situation;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use std::path::PathBuf;
@@ -32,7 +32,9 @@ use std::path::PathBuf;
 ///     seed: Seed of the first rollout.
 ///     pushes: Pushes in the form of the command line, "5,Spine2,50,left". Values in ranges are drawn from the seed of each rollout.
 ///     model: A Model or the folder of one; if left out, the embedded compact model.
-///     config: A configuration of the loop (.toml); if left out, the defaults.
+///     support: What holds the character up: "own-feet" or "assist". If left out, as on the command line: own-feet where it was measured to
+///         hold, elsewhere assist. It cannot be combined with config.
+///     config: A configuration of the loop (.toml), over the settings of configs/generate.toml.
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0.
 ///     mass: Mass of the character, kg, 5 to 500.
@@ -50,8 +52,8 @@ use std::path::PathBuf;
 ///     rollout; `failures` lists the failures.
 #[pyfunction]
 #[pyo3(signature = (
-    count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, config=None, settings=None,
-    stature=None, mass=None, style=None, rank=None, ranks=None, threads=None, dry_run=false, progress=None
+    count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, support=None, config=None,
+    settings=None, stature=None, mass=None, style=None, rank=None, ranks=None, threads=None, dry_run=false, progress=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn generate_many<'py>(
@@ -65,6 +67,7 @@ pub fn generate_many<'py>(
     seed: u64,
     pushes: Option<&Bound<'py, PyAny>>,
     model: Option<&Bound<'py, PyAny>>,
+    support: Option<&str>,
     config: Option<PathBuf>,
     settings: Option<&Bound<'py, PyAny>>,
     stature: Option<f32>,
@@ -77,30 +80,27 @@ pub fn generate_many<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let seconds = self::seconds(seconds)?;
-    let mut settings = styled(self::config(config, settings)?, style)?;
-    set_body(
-        &mut settings,
-        within("stature", stature, 1.5, 2.0, "m")?,
-        within("mass", mass, 5.0, 500.0, "kg")?,
-    );
     let part = part(rank, ranks)?;
     if threads == Some(0) {
         return Err(wrong("threads = 0: give 1 or more".to_owned()));
     }
     let model = model::find(model, py)?;
     let bodies = &model.description.body_names;
-    let scenes = match drawn(random)? {
+    let asked = LoopArguments { support, config, settings, stature, mass, style };
+    let (scenes, settings) = match drawn(random)? {
         Some(_) if control.is_some() || terrain.is_some() || pushes.is_some() => {
             return Err(wrong("random: it draws control, terrain and pushes; give none of them".to_owned()));
         }
-        Some(file) => Scenes::random(file.as_deref(), bodies),
+        Some(file) => (Scenes::random(file.as_deref(), bodies), asked.choose(py, &model, Situation::Drawn)?),
         None => {
             let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
             let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
-            Scenes::given(&terrain, &control, &texts(pushes)?, seconds, bodies)
+            let scenes = Scenes::given(&terrain, &control, &texts(pushes)?, seconds, bodies);
+            let situation = Situation::Given { terrain: &terrain, control: &control, seconds };
+            (scenes, asked.choose(py, &model, situation)?)
         }
-    }
-    .or_raise()?;
+    };
+    let scenes = scenes.or_raise()?;
     let batch =
         Batch { model: &model, settings, seconds, first_seed: seed, count, scenes: scenes.settings() };
     if dry_run {

@@ -1,14 +1,19 @@
 //! Whole rollouts, identical to those of the command line.
 
-use crate::arguments::{config, name, seconds, styled};
+use crate::arguments::{self, name, seconds};
 use crate::errors::OrRaise;
 use crate::generator::timed_pushes;
 use crate::interrupt::Signals;
 use crate::model;
 use crate::recording::PyRecording;
 use pomp_front::rollout::{RolloutRequest, set_body};
+use pomp_front::support::{LoopSettings, Situation};
+use pomp_generator::GeneratorConfig;
+use pomp_model::Model;
 use pomp_motion::Recording;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -23,15 +28,17 @@ use std::path::PathBuf;
 ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s
 ///         in world space.
 ///     model: A Model or the folder of one; if left out, the embedded compact model.
-///     config: A configuration of the loop (.toml); if left out, the defaults.
+///     support: What holds the character up: "own-feet" or "assist". If left out, as on the command line: own-feet where it was measured to
+///         hold, elsewhere assist. It cannot be combined with config.
+///     config: A configuration of the loop (.toml), over the settings of configs/generate.toml.
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0; if left out, that of the model's skeleton.
 ///     mass: Mass of the character, kg, 5 to 500; if left out, that of the settings.
 ///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}; if left out, those of the settings.
 #[pyfunction]
 #[pyo3(signature = (
-    seconds=10.0, control=None, terrain=None, *, seed=0, pushes=None, model=None, config=None, settings=None, stature=None, mass=None,
-    style=None
+    seconds=10.0, control=None, terrain=None, *, seed=0, pushes=None, model=None, support=None, config=None, settings=None, stature=None,
+    mass=None, style=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn generate(
@@ -42,6 +49,7 @@ pub fn generate(
     seed: u64,
     pushes: Option<&Bound<'_, PyAny>>,
     model: Option<&Bound<'_, PyAny>>,
+    support: Option<&str>,
     config: Option<PathBuf>,
     settings: Option<&Bound<'_, PyAny>>,
     stature: Option<f32>,
@@ -51,13 +59,10 @@ pub fn generate(
     let seconds = self::seconds(seconds)?;
     let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
     let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
-    let mut settings = styled(self::config(config, settings)?, style)?;
-    set_body(
-        &mut settings,
-        within("stature", stature, 1.5, 2.0, "m")?,
-        within("mass", mass, 5.0, 500.0, "kg")?,
-    );
     let model = model::find(model, py)?;
+    let asked = LoopArguments { support, config, settings, stature, mass, style };
+    let settings =
+        asked.choose(py, &model, Situation::Given { terrain: &terrain, control: &control, seconds })?;
     let pushes = timed_pushes(pushes, &model.description.body_names, seconds)?;
     let (control, terrain) = (control.as_str(), terrain.as_str());
     let request =
@@ -76,6 +81,50 @@ pub fn generate(
         Ok(Recording { source: request.source(&model), ..recording })
     });
     Ok(PyRecording::new(signals.or(recording.or_raise())?))
+}
+
+/// What a caller says of the settings of the loop.
+pub struct LoopArguments<'a, 'py> {
+    pub support: Option<&'a str>,
+    pub config: Option<PathBuf>,
+    pub settings: Option<&'a Bound<'py, PyAny>>,
+    pub stature: Option<f32>,
+    pub mass: Option<f32>,
+    pub style: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl LoopArguments<'_, '_> {
+    /// The settings, with the support that is asked for, or with the one that suits the situation.
+    /// A warning tells what helps the character from outside although nobody asked for it.
+    pub fn choose(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        situation: Situation<'_>,
+    ) -> PyResult<GeneratorConfig> {
+        let stature = within("stature", self.stature, 1.5, 2.0, "m")?;
+        let mass = within("mass", self.mass, 5.0, 500.0, "kg")?;
+        let style = self.style.map(arguments::style).transpose()?;
+        let asked = LoopSettings {
+            config: self.config.as_deref(),
+            set: &arguments::settings(self.settings)?,
+            support: self.support.map(str::parse).transpose().or_raise()?,
+        };
+        let change = |settings: &mut GeneratorConfig| {
+            set_body(settings, stature, mass);
+            if let Some(style) = &style {
+                settings.style.clone_from(style);
+            }
+            Ok(())
+        };
+        let chosen = asked.choose(model, situation, change).or_raise()?;
+        if let Some(note) = chosen.note {
+            let told = CString::new(format!("{note}; support=\"own-feet\" leaves it out"));
+            let told = told.expect("a sentence holds no zero");
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &told, 1)?;
+        }
+        Ok(chosen.settings)
+    }
 }
 
 /// Checks that a given number is within its range.

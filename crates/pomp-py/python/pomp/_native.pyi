@@ -367,6 +367,7 @@ def preprocess(
     progress: Callable[[int, int, str, str | None], object] | None = None,
 ) -> dict[str, Any]: ...
 def rank_of(name: str, ranks: int) -> int: ...
+def rank_of(name: str, ranks: int) -> int: ...
 def generate_many(
     count: int,
     out: _Path,
@@ -400,6 +401,7 @@ def generate(
     seed: int = 0,
     pushes: Iterable[_TimedPush] | None = None,
     model: Model | _Path | None = None,
+    support: str | None = None,
     config: _Path | None = None,
     settings: _Settings | None = None,
     stature: float | None = None,

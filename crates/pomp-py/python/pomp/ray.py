@@ -66,7 +66,7 @@ def generate(n, out, *, parts=None, cores=1, retries=3, export=None, progress=No
         n: Number of rollouts.
         out: Folder of the rollouts: a path that all machines share, or a URL.
         parts, cores, retries, export, progress: As in `preprocess`.
-        options: Further arguments of `pomp.generate_many`: seconds, control, terrain, random, seed, pushes, model (a folder), config, settings, stature, mass.
+        options: Further arguments of `pomp.generate_many`: seconds, control, terrain, random, seed, pushes, model (a folder), support, config, settings, stature, mass.
 
     Returns:
         The manifest, which is also in OUT/manifest.json.

@@ -5,6 +5,7 @@ use super::style_weights::{StyleWeights, style_weights};
 use clap::{Args, ValueHint};
 use pomp_batch::LONGEST_S;
 use pomp_controllers::ControllerKind;
+use pomp_front::support::Support;
 use std::path::PathBuf;
 
 /// Arguments of `pomp generate`.
@@ -92,7 +93,13 @@ pub struct GenerateArguments {
     /// Number of ranks.
     #[arg(long, requires_all = ["rank", "count"], allow_negative_numbers = true, value_parser = numbers::count)]
     pub ranks: Option<usize>,
-    /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
+    /// What holds the character up: own-feet (nothing from outside while it is up; the settings of configs/own_feet_planned.toml) or assist
+    /// (a bounded external wrench on the pelvis; the settings of configs/generate.toml). If left out, own-feet where 30 runs were
+    /// measured to hold (docs/results.md): walking ahead and standing on the preset grounds, on stairs with a residual wrench. Elsewhere, as in
+    /// jogs, assist. A note tells what helps from outside.
+    #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
+    pub support: Option<Support>,
+    /// Configuration of the closed loop, over the settings of configs/generate.toml.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
     /// Controller that proposes the next frame, overriding the configuration: pomp, phase, pfnn, mann, local-phases, nsm, matching,

@@ -1,6 +1,7 @@
 //! Arguments of the commands that show motion: render and studio.
 
 use clap::{Args, ValueHint};
+use pomp_front::support::Support;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -66,7 +67,11 @@ pub struct StudioArguments {
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Configuration of the closed loop; the defaults, listed in configs/generate.toml, if left out.
+    /// What holds the characters up: assist (a bounded external wrench on the pelvis) or own-feet (nothing from outside while they are up;
+    /// a frame that searches for a correction takes up to 0.2 s, so that the motion halts for a moment).
+    #[arg(long, value_name = "SUPPORT", default_value_t = Support::Assist, conflicts_with = "generator")]
+    pub support: Support,
+    /// Configuration of the closed loop, over the settings of configs/generate.toml.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub generator: Option<PathBuf>,
     /// A rig map file of your own, tried before the built-in ones.

@@ -1,14 +1,16 @@
 use crate::cli::GenerateArguments;
 use crate::command::{generate_batch, generate_scene, pushes, terrain};
 use crate::progress::Progress;
-use crate::{config_file, default_model, json};
+use crate::{default_model, json};
 use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_front::pushes::{PushRequest, pushes_of, throws_of};
 use pomp_front::rollout::{RolloutRequest, set_body};
+use pomp_front::support::{LoopSettings, Situation};
 use pomp_generator::GeneratorConfig;
+use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
@@ -16,18 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
-    let mut settings =
-        config_file::over_defaults::<GeneratorConfig>(arguments.config.as_deref(), &arguments.set)?
-            .checked()?;
-    set_body(&mut settings, arguments.stature, arguments.mass);
-    if let Some(controller) = arguments.controller {
-        settings.controller = controller;
-    }
-    if let Some(style) = &arguments.style {
-        settings.style.clone_from(style);
-    }
-    settings.validate()?;
     let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
+    let settings = settings(arguments, &model)?;
     // Before a batch, in which every rollout would fail alike.
     model.style_change(&settings.style)?;
     if let Some(scene) = &arguments.scene {
@@ -61,6 +53,36 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     drop(progress);
     let recording = Recording { source: request.source(&model), ..recording };
     write(arguments, recording, &recipe.terrain)
+}
+
+/// The settings of the loop. What helps the character from outside although nobody asked for it is told.
+fn settings(arguments: &GenerateArguments, model: &Model) -> Result<GeneratorConfig> {
+    let asked =
+        LoopSettings { config: arguments.config.as_deref(), set: &arguments.set, support: arguments.support };
+    let change = |settings: &mut GeneratorConfig| {
+        set_body(settings, arguments.stature, arguments.mass);
+        if let Some(controller) = arguments.controller {
+            settings.controller = controller;
+        }
+        if let Some(style) = &arguments.style {
+            settings.style.clone_from(style);
+        }
+        Ok(())
+    };
+    let situation = match (&arguments.scene, &arguments.random) {
+        (Some(_), _) => Situation::Together,
+        (_, Some(_)) => Situation::Drawn,
+        _ => Situation::Given {
+            terrain: &arguments.terrain,
+            control: &arguments.control,
+            seconds: arguments.seconds,
+        },
+    };
+    let chosen = asked.choose(model, situation, change)?;
+    if let Some(note) = &chosen.note {
+        tracing::info!("note: {note}; --support own-feet leaves it out");
+    }
+    Ok(chosen.settings)
 }
 
 pub fn create_folder(out: &Path) -> Result<()> {

@@ -23,8 +23,10 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     if let Some(address) = arguments.address {
         config.address = address;
     }
-    let generator =
-        config_file::over_defaults::<GeneratorConfig>(arguments.generator.as_deref(), &[])?.checked()?;
+    let generator = match &arguments.generator {
+        Some(file) => config_file::over_defaults::<GeneratorConfig>(Some(file), &[])?.checked()?,
+        None => arguments.support.defaults(),
+    };
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
         return Err(errors::unknown("--terrain: ", "preset", &arguments.terrain, PRESET_NAMES));
     }

@@ -1,0 +1,318 @@
+//! What holds a character up: its own feet, or the external root assist.
+//!
+//! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
+//! feet in what it was measured to hold on them (docs/results.md). On stairs a small residual wrench helps them, and elsewhere the assist
+//! holds it; both are told.
+
+use crate::rollout::BEYOND_S;
+use crate::{control, misuse};
+use anyhow::Result;
+use pomp_config::{Origin, resolve_over};
+use pomp_controllers::ControllerKind;
+use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
+use pomp_model::Model;
+use pomp_motion::Gait;
+use pomp_motion::rotation::wrap_angle;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Grounds on which a character was measured to stay on its own feet, by their names as presets.
+const OWN_FEET_GROUNDS: [&str; 7] = ["flat", "slope", "rough", "hills", "gaps", "mixed", STAIRS];
+/// The ground on which it needs some help.
+const STAIRS: &str = "stairs";
+/// Bounds of the residual wrench with which it stays on its feet on stairs: body weights, and body weights × metre.
+const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
+/// Fastest walk that was measured, m/s.
+const FASTEST_MPS: f32 = 1.5;
+/// Fastest turn on the spot that was measured, rad/s.
+const FASTEST_TURN_RAD_S: f32 = 1.1;
+/// Slowest speed that counts as moving, m/s.
+const MOVING_MPS: f32 = 0.3;
+/// Cosine of the angle between heading and direction of travel below which a command leads backward or aside.
+const ALONG_HEADING: f32 = 0.7;
+
+/// What holds a character up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// Nothing from outside while it is up: [`GeneratorConfig::own_feet`].
+    OwnFeet,
+    /// The external root assist, a bounded wrench on the pelvis: the defaults of [`GeneratorConfig`].
+    Assist,
+}
+
+impl Support {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::OwnFeet, Self::Assist];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OwnFeet => "own-feet",
+            Self::Assist => "assist",
+        }
+    }
+
+    /// The settings of the loop with it.
+    pub fn defaults(self) -> GeneratorConfig {
+        match self {
+            Self::OwnFeet => GeneratorConfig::own_feet(),
+            Self::Assist => GeneratorConfig::default(),
+        }
+    }
+}
+
+impl FromStr for Support {
+    type Err = anyhow::Error;
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|support| support.name() == name).ok_or_else(|| {
+            misuse!("there is no support \"{name}\"; give {}", Self::ALL.map(Self::name).join(" or "))
+        })
+    }
+}
+
+impl fmt::Display for Support {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// Where the settings of a loop come from.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopSettings<'a> {
+    /// A configuration file, over the defaults of [`GeneratorConfig`].
+    pub config: Option<&'a Path>,
+    /// `KEY.PATH=VALUE`, each over what comes before it.
+    pub set: &'a [String],
+    /// What holds the character up where there is no file.
+    pub support: Option<Support>,
+}
+
+/// What a character is asked to do, as far as it decides what can hold it up.
+#[derive(Clone, Copy, Debug)]
+pub enum Situation<'a> {
+    /// One command on one kind of ground.
+    Given {
+        /// The ground: a preset or a file.
+        terrain: &'a str,
+        /// The command: a preset, a goal or a file ([`control::find`]).
+        control: &'a str,
+        /// Length, seconds.
+        seconds: f32,
+    },
+    /// Scenes that are drawn from the seed.
+    Drawn,
+    /// Several characters in one world.
+    Together,
+}
+
+/// The settings of a loop, and what is to be told of their support.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The settings, whose ranges are checked.
+    pub settings: GeneratorConfig,
+    /// What from outside helps the character although nobody asked for it, and why.
+    pub note: Option<String>,
+}
+
+impl LoopSettings<'_> {
+    /// The settings, with what `change` makes of them.
+    ///
+    /// # Errors
+    /// A file, a value or a command that cannot be used, a support beside a file, and whatever `change` refuses.
+    pub fn choose(
+        &self,
+        model: &Model,
+        situation: Situation<'_>,
+        change: impl Fn(&mut GeneratorConfig) -> Result<()>,
+    ) -> Result<Chosen> {
+        let over = |defaults: &GeneratorConfig| -> Result<GeneratorConfig> {
+            let origin = self.config.map_or(Origin::Defaults, Origin::File);
+            let mut settings = resolve_over(defaults, origin, self.set)?.checked()?;
+            change(&mut settings)?;
+            settings.validate()?;
+            Ok(settings)
+        };
+        match (self.config, self.support) {
+            (Some(_), Some(support)) => Err(misuse!(
+                "support {support} is given with a configuration file, which says itself what holds the character up; give one of \
+                 the two"
+            )),
+            (None, None) => {
+                let assisted = over(&Support::Assist.defaults())?;
+                if assisted.dynamics == Dynamics::KinematicOnly {
+                    // Nothing is simulated, so nothing is held.
+                    return Ok(Chosen { settings: assisted, note: None });
+                }
+                if let Some(reason) = needs_assist(&assisted, model, situation)? {
+                    let note = format!("the external root assist holds the character up: {reason}");
+                    return Ok(Chosen { settings: assisted, note: Some(note) });
+                }
+                let mut own_feet = Support::OwnFeet.defaults();
+                let note = situation.is_on(STAIRS).then(|| help_on_stairs(&mut own_feet));
+                Ok(Chosen { settings: over(&own_feet)?, note })
+            }
+            (_, support) => {
+                let settings = over(&support.unwrap_or(Support::Assist).defaults())?;
+                Ok(Chosen { settings, note: None })
+            }
+        }
+    }
+}
+
+impl Situation<'_> {
+    fn is_on(&self, ground: &str) -> bool {
+        matches!(self, Self::Given { terrain, .. } if *terrain == ground)
+    }
+}
+
+/// Allows the residual wrench of stairs, and says so.
+fn help_on_stairs(settings: &mut GeneratorConfig) -> String {
+    let balance = &mut settings.dynamic.balance;
+    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
+    let torque_nm = settings.dynamic.mass_kg * settings.dynamic.gravity_m_s2 * STAIRS_RESIDUAL.1;
+    format!(
+        "on stairs an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
+        STAIRS_RESIDUAL.0
+    )
+}
+
+/// Why a character of this model needs the assist; `None` where it was measured to stay on its own feet.
+fn needs_assist(
+    settings: &GeneratorConfig,
+    model: &Model,
+    situation: Situation<'_>,
+) -> Result<Option<String>> {
+    let unmeasured = |what: &str| {
+        Ok(Some(format!("{what} is not among what was measured to hold without it (docs/results.md)")))
+    };
+    if model.balance_policy.is_none() {
+        return Ok(Some("the model has no balance policy (`pomp train balance`)".to_owned()));
+    }
+    if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
+        return unmeasured(&format!("the controller {}", settings.controller));
+    }
+    if !settings.style.is_empty() {
+        return unmeasured("a style");
+    }
+    if !settings.ground_motion.rests() {
+        return unmeasured("moving ground");
+    }
+    match situation {
+        Situation::Together => Ok(Some("several characters share one world".to_owned())),
+        Situation::Drawn => Ok(Some("jogs and stairs are among the scenes that are drawn".to_owned())),
+        Situation::Given { terrain, .. } if !OWN_FEET_GROUNDS.contains(&terrain) => {
+            unmeasured(&format!("the ground \"{terrain}\""))
+        }
+        Situation::Given { control, seconds, .. } => {
+            unmeasured_command(&control::find(control, seconds + BEYOND_S)?).map_or(Ok(None), unmeasured)
+        }
+    }
+}
+
+/// What a plan asks for beyond walking ahead and standing.
+fn unmeasured_command(plan: &ControlPlan) -> Option<&'static str> {
+    let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
+    for (now, next) in pairs {
+        match now.gait {
+            Gait::Stand | Gait::Walk => {}
+            Gait::Jog => return Some("a jog"),
+            Gait::Crouch => return Some("a crouch"),
+            _ => return Some("a gait other than walking and standing"),
+        }
+        if now.speed_mps > FASTEST_MPS {
+            return Some("a walk this fast");
+        }
+        let way = next.position - now.position;
+        let heading = glam::Vec2::from(now.yaw.sin_cos());
+        if now.speed_mps > MOVING_MPS && way.normalize_or_zero().dot(heading) < ALONG_HEADING {
+            return Some("a walk backward or aside");
+        }
+        let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
+        if now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
+            return Some("a turn on the spot this fast");
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::is_misuse;
+    use pomp_embedded::Device;
+
+    fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen {
+        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+        let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
+        let asked = LoopSettings { config: None, set: &set, support: None };
+        let situation = Situation::Given { terrain, control, seconds: 10.0 };
+        asked.choose(&model, situation, |_| Ok(())).expect("all of it can be used")
+    }
+
+    #[test]
+    fn what_was_measured_to_hold_stands_on_its_own_feet() {
+        for (terrain, control) in [
+            ("flat", "walk"),
+            ("hills", "walk"),
+            ("gaps", "walk"),
+            ("flat", "circle"),
+            ("flat", "stop-and-go"),
+            ("flat", "stand"),
+            ("flat", "reach:1.5,4,90"),
+        ] {
+            let chosen = chosen(terrain, control, &["dynamic.friction=0.5"]);
+            assert_eq!(chosen.note, None, "{terrain} {control}");
+            let mut wanted = GeneratorConfig::own_feet();
+            wanted.dynamic.friction = 0.5;
+            assert_eq!(chosen.settings, wanted, "{terrain} {control}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
+        for (terrain, control, set, said) in [
+            ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
+            ("flat", "jog", "dynamic.friction=0.6", "a jog"),
+            ("flat", "backward", "dynamic.friction=0.6", "backward"),
+            ("flat", "turn", "dynamic.friction=0.6", "turn on the spot"),
+            ("flat", "crouch", "dynamic.friction=0.6", "a crouch"),
+            ("flat", "walk", "controller=\"learned-matching\"", "learned-matching"),
+            ("flat", "walk", "style.zombie=0.7", "a style"),
+        ] {
+            let chosen = chosen(terrain, control, &[set]);
+            let reason = chosen.note.unwrap_or_default();
+            assert!(reason.contains(said), "{terrain} {control} {set}: {reason}");
+            assert!(!chosen.settings.dynamic.balance.enabled);
+        }
+    }
+
+    #[test]
+    fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
+        let chosen = chosen("stairs", "walk", &["dynamic.balance.residual_force_bw=0.05"]);
+        let told = chosen.note.unwrap_or_default();
+        assert!(told.contains("0.2 body weights") && told.contains("100 N·m"), "{told}");
+        let balance = &chosen.settings.dynamic.balance;
+        assert!(balance.enabled);
+        assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, STAIRS_RESIDUAL.1));
+    }
+
+    #[test]
+    fn where_nothing_is_simulated_nothing_is_told() {
+        let chosen = chosen("flat", "jog", &["dynamics=\"kinematic_only\""]);
+        assert_eq!(chosen.note, None);
+        assert_eq!(
+            chosen.settings,
+            GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..Default::default() }
+        );
+    }
+
+    #[test]
+    fn a_configuration_file_and_a_support_contradict_each_other() {
+        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+        let config = Some(Path::new("loop.toml"));
+        let asked = LoopSettings { config, set: &[], support: Some(Support::OwnFeet) };
+        let error = asked.choose(&model, Situation::Drawn, |_| Ok(())).expect_err("two say it");
+        assert!(is_misuse(&error) && error.to_string().contains("own-feet"), "{error}");
+    }
+}
