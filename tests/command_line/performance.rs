@@ -49,6 +49,10 @@ fn the_page_of_the_performance_shows_the_figures_of_its_json() {
     assert!((0.2..5.0).contains(&share), "the stages take {share} of a frame");
     assert_eq!(compact.ensembles.iter().map(|rate| rate.threads).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(report.characters.iter().map(|row| row.characters).collect::<Vec<_>>(), [1, 2]);
+    let controllers: Vec<&str> = report.controllers.iter().map(|row| row.controller.as_str()).collect();
+    let embedded = ["pomp", "phase", "pfnn", "mann", "local-phases", "nsm", "learned-matching"];
+    assert_eq!(controllers, embedded);
+    assert!(report.controllers.iter().all(|row| row.frame_us.median > 0.0));
     // Hypothetical machines apart, a denoising step of the compact model has 2.6 million products, and there are four.
     let steps = compact.work.iter().find(|(stage, ..)| stage == "denoising steps").unwrap();
     assert_eq!(compact.denoising_steps, 4);

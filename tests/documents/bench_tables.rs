@@ -243,14 +243,26 @@ fn cells_of_controllers(report: &Value) -> Vec<Value> {
         "joint_rotation_deg_s",
         "goal_error_m",
         "goal_heading_error_deg",
+        "response_start_s",
+        "response_stop_s",
+        "response_turn_s",
+        "responses_reached_percent",
+        "jerk_mean_m_s3",
     ];
     let shown = shown_of_report(report, &metrics);
     let mut cells = shown["cells"].as_array().expect("a report has cells").clone();
     for (cell, whole) in cells.iter_mut().zip(report["cells"].as_array().expect("a report has cells")) {
         cell["frechet"] = whole["frechet"]["value"].clone();
+        cell["diversity"] = whole["diversity"]["value"].clone();
         let rows = whole["metrics"]["rows"].as_array().cloned().unwrap_or_default();
-        let goals = rows.into_iter().find(|row| row["name"] == "goal_error_m");
-        cell["arrived"] = goals.map_or(Value::Null, |row| row["estimate"]["count"].clone());
+        let runs_with = |name: &str| {
+            let row = rows.iter().find(|row| row["name"] == name);
+            row.map_or(Value::Null, |row| row["estimate"]["count"].clone())
+        };
+        cell["arrived"] = runs_with("goal_error_m");
+        for kind in ["start", "stop", "turn"] {
+            cell[format!("response_{kind}_runs")] = runs_with(&format!("response_{kind}_s"));
+        }
         cell["made_by"] = report["made_by"].clone();
         cell["first_seed"] = report["config"]["first_seed"].clone();
     }
@@ -357,13 +369,64 @@ impl<'a> Controllers<'a> {
         Self::table(&heads, row, None)
     }
 
+    /// The time of a response, with the number of runs that it is of where these are not all.
+    fn response(&self, scenario: &str, method: &str, kind: &str) -> String {
+        let time = self.number(scenario, method, &format!("response_{kind}_s"), 2);
+        let Some(cell) = self.cell(scenario, method) else { return time };
+        match cell[format!("response_{kind}_runs")].as_u64() {
+            Some(runs) if cell["runs"] != runs => format!("{time} ({runs} of {})", cell["runs"]),
+            _ => time,
+        }
+    }
+
+    /// Times of starts, stops and turns, with the shares of the changes that were reached, and the path error in corners.
+    fn responses(&self, method: &str) -> Vec<String> {
+        vec![
+            self.response("stop_and_go", method, "start"),
+            self.response("stop_and_go", method, "stop"),
+            self.number("stop_and_go", method, "responses_reached_percent", 0),
+            self.upright("corners", method),
+            self.response("corners", method, "turn"),
+            self.number("corners", method, "responses_reached_percent", 0),
+            self.number("corners", method, "path_error_mean_m", 2),
+        ]
+    }
+
+    fn responses_without_physics(&self) -> String {
+        let walk = |method: &str| {
+            vec![
+                self.number("walk", method, "jerk_mean_m_s3", 0),
+                self.number("walk", method, "diversity", 2),
+            ]
+        };
+        let heads: Vec<&str> = RESPONSES.into_iter().chain(["walk: jerk, m/s³", "diversity"]).collect();
+        let mut mocap = vec![String::new(); RESPONSES.len()];
+        mocap.extend(walk("mocap"));
+        Self::table(&heads, |_, alone| [self.responses(alone), walk(alone)].concat(), Some(mocap))
+    }
+
+    fn responses_with_physics(&self) -> String {
+        Self::table(&RESPONSES, |method, _| self.responses(method), None)
+    }
+
     fn with_physics(&self) -> String {
-        let scenarios = ["walk", "circle", "stop_and_go", "jog", "hills", "stairs", "push_075"];
-        let heads = ["walk", "circle", "stop and go", "jog", "hills", "stairs", "push of 75 N·s"];
+        let scenarios = ["walk", "circle", "stop_and_go", "corners", "jog", "hills", "stairs", "push_075"];
+        let heads = ["walk", "circle", "stop and go", "corners", "jog", "hills", "stairs", "push of 75 N·s"];
         let row = |method: &str, _: &str| scenarios.iter().map(|s| self.upright(s, method)).collect();
         Self::table(&heads, row, None)
     }
 }
+
+/// What [`Controllers::responses`] shows.
+const RESPONSES: [&str; 7] = [
+    "stop and go: start, s",
+    "stop, s",
+    "reached, %",
+    "corners: without a fall",
+    "turn, s",
+    "reached, %",
+    "path error, m",
+];
 
 #[test]
 fn the_tables_of_the_controllers_are_those_of_the_bench() {
@@ -381,6 +444,8 @@ fn the_tables_of_the_controllers_are_those_of_the_bench() {
         ("without physics", cells.without_physics()),
         ("goals", cells.goals()),
         ("with physics", cells.with_physics()),
+        ("responses without physics", cells.responses_without_physics()),
+        ("responses with physics", cells.responses_with_physics()),
     ] {
         let [begin, end] = marks(name);
         let (head, rest) =

@@ -4,22 +4,19 @@ use crate::BenchError;
 use crate::config::{BenchConfig, Method, MethodKind, Scenario};
 use crate::measure::{RunResult, measure};
 use crate::mocap::Mocap;
-use crate::rollout::{Rollout, rollout, runs, subject};
+use crate::pictures::{draw_moving, draw_stills, stack_stills};
+use crate::rollout::{rollout, runs, subject};
 use crate::world::World;
 use pomp_files::Digest;
 use pomp_formats::write_atomically;
 use pomp_motion::statistics::percentile;
-use pomp_render::{Ghost, RenderOptions, render_gif};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Raised when the meaning of results changes, so that old ones are made again.
-const RESULT_VERSION: u32 = 3;
-/// Size and pace of previews.
-const PREVIEW_SIZE: (u32, u32) = (216, 162);
-const PREVIEW_FPS: f32 = 12.5;
+const RESULT_VERSION: u32 = 4;
 
 /// What happens while a bench goes on.
 #[derive(Clone, Debug)]
@@ -137,6 +134,9 @@ pub fn run(
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
+    stack_stills(config, &results, out, |run| {
+        run_path(out, &run.scenario, &run.method, run.run, "stills.png")
+    })?;
     Ok(Runs { results, not_run })
 }
 
@@ -176,11 +176,11 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
             .entered();
     let path = result_path(out, job);
     let key = key(world, config, job);
-    let preview =
-        (job.scenario.preview && job.run == 0 && config.preview_s > 0.0).then(|| path.with_extension("gif"));
+    let previews = (job.scenario.preview && job.run == 0 && config.preview_s > 0.0)
+        .then(|| [path.with_extension("gif"), path.with_extension("stills.png")]);
     if let Some(result) = read_result(&path)?
         && result.key == key
-        && preview.as_ref().is_none_or(|preview| preview.is_file())
+        && previews.iter().flatten().all(|preview| preview.is_file())
     {
         return Ok(result);
     }
@@ -203,8 +203,9 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
             result.metrics = measured.metrics;
             result.features = measured.features;
             result.first_and_last_minute = measured.first_and_last_minute;
-            if let Some(preview) = &preview {
-                draw(&made, &result, config.preview_s, preview)?;
+            if let Some([moving, stills]) = &previews {
+                draw_moving(&made.recording, result.metrics.first_fall_s, config.preview_s, moving)?;
+                draw_stills(&made.recording, job.scenario, config.preview_s, stills)?;
             }
             write_times(&path.with_extension("timing.json"), &made.frame_us)?;
         }
@@ -218,7 +219,12 @@ fn do_job(world: &World, config: &BenchConfig, out: &Path, job: &Job<'_>) -> Res
 }
 
 fn result_path(out: &Path, job: &Job<'_>) -> PathBuf {
-    out.join("runs").join(&job.scenario.name).join(&job.method.name).join(format!("{:04}.json", job.run))
+    run_path(out, &job.scenario.name, &job.method.name, job.run, "json")
+}
+
+/// A file of a run.
+fn run_path(out: &Path, scenario: &str, method: &str, run: usize, kind: &str) -> PathBuf {
+    out.join("runs").join(scenario).join(method).join(format!("{run:04}.{kind}"))
 }
 
 /// A result, or `None` where there is none that this version understands.
@@ -237,8 +243,8 @@ fn read_result(path: &Path) -> Result<Option<RunResult>, BenchError> {
 
 /// Frame times of a run, if it was timed.
 pub fn read_times(out: &Path, result: &RunResult) -> Option<FrameTimes> {
-    let folder = out.join("runs").join(&result.scenario).join(&result.method);
-    let bytes = std::fs::read(folder.join(format!("{:04}.timing.json", result.run))).ok()?;
+    let path = run_path(out, &result.scenario, &result.method, result.run, "timing.json");
+    let bytes = std::fs::read(path).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
@@ -283,32 +289,4 @@ fn key(world: &World, config: &BenchConfig, job: &Job<'_>) -> String {
         "preview_s": if job.scenario.preview { config.preview_s } else { 0.0 },
     });
     Digest::of(parts.to_string()).to_string()[..32].to_owned()
-}
-
-/// A small moving picture of what is worth seeing: the fall, else the push, else some steps.
-fn draw(made: &Rollout, result: &RunResult, seconds: f32, path: &Path) -> Result<(), BenchError> {
-    let recording = &made.recording;
-    let rate = recording.frame_rate_hz;
-    let pushed = recording.generation.as_ref().and_then(|generation| generation.pushes.first());
-    let start_s = match (result.metrics.first_fall_s, pushed) {
-        (Some(fall), _) => fall as f32 - 0.6 * seconds,
-        (None, Some(push)) => push.time_s - 0.2 * seconds,
-        (None, None) => 2.0,
-    };
-    let length = ((seconds * rate) as usize).clamp(1, recording.frames());
-    let start = ((start_s * rate).max(0.0) as usize).min(recording.frames() - length);
-    let options = RenderOptions {
-        width: PREVIEW_SIZE.0,
-        height: PREVIEW_SIZE.1,
-        fps: PREVIEW_FPS,
-        frames: Some(start..start + length),
-        ghost: Ghost::None,
-        control_path: false,
-        overlay: false,
-        contact_arrows: false,
-        ..RenderOptions::default()
-    };
-    let mut bytes = Vec::new();
-    render_gif(recording, &options, &mut bytes)?;
-    Ok(write_atomically(path, |file| file.write_all(&bytes))?)
 }

@@ -25,7 +25,8 @@ const LONGEST_S: f32 = 3600.0;
 pub struct BenchConfig {
     /// Seed of the first run of each scenario; the others count up from it.
     pub first_seed: u64,
-    /// Length of previews, seconds; 0 for none.
+    /// Length of previews, seconds; 0 for none. A moving picture shows a fall or a push where there is one; the stills of SCENARIO.png
+    /// show the same seconds of all methods, from 2 s on or around the push.
     pub preview_s: f32,
     /// The methods, in the order of the report; the first is the one that the others are compared with.
     pub method: Vec<Method>,
@@ -90,7 +91,7 @@ pub struct Scenario {
     /// Where runs begin beside the path; all at its beginning by default. For methods that follow the command in the closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beginnings: Option<BeginningDesign>,
-    /// Whether the first run of each method is drawn. Default false.
+    /// Whether the first run of each method is drawn, as a moving picture and as a row of stills. Default false.
     #[serde(default)]
     pub preview: bool,
 }

@@ -24,6 +24,7 @@ mod measure;
 mod mocap;
 pub mod performance;
 mod phase_space;
+mod pictures;
 mod rollout;
 mod summary;
 mod world;

@@ -37,7 +37,7 @@ fn a_bench_is_the_same_with_any_number_of_threads_and_keeps_no_clock() {
     let (runs, report_of_one) = bench(&world, one.path(), 1);
     let (_, report_of_two) = bench(&world, two.path(), 2);
     assert_eq!(report_of_one, report_of_two);
-    for file in ["runs/flat/ours/0000.json", "runs/flat/ours/0000.gif"] {
+    for file in ["runs/flat/ours/0000.json", "runs/flat/ours/0000.gif", "flat.png"] {
         assert_eq!(
             fs::read(one.path().join(file)).unwrap(),
             fs::read(two.path().join(file)).unwrap(),

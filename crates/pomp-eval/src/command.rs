@@ -73,7 +73,7 @@ pub(crate) fn measure(
 }
 
 /// Heading of the pelvis; from the line between the hips where there are no rotations.
-fn heading(motion: &Motion, frame: usize) -> f32 {
+pub(crate) fn heading(motion: &Motion, frame: usize) -> f32 {
     let positions = &motion.positions[frame];
     if let Some(rotations) = motion.rotations {
         let pose = GlobalPose { positions: positions.into(), rotations: rotations[frame].into() };

@@ -2,7 +2,7 @@ use crate::foot_forces::{FootForces, weight_n};
 use crate::track::Motion;
 use crate::{
     EvalError, Metrics, Track, assist, command, excursions, falls, feet, forces, ground_forces, posture,
-    pushes, smoothness, strength, work,
+    pushes, responses, smoothness, strength, work,
 };
 use pomp_motion::Recording;
 use pomp_terrain::HeightMap;
@@ -24,6 +24,7 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
     smoothness::measure(&motion, &mut metrics);
     work::measure(&motion, &mut metrics);
     command::measure(&motion, recording, &mut metrics)?;
+    responses::measure(&motion, recording, &mut metrics);
     posture::measure(&motion, terrain, &mut metrics);
     if let Some(weight_n) = weight_n(recording)? {
         let feet = FootForces::of(recording, which, weight_n);

@@ -44,6 +44,7 @@ mod ground_forces;
 mod metrics;
 mod posture;
 mod pushes;
+mod responses;
 mod smoothness;
 mod stance;
 mod statistics;

@@ -136,6 +136,20 @@ metrics! {
         goal_error_m: "m", Lower;
         /// Absolute angle between the heading of the pelvis and the commanded heading, mean over the same second.
         goal_heading_error_deg: "deg", Lower;
+        /// Time that a start takes: from when the command begins to change until the character has made nine tenths of the change, mean
+        /// over the starts of which it has made as much before the command changes again. In a start the commanded speed rises from
+        /// below 0.1 m/s to 0.5 m/s or more. Before and after a change the command is constant for at least 0.5 s: its speed within 0.02
+        /// m/s, its heading within 0.3°. The speed of the character is that of its pelvis, from the position 0.25 s before to the
+        /// position 0.25 s after. The command is the one recorded, which waits for a character that lags.
+        response_start_s: "s", Lower;
+        /// Time that a stop takes: the same for a commanded speed that falls from 0.5 m/s or more to below 0.1 m/s.
+        response_stop_s: "s", Lower;
+        /// Time that a turn takes: the same for a commanded heading that changes by 30° or more while the commanded speed is 0.5 m/s or
+        /// more before and after. The heading of the character is that of its pelvis, averaged over the same 0.5 s.
+        response_turn_s: "s", Lower;
+        /// Share of the starts, stops and turns of which the character has made nine tenths before the command changes again or the
+        /// recording ends, and not already when the command begins to change. Absent without such a change.
+        responses_reached_percent: "%", Higher;
     }
 
     "Posture" {

@@ -385,6 +385,114 @@ fn a_goal_is_what_the_command_of_the_last_second_stands_at() {
     assert_eq!(character(&commanded(101, 0.25, 0.2)).goal_error_m, None);
 }
 
+/// A character that is where, and faces where, `of(t)` says (metres along z, radians), under a command of speed and heading.
+fn led(seconds: f32, command: impl Fn(f32) -> [f32; 2], of: impl Fn(f32) -> [f32; 2]) -> Recording {
+    let frames = (seconds * RATE_HZ) as usize;
+    let mut recording = posed(frames, |t, pose| {
+        let [along, heading] = of(t);
+        pose.root_position.z += along;
+        pose.local_rotations[0] = Quat::from_rotation_y(heading);
+    });
+    let control = |frame: usize| {
+        let [speed, heading] = command(frame as f32 / RATE_HZ);
+        [0.0, 0.0, heading, speed]
+    };
+    recording.generation = Some(GenerationTrack {
+        target_positions: recording.positions.clone(),
+        pushes: Vec::new(),
+        control: (0..frames).map(control).collect(),
+        frame_time_us: None,
+        ground_offset: None,
+    });
+    recording
+}
+
+/// 1 m/s from 2 s to 6 s.
+fn go_and_stop(t: f32) -> [f32; 2] {
+    [if (2.0..6.0).contains(&t) { 1.0 } else { 0.0 }, 0.0]
+}
+
+fn responses(metrics: &Metrics) -> [Option<f64>; 4] {
+    [
+        metrics.response_start_s,
+        metrics.response_stop_s,
+        metrics.response_turn_s,
+        metrics.responses_reached_percent,
+    ]
+}
+
+#[test]
+fn a_start_and_a_stop_take_the_time_that_was_built_in() {
+    // It begins to move 0.4 s after the command and stops 0.7 s after it. An average over 0.5 s is at nine tenths 0.2 s later.
+    let metrics = character(&led(9.0, go_and_stop, |t| [(t - 2.4).clamp(0.0, 4.3), 0.0]));
+    near(metrics.response_start_s, 0.4 + 0.2, 0.02);
+    near(metrics.response_stop_s, 0.7 + 0.2, 0.02);
+    near(metrics.responses_reached_percent, 100.0, 1e-9);
+    assert_eq!(metrics.response_turn_s, None);
+    // That of two starts is their mean.
+    let again = |t: f32| go_and_stop(t % 9.0);
+    let metrics =
+        character(&led(18.0, again, |t| [(t - 2.4).clamp(0.0, 4.0) + (t - 9.0 - 2.8).clamp(0.0, 3.6), 0.0]));
+    near(metrics.response_start_s, 0.6 + 0.2, 0.02);
+}
+
+#[test]
+fn a_character_that_follows_its_command_exactly_takes_the_time_of_the_command() {
+    // 1.1 m/s at 1.2 m/s²: nine tenths after 0.825 s, and a little later on the average over 0.5 s.
+    let ramp = |t: f32| (1.2 * (t - 2.0)).clamp(0.0, 1.1) - (1.2 * (t - 6.0)).clamp(0.0, 1.1);
+    let along =
+        |t: f32| (0..(t * 600.0) as usize).map(|i| ramp((i as f32 + 0.5) / 600.0) / 600.0).sum::<f32>();
+    let metrics = character(&led(9.0, |t| [ramp(t), 0.0], |t| [along(t), 0.0]));
+    println!("a start {:?} s, a stop {:?} s", metrics.response_start_s, metrics.response_stop_s);
+    near(metrics.response_start_s, 0.84, 0.02);
+    near(metrics.response_stop_s, 0.84, 0.02);
+}
+
+#[test]
+fn a_turn_takes_the_time_that_was_built_in_and_may_pass_straight_back() {
+    // By a right angle to the left, from 135° to 225°, which is −135°, while the character counts on.
+    let [from, to] = [2.36, -2.353_185];
+    let command = |t: f32| [1.2, if t < 3.0 { from } else { to }];
+    let turning = |after: f32| move |t: f32| [1.2 * t, if t < 3.0 + after { from } else { to }];
+    let metrics = character(&led(8.0, command, turning(0.5)));
+    near(metrics.response_turn_s, 0.5 + 0.2, 0.02);
+    near(metrics.responses_reached_percent, 100.0, 1e-9);
+    assert_eq!((metrics.response_start_s, metrics.response_stop_s), (None, None));
+    // One that turned before the command did has not answered it, and one that turns the other way never gets there.
+    let before = character(&led(8.0, command, turning(-0.5)));
+    assert_eq!(responses(&before), [None, None, None, Some(0.0)]);
+    let away = character(&led(8.0, command, |t| [1.2 * t, if t < 3.5 { from } else { from - 1.57 }]));
+    assert_eq!(responses(&away), [None, None, None, Some(0.0)]);
+}
+
+#[test]
+fn what_is_not_answered_before_the_command_changes_again_has_no_time() {
+    // One that never begins to walk has no stop either, though it stands when it is asked to.
+    let never = character(&led(9.0, go_and_stop, |_| [0.0; 2]));
+    assert_eq!(responses(&never), [None, None, None, Some(0.0)]);
+    // One that walks at eight tenths of the speed, and then on and on.
+    let slow = character(&led(9.0, go_and_stop, |t| [0.8 * (t - 2.0).max(0.0), 0.0]));
+    assert_eq!(responses(&slow), [None, None, None, Some(0.0)]);
+    // Nine tenths are reached 0.3 s before the command ends, or 0.3 s after.
+    let late =
+        |seconds: f32| character(&led(9.0, go_and_stop, move |t| [(t - 2.0 - seconds).clamp(0.0, 5.0), 0.0]));
+    near(late(3.5).response_start_s, 3.7, 0.02);
+    assert_eq!(late(4.1).response_start_s, None);
+}
+
+#[test]
+fn commands_that_never_stay_constant_or_only_change_pace_have_no_responses() {
+    let none = [None; 4];
+    let circle = character(&led(20.0, |t| [1.1, 0.37 * t], |t| [1.1 * t, 0.37 * t]));
+    assert_eq!(responses(&circle), none);
+    let slalom = |t: f32| 0.56 * (0.69 * t).sin();
+    assert_eq!(responses(&character(&led(20.0, |t| [1.1, slalom(t)], |t| [1.1 * t, slalom(t)]))), none);
+    let pace = character(&led(9.0, |t| [if t < 4.0 { 1.0 } else { 2.0 }, 0.0], |t| [t, 0.0]));
+    assert_eq!(responses(&pace), none);
+    assert_eq!(responses(&character(&commanded(101, 0.25, 0.2))), none);
+    assert_eq!(responses(&character(&statue(120))), none);
+}
+
 #[test]
 fn recordings_of_one_to_three_frames_are_measured_where_they_can_be() {
     for frames in 1..4 {

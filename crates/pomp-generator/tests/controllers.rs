@@ -21,7 +21,7 @@ fn model() -> &'static Model {
 }
 
 fn embedded() -> Vec<ControllerKind> {
-    pomp_embedded_controllers::FILES.iter().map(|(kind, _)| *kind).collect()
+    pomp_embedded_controllers::files().map(|(kind, _)| kind).collect()
 }
 
 fn character(kind: ControllerKind, dynamics: Dynamics, seed: u64) -> Generator {
@@ -111,9 +111,11 @@ fn a_network_of_blended_experts_leads_a_body_without_a_fall() {
             let away = Vec2::new(pelvis.x, pelvis.z).distance(last.control.position);
             println!("{kind}, {preset:?}: {away:.2} m from its path");
             assert!(fallen.is_none(), "{kind} falls in frame {fallen:?} of {preset:?}");
-            // These two drift along with a body that lags where they stop (docs/experiments/0104-every-key-keeps-its-phase.md).
-            let drifts = matches!(kind, ControllerKind::Mann | ControllerKind::LocalPhases)
-                && matches!(preset, Preset::StopAndGo);
+            // These drift along with a body that lags where they stop (docs/experiments/0104-every-key-keeps-its-phase.md); `phase`
+            // falls there too, after these 20 s (docs/controllers.md).
+            let drifts =
+                matches!(kind, ControllerKind::Phase | ControllerKind::Mann | ControllerKind::LocalPhases)
+                    && matches!(preset, Preset::StopAndGo);
             assert!(drifts || away < 1.5, "{kind} is {away} m from its path");
         }
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::io::Write;
 
 /// Pixels between pictures.
-const GAP: u32 = 3;
+pub(crate) const GAP: u32 = 3;
 
 /// Writes `columns` × `rows` pictures, evenly spaced from the first to the last frame, as one PNG.
 ///

@@ -103,4 +103,11 @@ pub enum RenderError {
         #[from]
         source: png::EncodingError,
     },
+    /// Bytes that are no picture of this crate.
+    #[error("cannot read the PNG: {source}")]
+    NotPng {
+        /// What the decoder says.
+        #[from]
+        source: png::DecodingError,
+    },
 }

@@ -65,6 +65,22 @@ impl Image {
         }
     }
 
+    /// Reads a PNG that [`Self::write_png`] wrote.
+    ///
+    /// # Errors
+    /// [`RenderError::NotPng`] for other bytes, and for a PNG of other than 8-bit red, green and blue.
+    pub fn from_png(bytes: &[u8]) -> Result<Self, RenderError> {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info()?;
+        let unlike = || png::DecodingError::from(std::io::Error::other("it is not one of 8-bit RGB"));
+        if reader.output_color_type() != (png::ColorType::Rgb, png::BitDepth::Eight) {
+            return Err(unlike().into());
+        }
+        let mut rgb = vec![0; reader.output_buffer_size().ok_or_else(unlike)?];
+        let info = reader.next_frame(&mut rgb)?;
+        let rgba = rgb.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect();
+        Ok(Self::from_rgba(info.width, info.height, rgba))
+    }
+
     /// Writes the picture as a PNG.
     ///
     /// # Errors

@@ -4,7 +4,8 @@
 //! [`Image`]: a mannequin of shaded round cones on the recording's terrain, with soft shadows, contact forces
 //! in body weights as yellow arrows, pushes as red arrows, the target pose as green glass, the commanded
 //! path as a green line and the way of the root as a grey one. [`render_gif`] makes an animation of it,
-//! [`render_contact_sheet`] a sheet of stills, [`render_frame`] one picture; [`Plot`] draws charts.
+//! [`render_contact_sheet`] a sheet of stills, [`render_frame`] one picture, [`stack_rows`] one of several recordings at the same
+//! times, each a row of [`render_row`]; [`Plot`] draws charts.
 //!
 //! Same arguments, same bytes, with any number of threads.
 //!
@@ -48,6 +49,7 @@ mod plot;
 mod quantize;
 #[cfg(feature = "rerun")]
 mod rerun;
+mod rows;
 mod scene;
 mod shadow;
 mod text;
@@ -61,4 +63,5 @@ pub use options::{Azimuth, CameraOptions, Ghost, RenderOptions, Theme, View};
 pub use plot::Plot;
 #[cfg(feature = "rerun")]
 pub use rerun::rrd_bytes;
+pub use rows::{render_row, stack_rows};
 pub use scene::{Renderer, render_frame};

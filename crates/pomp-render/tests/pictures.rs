@@ -7,7 +7,7 @@ use glam::Vec3;
 use pomp_motion::{Clip, FrameTable, Joint, JointIndex, Pose, Recording, Skeleton, humanoid as h};
 use pomp_render::{
     Azimuth, CameraOptions, Ghost, Image, RenderError, RenderOptions, Renderer, Theme, View,
-    render_contact_sheet, render_frame, render_gif,
+    render_contact_sheet, render_frame, render_gif, render_row, stack_rows,
 };
 use std::sync::Arc;
 
@@ -253,6 +253,47 @@ fn a_contact_sheet_holds_its_pictures_in_order() {
         let at = (((y + 153) * info.width + x + 406) * 3) as usize;
         assert_eq!(rgb[at..at + 3], last.pixel(x, y));
     }
+}
+
+#[test]
+fn rows_hold_the_same_frames_below_each_other_and_nothing_where_a_recording_has_ended() {
+    let recording = flat_rollout(0.5);
+    let frames = [10, 40, recording.frames()];
+    let row = render_row(&recording, &bare(), &frames).unwrap();
+    assert_eq!((row.width(), row.height()), (3 * 200 + 2 * 3, 150));
+    for (column, frame) in [(0, 10), (203, 40)] {
+        let alone = render_frame(&recording, frame, &bare()).unwrap();
+        assert!((0..150).all(|y| (0..200).all(|x| row.pixel(column + x, y) == alone.pixel(x, y))));
+    }
+    let empty = row.pixel(605, 0);
+    assert!((0..150).all(|y| (406..606).all(|x| row.pixel(x, y) == empty)), "a frame beyond the end");
+    // What is read back is what was written, and the rows stand where they are said to.
+    assert_eq!(Image::from_png(&row.to_png().unwrap()).unwrap(), row);
+    let rows = [("one", row.clone()), ("another", row.clone())];
+    let stacked = stack_rows(&["0.2 s", "0.7 s", "end"], &rows, Theme::Light).unwrap();
+    let (left, top) = (stacked.width() - row.width(), stacked.height() - 2 * row.height() - 3);
+    for y in [top, top + 153] {
+        assert!((0..150).all(|dy| (0..606).all(|x| stacked.pixel(left + x, y + dy) == row.pixel(x, dy))));
+    }
+    let ink = |xs: std::ops::Range<u32>, ys: std::ops::Range<u32>| {
+        ys.flat_map(|y| xs.clone().map(move |x| (x, y)))
+            .filter(|&(x, y)| stacked.pixel(x, y) != empty)
+            .count()
+    };
+    let names = [ink(0..left, top..top + 150), ink(0..left, top + 153..top + 303)];
+    assert!(names[0] > 20 && names[1] > names[0], "{names:?}");
+    assert!((0..3).all(|column| ink(left + 203 * column..left + 203 * column + 200, 0..top) > 20));
+}
+
+#[test]
+fn rejects_rows_of_nothing_and_bytes_that_are_no_picture() {
+    let recording = flat_rollout(0.5);
+    let refused = |result: Result<Image, RenderError>| result.unwrap_err().to_string();
+    assert!(refused(render_row(&recording, &bare(), &[])).contains("1 to 32"));
+    assert!(refused(stack_rows(&["0 s"], &[], Theme::Light)).contains("rows"));
+    let row = render_row(&recording, &bare(), &[0]).unwrap();
+    assert!(refused(stack_rows(&[], &[("one", row)], Theme::Light)).contains("columns"));
+    assert!(matches!(Image::from_png(b"GIF89a"), Err(RenderError::NotPng { .. })));
 }
 
 #[test]

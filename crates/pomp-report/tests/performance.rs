@@ -1,8 +1,8 @@
 //! The page of the performance, of figures that are made up.
 
 use pomp_bench::performance::{
-    Bandwidth, CharacterGrowth, EnsembleRate, GroundTimes, Limits, Machine, ModelTimes, Peer, PeerRow,
-    PerformanceConfig, PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth,
+    Bandwidth, CharacterGrowth, ControllerCost, EnsembleRate, GroundTimes, Limits, Machine, ModelTimes, Peer,
+    PeerRow, PerformanceConfig, PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth,
 };
 use pomp_report::performance::{markdown, write};
 
@@ -57,6 +57,12 @@ fn report() -> PerformanceReport {
         load_average: [Some(0.1), None],
         remark: None,
         models: vec![model],
+        controllers: vec![ControllerCost {
+            controller: "matching".to_owned(),
+            frame_us: spread(10.0),
+            shared_bytes: Some(3.0 * 1024.0 * 1024.0),
+            bytes_each: None,
+        }],
         characters: [1, 10]
             .map(|characters| CharacterGrowth { characters, frame_us: 700.0, bytes_each: None })
             .to_vec(),
@@ -109,6 +115,7 @@ fn the_page_tells_shares_factors_and_ratios() {
         // Four steps of 1 MB each, with the same rate for all.
         "| denoising steps | 400 | 8.00 | 3906 | 200 | 200 | 2.00 |",
         "| 1.00 | 990 | 1000 | 3.52 | 1.00 |",
+        "| `matching` | 10.0 (9.00–20.0) | 3.00 | – |",
         "| stand | µs | 30.0 (20.0–40.0) | 120 (110–120) | 0.250 |",
         "| load average before and after | 0.100, – |",
     ] {
@@ -134,10 +141,12 @@ fn layers_that_cost_less_than_their_scatter_take_no_time_and_the_sum_stays() {
 
 #[test]
 fn an_incomplete_measurement_is_told_and_growth_that_was_not_measured_is_left_out() {
-    let figures = PerformanceReport { complete: false, characters: Vec::new(), ..report() };
+    let figures =
+        PerformanceReport { complete: false, characters: Vec::new(), controllers: Vec::new(), ..report() };
     let page = markdown(&figures);
     assert!(page.contains("not the complete measurement"));
     assert!(!page.contains("### Characters") && page.contains("### Terrain"));
+    assert!(!page.contains("## Controllers") && markdown(&report()).contains("## Controllers"));
 }
 
 #[test]

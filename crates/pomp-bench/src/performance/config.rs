@@ -21,6 +21,9 @@ pub struct PerformanceConfig {
     pub ensemble_s: f32,
     /// Numbers of characters whose frames are timed, each character in a world of its own.
     pub characters: Vec<usize>,
+    /// Number of characters of each controller whose memory is measured, each in a world of its own without physics; 128 by default, and 0
+    /// leaves the controllers out. Few take too little memory to be told.
+    pub controller_characters: usize,
     /// Areas of hilly terrain, hectares.
     pub terrain_ha: Vec<f32>,
     /// Distance between the heights of these terrains, metres; 0.3 by default.
@@ -40,6 +43,7 @@ impl Default for PerformanceConfig {
             ensemble_rollouts: 16,
             ensemble_s: 4.0,
             characters: vec![1, 10, 100, 1000],
+            controller_characters: 128,
             terrain_ha: vec![1.0, 10.0, 100.0],
             terrain_cell_m: 0.3,
             rollout_min: vec![1.0, 10.0, 60.0],
@@ -80,6 +84,7 @@ impl Validate for PerformanceConfig {
         for count in &self.characters {
             fields.within("characters", *count, 1..=100_000)?;
         }
+        fields.within("controller_characters", self.controller_characters, 0..=10_000)?;
         for area in &self.terrain_ha {
             fields.within("terrain_ha", *area, 0.01..=1000.0)?;
         }

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Side and cell of the level ground that each of many characters has, metres.
-const GROUND_M: (f32, f32) = (40.0, 1.0);
+pub(super) const GROUND_M: (f32, f32) = (40.0, 1.0);
 /// Frames of all characters together that are timed, where these come to between [`FRAMES`] frames each.
 const CHARACTER_FRAMES: usize = 6000;
 const FRAMES: (usize, usize) = (10, 300);
@@ -29,7 +29,7 @@ const MOMENT: usize = 600;
 const LEAST_BYTES: f64 = 1024.0 * 1024.0;
 
 /// Bytes that have become resident since there were `before`, when they are enough to be told.
-fn grown(before: Option<u64>) -> Option<f64> {
+pub(super) fn grown(before: Option<u64>) -> Option<f64> {
     Some(resident_bytes()? as f64 - before? as f64).filter(|bytes| *bytes >= LEAST_BYTES)
 }
 

@@ -4,6 +4,7 @@
 //! [`measure`] reads the clock, so no two reports are the same. Everything else of this crate is reproducible.
 
 mod config;
+mod controllers;
 mod ensembles;
 mod frames;
 mod growth;
@@ -16,8 +17,8 @@ pub use config::PerformanceConfig;
 pub use machine::{Cache, Machine};
 pub use peers::{KNOWN_PEERS, KnownPeer, Peer, PeerRow, read_peers};
 pub use report::{
-    Bandwidth, CharacterGrowth, EnsembleRate, GroundTimes, Limits, ModelTimes, PerformanceReport,
-    RolloutGrowth, Spread, StageTime, TerrainGrowth, stage_name,
+    Bandwidth, CharacterGrowth, ControllerCost, EnsembleRate, GroundTimes, Limits, ModelTimes,
+    PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth, stage_name,
 };
 
 use crate::BenchError;
@@ -33,13 +34,14 @@ pub struct NamedModel {
     pub model: Model,
 }
 
-/// Measures `models`, the growth on the first of them. `command` is what the report says that it was made by; `progress` is told
-/// what is measured next.
+/// Measures `models`, the growth on the first of them, and the controllers that `controllers_of` holds. `command` is what the report
+/// says that it was made by; `progress` is told what is measured next.
 ///
 /// # Errors
 /// A setting out of range, no model, a loop or a batch that refuses, and a scratch folder that cannot be written.
 pub fn measure(
     models: &[NamedModel],
+    controllers_of: &Model,
     config: &PerformanceConfig,
     command: String,
     remark: Option<String>,
@@ -50,7 +52,8 @@ pub fn measure(
     let first = models.first().ok_or(BenchError::NoModel)?;
     let begun = Instant::now();
     let load_before = machine::load_average();
-    // First, because memory is a part of it.
+    // First, because memory is a part of it; what they made is kept for the same reason.
+    let (controllers, _kept) = controllers::measure(controllers_of, config, progress)?;
     let Growth { characters, terrains, rollouts } = growth::measure(&first.model, config, progress)?;
     let grounds = frames::measure(models, config, progress)?;
     let ensembles = ensembles::measure(models, config, progress)?;
@@ -80,6 +83,7 @@ pub fn measure(
         remark,
         degrees_of_freedom: limits::degrees_of_freedom(&first.model),
         models,
+        controllers,
         characters,
         terrains,
         rollouts,

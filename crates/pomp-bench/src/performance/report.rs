@@ -25,6 +25,9 @@ pub struct PerformanceReport {
     pub remark: Option<String>,
     /// The models, that of the growth first.
     pub models: Vec<ModelTimes>,
+    /// The controllers, the kinematic module among them; none in reports that are older than their measurement.
+    #[serde(default)]
+    pub controllers: Vec<ControllerCost>,
     /// Growth with the number of characters.
     pub characters: Vec<CharacterGrowth>,
     /// Growth with the area of the ground.
@@ -93,6 +96,21 @@ pub struct EnsembleRate {
     pub threads: usize,
     /// Frames a second of all threads, with the files that are written.
     pub frames_per_s: Spread,
+}
+
+/// Cost of a controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerCost {
+    /// Its name on the command line.
+    pub controller: String,
+    /// Time of a frame without physics, µs: median over frames, of each repetition.
+    pub frame_us: Spread,
+    /// Memory that became resident when its weights or clips were made ready, bytes: what all characters share. `None` where the copies
+    /// that were made take less than 1 MiB, or the system does not say.
+    pub shared_bytes: Option<f64>,
+    /// Memory that became resident with each of the characters, their worlds included, bytes; `None` as above.
+    pub bytes_each: Option<f64>,
 }
 
 /// Cost of many characters.

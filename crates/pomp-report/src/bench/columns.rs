@@ -36,7 +36,7 @@ const fn metric(title: &'static str, unit: &'static str, better: &'static str, n
 }
 
 /// Columns of undisturbed scenarios, and of what remains of a run before a fall.
-pub(super) const QUALITY: [Column; 29] = [
+pub(super) const QUALITY: [Column; 33] = [
     column("without a fall", "runs", "↑", Source::WithoutFall),
     metric("upright", "%", "↑", "upright_percent"),
     metric("falls", "1/min", "↓", "falls_per_minute"),
@@ -44,6 +44,10 @@ pub(super) const QUALITY: [Column; 29] = [
     metric("aside of the path", "m", "↓", "path_aside_mean_m"),
     metric("distance from the goal", "m", "↓", "goal_error_m"),
     metric("angle at the goal", "deg", "↓", "goal_heading_error_deg"),
+    metric("start", "s", "↓", "response_start_s"),
+    metric("stop", "s", "↓", "response_stop_s"),
+    metric("turn", "s", "↓", "response_turn_s"),
+    metric("changes reached", "%", "↑", "responses_reached_percent"),
     metric("sliding", "cm/frame", "↓", "foot_sliding_cm_per_frame"),
     metric("slip in contact", "cm/s", "↓", "contact_slide_cm_s"),
     metric("penetration, p95", "mm", "↓", "penetration_p95_mm"),

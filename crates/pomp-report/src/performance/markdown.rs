@@ -12,6 +12,7 @@ pub fn markdown(report: &PerformanceReport) -> String {
     head(&mut page, report);
     frames(&mut page, report);
     parts(&mut page, report);
+    controllers(&mut page, report);
     growth(&mut page, report);
     limits(&mut page, report);
     peers(&mut page, report);
@@ -225,6 +226,32 @@ fn parts(page: &mut Page, report: &PerformanceReport) {
         "Dynamics include the collision detection. Phases are the target velocities of the future and the reading of the phase code. \
          The rest is the window that the kinematic module is shown, its prediction as a target, and the state and history of the loop.",
     );
+}
+
+fn controllers(page: &mut Page, report: &PerformanceReport) {
+    if report.controllers.is_empty() {
+        return;
+    }
+    page.line("## Controllers");
+    page.line("");
+    page.text(format!(
+        "The same walk on level ground without physics, by each [controller](controllers.md); `pomp` is the kinematic module. A time is the \
+         median of the frames of one character. Shared memory is what became resident when the weights or clips of a controller were made \
+         ready for the loop, a mean over copies: of `pomp` the packed networks, of the others all that their file holds, the search boxes \
+         of clips included. Memory each is what became resident with {} characters and their worlds, divided by their number; all go on from \
+         the end of the walk, where the loop has all of its past.",
+        report.config.controller_characters
+    ));
+    let mib = |bytes: Option<f64>| or_dash(bytes.map(|bytes| bytes / MIB));
+    let rows = report.controllers.iter().map(|row| {
+        vec![
+            format!("`{}`", row.controller),
+            spread(&row.frame_us),
+            mib(row.shared_bytes),
+            mib(row.bytes_each),
+        ]
+    });
+    page.table(&["controller", "frame, µs", "shared memory, MiB", "memory each, MiB"], rows);
 }
 
 fn growth(page: &mut Page, report: &PerformanceReport) {

@@ -73,6 +73,7 @@ Examples:
   pomp bench performance --out docs                       the complete measurement, less than ten minutes on two cores
   pomp bench performance --quick --out out/performance    some seconds; the page says that it is not complete
   pomp bench performance --peers peers.json --out docs    with what crates/pomp-bench/benches/peers.py measured of other programs
+  pomp bench performance --controllers model --out docs   with the controllers of a model folder, those with clips among them
 
 Writes performance.md, performance.json and images/performance_*.svg. Let nothing else run on the machine, or say with --remark what did.")]
 pub struct PerformanceArguments {
@@ -89,6 +90,9 @@ pub struct PerformanceArguments {
     /// data/models/paper_size, where the current folder has it.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Vec<PathBuf>,
+    /// Model folder whose controllers are measured; the embedded compact model if left out, which holds those without clips.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub controllers: Option<PathBuf>,
     /// Results of other programs for the page, written by crates/pomp-bench/benches/peers.py.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub peers: Option<PathBuf>,

@@ -29,9 +29,14 @@ pub fn run(arguments: &PerformanceArguments) -> Result<ExitCode> {
     let config: PerformanceConfig = resolve(origin, &arguments.set)?.checked()?;
     let peers = arguments.peers.as_deref().map(read_peers).transpose()?.unwrap_or_default();
     let models = models(&arguments.model)?;
+    let device = Device::flex();
+    let of_folder = arguments.controllers.as_deref();
+    let of_folder = of_folder.map(|folder| default_model::find_whole(Some(folder), &device)).transpose()?;
+    let controllers_of = of_folder.as_ref().unwrap_or(&models[0].model);
     let command = command(std::env::args().skip(1));
     let progress = |what: &str| tracing::info!("measuring {what}");
-    let figures = measure(&models, &config, command, arguments.remark.clone(), peers, &progress)?;
+    let figures =
+        measure(&models, controllers_of, &config, command, arguments.remark.clone(), peers, &progress)?;
     report::write(&figures, &arguments.out)?;
     if arguments.json {
         json::print("performance", &figures)?;

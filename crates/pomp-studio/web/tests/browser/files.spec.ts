@@ -175,6 +175,7 @@ test("two controllers move the same scene side by side, and a link keeps the con
   await expect(page.locator("#model-row")).toBeHidden();
   await expect(page.locator("#controller")).toHaveValue("pomp");
   await expect(page.locator("#compare-with option")).toHaveText([
+    "phase",
     "pfnn",
     "mann",
     "local-phases",
@@ -184,7 +185,7 @@ test("two controllers move the same scene side by side, and a link keeps the con
   await page.click("#compare");
   await expect(page.locator(".clip")).toHaveCount(2, { timeout: 120_000 });
   await expect(page.locator("#loaded")).toContainText("pomp");
-  await expect(page.locator("#loaded")).toContainText("pfnn");
+  await expect(page.locator("#loaded")).toContainText("phase");
   await page.click("#tab-live");
   const before = await until(page, "the live world", ({ epoch }) => Number.isFinite(epoch));
   await page.selectOption("#controller", "learned-matching");
