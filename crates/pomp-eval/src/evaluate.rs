@@ -37,7 +37,7 @@ pub fn evaluate(recording: &Recording, terrain: &HeightMap, which: Track) -> Res
         }
         strength::measure(recording, &mut metrics);
     }
-    let falls = falls::measure(&motion, recording, terrain, &mut metrics);
+    let falls = falls::measure(&motion, recording, which, terrain, &mut metrics);
     pushes::measure(&motion, recording, terrain, &falls, &mut metrics)?;
     excursions::measure(&motion, terrain, &mut metrics);
     Ok(metrics)

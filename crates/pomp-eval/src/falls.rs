@@ -1,10 +1,11 @@
 //! Falls and recoveries.
 
-use crate::Metrics;
 use crate::track::Motion;
+use crate::{Metrics, Track};
 use pomp_motion::statistics::mean;
-use pomp_motion::{Gait, Recording};
+use pomp_motion::{FALL_AFTER_S, Gait, Recording};
 use pomp_terrain::HeightMap;
+use std::ops::Range;
 
 /// Time up after which a fall is recovered, seconds.
 const RECOVERED_S: f64 = 0.5;
@@ -13,11 +14,15 @@ const RECOVERED_S: f64 = 0.5;
 pub(crate) fn measure(
     motion: &Motion,
     recording: &Recording,
+    which: Track,
     terrain: &HeightMap,
     metrics: &mut Metrics,
 ) -> Vec<usize> {
     let ground = |x, z| terrain.height(x, z);
-    let falls = motion.falls.falls(motion.positions, &recording.gait, motion.rate_hz as f32, ground);
+    let down = motion.falls.falls(motion.positions, &recording.gait, motion.rate_hz as f32, ground);
+    let restored = if which == Track::Simulated { restored(motion) } else { Vec::new() };
+    metrics.restored_frames = (which == Track::Simulated).then_some(restored.len() as f64);
+    let falls = joined(down.into_iter().chain(restored), (f64::from(FALL_AFTER_S) * motion.rate_hz) as usize);
     let fallen: usize = falls.iter().map(ExactSizeIterator::len).sum();
     let upright = (motion.frames() - fallen) as f64 / motion.rate_hz;
     metrics.upright_s = Some(upright);
@@ -40,4 +45,25 @@ pub(crate) fn measure(
     metrics.get_up_s =
         (rising > 0 && !falls.is_empty()).then(|| rising as f64 / motion.rate_hz / falls.len() as f64);
     falls.iter().map(|run| run.start).collect()
+}
+
+/// Frames in which a simulation diverged and the body was put back to where it was: none of its joints is anywhere else, which no body that
+/// is driven or falls comes to by itself.
+fn restored(motion: &Motion) -> Vec<Range<usize>> {
+    let still = |frame: &usize| motion.positions[*frame] == motion.positions[*frame - 1];
+    (1..motion.frames()).filter(still).map(|frame| frame..frame + 1).collect()
+}
+
+/// Runs of frames in their order, joined where there are fewer than `gap` frames between two.
+fn joined(runs: impl Iterator<Item = Range<usize>>, gap: usize) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = runs.collect();
+    runs.sort_by_key(|run| run.start);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for run in runs {
+        match found.last_mut() {
+            Some(last) if run.start < last.end + gap => last.end = last.end.max(run.end),
+            _ => found.push(run),
+        }
+    }
+    found
 }

@@ -265,7 +265,8 @@ metrics! {
     "Falls" {
         /// Time not fallen. A fall begins when, for more than 0.3 s without a break, the pelvis is lower than half of its standing height
         /// above the ground, the line from pelvis to neck is tilted by more than 65°, or the gait label is lying. The fall continues
-        /// while the label is getting up. The closed loop uses the same definition (`pomp_motion::FallDetector`).
+        /// while the label is getting up. The closed loop uses the same definition (`pomp_motion::FallDetector`). A frame in which the
+        /// simulation diverged and the body was put back is a fall, too.
         upright_s: "s", Higher;
         /// Time until the first fall. Absent when there is none.
         first_fall_s: "s", Higher;
@@ -285,6 +286,9 @@ metrics! {
         get_up_assist_vertical_bw: "BW", Lower;
         /// Mean torque of the root assist in those frames.
         get_up_assist_torque_nm: "N·m", Lower;
+        /// Number of frames in which the simulation diverged and the body was put back where it was: no joint has moved. Of the simulated
+        /// track alone.
+        restored_frames: "", Lower;
         /// Share of the time in which the character is upright: 100 · upright_s / duration_s.
         upright_percent: "%", Higher;
         /// Falls per minute upright: 60 · falls / upright_s. Absent if the character is never upright.

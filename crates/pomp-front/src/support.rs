@@ -192,7 +192,7 @@ fn needs_assist(
     if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
         return unmeasured(&format!("the controller {}", settings.controller));
     }
-    if !settings.style.is_empty() {
+    if settings.used_parts().styles {
         return unmeasured("a style");
     }
     if !settings.ground_motion.rests() {

@@ -32,6 +32,23 @@ fn a_walk_on_level_ground_goes_as_fast_as_it_is_asked() {
     }
 }
 
+#[test]
+fn no_step_on_uneven_ground_is_more_than_the_simulator_can_follow() {
+    // Contacts that touch a face exactly once had no normal: these walks hung in the air from the second second on.
+    let model = pomp_embedded::load(&Device::flex()).unwrap();
+    let plan = ControlPlan::preset(Preset::Walk, 23.0, FRAME_RATE_HZ);
+    for (ground, seed) in [("hills", 10_001), ("hills", 10_008), ("rough", 10_008)] {
+        let spec = pomp_terrain::preset(ground).unwrap().reaching(plan.reach_m() + 8.0);
+        let terrain = pomp_terrain::generate(&spec, seed).unwrap();
+        let settings = GeneratorConfig::default();
+        let mut generator = Generator::new(&model, terrain, &settings, Gait::Walk, seed).unwrap();
+        for frame in 0..180 {
+            let now = generator.step(&plan, &[]).unwrap().simulated;
+            assert_eq!(now.recovered, None, "{ground}, seed {seed}, frame {frame}");
+        }
+    }
+}
+
 /// `cargo test --release --test pace -- --ignored --nocapture`: speed asked and gone, and distance from the command, of every
 /// preset that moves.
 #[test]

@@ -135,11 +135,12 @@ impl ContactFinder {
             return;
         }
         let prediction = rules.config.prediction_m + part.reach_m;
-        let take = |points: &mut Vec<Point>, manifold: &ContactManifold<(), ()>| {
+        let take = |points: &mut Vec<Point>, manifold: &ContactManifold<(), ()>, of_face: Vec3| {
+            let normal = if is_direction(manifold.local_n1) { manifold.local_n1 } else { of_face };
             points.extend(manifold.points.iter().map(|contact| Point {
                 at: 0.5 * (contact.local_p1 + local * contact.local_p2)
                     + (part.place.translation - local.translation),
-                normal: manifold.local_n1,
+                normal,
                 distance: contact.dist,
             }));
         };
@@ -153,7 +154,8 @@ impl ContactFinder {
                 });
             }
             _ => field.map_elements_in_local_aabb(&bounds, &mut |index: u32, face: &Triangle| {
-                begin(manifold, face.normal().unwrap_or(Vec3::Y));
+                let of_face = face.normal().unwrap_or(Vec3::Y);
+                begin(manifold, of_face);
                 let constraints = field.triangle_normal_constraints(index);
                 let constraints = constraints.as_ref().map(|c| c as &_);
                 let met = DefaultQueryDispatcher.contact_manifold_convex_convex(
@@ -167,7 +169,7 @@ impl ContactFinder {
                 );
                 // Every shape of a link is convex, and meets a triangle.
                 debug_assert!(met.is_ok());
-                take(points, manifold);
+                take(points, manifold, of_face);
             }),
         }
         let velocity = part.velocity;
@@ -321,10 +323,15 @@ fn begin(manifold: &mut ContactManifold<(), ()>, direction: Vec3) {
     manifold.local_n2 = Vec3::ZERO;
 }
 
+/// Whether a vector can be a normal: where two shapes touch exactly, the query of the distance knows no direction and gives 0.
+fn is_direction(normal: Vec3) -> bool {
+    normal.length_squared() > 0.5
+}
+
 /// Whether a point is closer than the configured distance, or will be at the end of the step.
 fn is_near(rules: &ContactRules<'_>, point: &Point, velocity: Vec3) -> bool {
     let closing = -velocity.dot(point.normal) * rules.step_s;
-    point.normal.is_finite() && point.distance - closing.max(0.0) <= rules.config.prediction_m
+    is_direction(point.normal) && point.distance - closing.max(0.0) <= rules.config.prediction_m
 }
 
 /// The deepest point and those farthest from the ones chosen before, moved to the front.

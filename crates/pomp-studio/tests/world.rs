@@ -261,7 +261,7 @@ fn rejects_scenes_out_of_range_by_the_name_of_the_field() {
     let missing = field(|s| s.controller = Some(ControllerKind::Matching));
     assert!(missing.contains("controller matching") || missing.contains("controller"), "{missing}");
     assert!(
-        missing.contains("pomp, pfnn, mann, local-phases, nsm, learned-matching"),
+        missing.contains("pomp, phase, pfnn, mann, local-phases, nsm, learned-matching"),
         "it says which there are: {missing}"
     );
     assert!(

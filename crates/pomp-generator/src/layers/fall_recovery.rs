@@ -69,6 +69,8 @@ pub(crate) struct FallRecovery {
     after_s: f32,
     detector: FallDetector,
     down_frames: usize,
+    /// The simulation diverged in the last frame, and the body was put back.
+    was_restored: bool,
     recovery: Recovery,
 }
 
@@ -79,6 +81,7 @@ impl FallRecovery {
             after_s: config.after_s,
             detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
             down_frames: 0,
+            was_restored: false,
             recovery: Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S),
         }
     }
@@ -108,11 +111,14 @@ impl FallRecovery {
     }
 
     /// `after_simulation`: counts frames in which the body is down, and releases a body that has fallen. A push that the
-    /// simulator could not follow (`pushed` in a frame that was recovered) has felled it, in whatever pose it was caught.
+    /// simulator could not follow (`pushed` in a frame that was recovered) has felled it, in whatever pose it was caught, and so has what it
+    /// cannot follow in two frames on end: a body that is put back again and again would hang in the air.
     pub fn after_simulation(&mut self, simulated: &Frame, pushed: bool, character: &mut Character) {
         let down = self.detector.is_down(&simulated.pose, character.state().frame.origin.y);
         self.down_frames = if down { self.down_frames + 1 } else { 0 };
-        let struck = simulated.recovered.is_some() && pushed;
+        let restored = simulated.recovered.is_some();
+        let struck = restored && (pushed || self.was_restored && !self.recovery.is_down());
+        self.was_restored = restored;
         let fell = !self.recovery.is_down() && self.has_been_down();
         if self.enabled && (struck || fell) {
             self.recovery.fall(character.target_pose().clone());

@@ -133,7 +133,7 @@ fn head(page: &mut Page, report: &PerformanceReport) {
     page.text(format!(
         "Times of frames, rates and limits were measured {} each, in turn. Tables give the median, and in parentheses the least and \
          the largest value. The model of the growth is {}. All commands are `walk` and without pushes, unless said otherwise; all \
-         settings of the loop are the defaults.",
+         settings of the loop are those of configs/generate.toml, with the external root assist.",
         times(config.repetitions),
         report.models.first().map_or("", |model| &model.name),
     ));

@@ -225,9 +225,9 @@ fn a_world_is_drawn_as_an_animation_and_repeated_by_another_model() {
     assert!(unknown.text().contains("compact, other"), "{}", unknown.text());
     assert_eq!(ask("with").status, 400);
     assert_eq!(ask("with?model=other&controller=pomp").status, 200);
-    let missing = ask("with?model=other&controller=phase");
+    let missing = ask("with?model=other&controller=matching");
     assert_eq!(missing.status, 422);
-    assert!(missing.text().contains("phase") && missing.text().contains("pomp"), "{}", missing.text());
+    assert!(missing.text().contains("matching") && missing.text().contains("pomp"), "{}", missing.text());
     let unknown = ask("with?model=other&controller=walker");
     assert_eq!(unknown.status, 422);
     assert!(unknown.text().contains("walker") && unknown.text().contains("learned-matching"));
