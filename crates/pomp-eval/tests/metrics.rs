@@ -269,11 +269,12 @@ fn a_simulated_body_that_is_put_back_has_fallen() {
         positions
     };
     // Put back in the frames 100, 101 and 110, which is one fall, and in frame 200.
-    let held = |frame: usize| {
-        frame - [100, 101, 110, 200].iter().filter(|restored| **restored <= frame).count()
-    };
+    let held =
+        |frame: usize| frame - [100, 101, 110, 200].iter().filter(|restored| **restored <= frame).count();
     let (sound, restored) = (glide(&|frame| frame), glide(&held));
-    for (positions, falls, frames, first) in [(sound, 0.0, 0.0, None), (restored, 2.0, 4.0, Some(100.0 / 60.0))] {
+    for (positions, falls, frames, first) in
+        [(sound, 0.0, 0.0, None), (restored, 2.0, 4.0, Some(100.0 / 60.0))]
+    {
         recording.simulation.as_mut().unwrap().positions = positions;
         let metrics = evaluate(&recording, &flat(), Track::Simulated).unwrap();
         near(metrics.falls, falls, 0.0);
