@@ -76,7 +76,6 @@ fn excursions(motion: &Motion, terrain: &HeightMap) -> Vec<Excursion> {
 #[cfg(test)]
 mod tests {
     use crate::{Metrics, Track, evaluate};
-    use glam::Vec3;
     use pomp_motion::{Clip, Pose, Recording, Skeleton, smoothstep};
     use pomp_terrain::HeightMap;
     use std::sync::Arc;

@@ -151,7 +151,7 @@ impl GeneratorConfig {
                 reference_tracking: ReferenceTrackingConfig { enabled: true, ..layers.reference_tracking },
                 standing_posture: StandingPostureConfig { time_s: 0.1, ..layers.standing_posture },
                 foot_locking: FootLockingConfig { landing_clearance_s2_m: 0.004, ..layers.foot_locking },
-                balance_policy: BalancePolicyConfig { enabled: true, ..layers.balance_policy },
+                balance_policy: BalancePolicyConfig { enabled: true },
                 balance_planning: BalancePlanningConfig { enabled: true, ..layers.balance_planning },
                 ..layers
             },
