@@ -149,8 +149,13 @@ impl LoopSettings<'_> {
                     return Ok(Chosen { settings: assisted, note: Some(note) });
                 }
                 let mut own_feet = Support::OwnFeet.defaults();
-                let note = situation.is_on(STAIRS).then(|| help_on_stairs(&mut own_feet));
-                Ok(Chosen { settings: over(&own_feet)?, note })
+                if situation.is_on(STAIRS) {
+                    let balance = &mut own_feet.dynamic.balance;
+                    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
+                }
+                let settings = over(&own_feet)?;
+                let note = situation.is_on(STAIRS).then(|| told_of_residual(&settings));
+                Ok(Chosen { settings, note })
             }
             (_, support) => {
                 let settings = over(&support.unwrap_or(Support::Assist).defaults())?;
@@ -166,14 +171,13 @@ impl Situation<'_> {
     }
 }
 
-/// Allows the residual wrench of stairs, and says so.
-fn help_on_stairs(settings: &mut GeneratorConfig) -> String {
-    let balance = &mut settings.dynamic.balance;
-    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
-    let torque_nm = settings.dynamic.mass_kg * settings.dynamic.gravity_m_s2 * STAIRS_RESIDUAL.1;
+/// What is told of the residual wrench on stairs.
+fn told_of_residual(settings: &GeneratorConfig) -> String {
+    let dynamic = &settings.dynamic;
+    let torque_nm = dynamic.mass_kg * dynamic.gravity_m_s2 * dynamic.balance.residual_torque_bw_m;
     format!(
         "on stairs an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
-        STAIRS_RESIDUAL.0
+        dynamic.balance.residual_force_bw
     )
 }
 
@@ -291,7 +295,7 @@ mod tests {
     fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
         let chosen = chosen("stairs", "walk", &["dynamic.balance.residual_force_bw=0.05"]);
         let told = chosen.note.unwrap_or_default();
-        assert!(told.contains("0.2 body weights") && told.contains("100 N·m"), "{told}");
+        assert!(told.contains("0.05 body weights") && told.contains("100 N·m"), "{told}");
         let balance = &chosen.settings.dynamic.balance;
         assert!(balance.enabled);
         assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, STAIRS_RESIDUAL.1));
