@@ -29,7 +29,7 @@ def program():
 @pytest.fixture(scope="session")
 def walk():
     """Two seconds over hills with one push."""
-    return pomp.generate(seconds=2.0, terrain="hills", seed=7, pushes=["1,Spine2,50,left"])
+    return pomp.generate(seconds=2.0, terrain="hills", seed=7, pushes=["1,Spine2,50,left"], support="assist")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Characters frame by frame and together."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -264,3 +265,15 @@ def test_lists_and_folders_become_columns(walk, tmp_path):
     for table in [pomp.evaluate([walk, tmp_path / "a.npz"]), pomp.evaluate(tmp_path)]:
         assert len(table["motion"]) == 2 and table["track"] == ["simulated", "simulated"]
         assert all(len(column) == 2 for column in table.values())
+
+
+def test_what_holds_the_character_up_is_chosen_and_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        own_feet = pomp.generate(0.5, terrain="flat")
+        held = pomp.generate(0.5, terrain="flat", support="assist")
+    assert not own_feet.assist_force.any() and held.assist_force.any()
+    with pytest.warns(UserWarning, match="a jog"):
+        pomp.generate(0.2, "jog", "flat")
+    with pytest.raises(pomp.InputError, match="own-feet"):
+        pomp.generate(0.1, support="feet")

@@ -367,7 +367,6 @@ def preprocess(
     progress: Callable[[int, int, str, str | None], object] | None = None,
 ) -> dict[str, Any]: ...
 def rank_of(name: str, ranks: int) -> int: ...
-def rank_of(name: str, ranks: int) -> int: ...
 def generate_many(
     count: int,
     out: _Path,
@@ -379,6 +378,7 @@ def generate_many(
     seed: int = 0,
     pushes: Iterable[str] | None = None,
     model: Model | _Path | None = None,
+    support: str | None = None,
     config: _Path | None = None,
     settings: _Settings | None = None,
     stature: float | None = None,
