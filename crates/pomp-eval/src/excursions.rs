@@ -1,6 +1,6 @@
 //! Excursions from rest: how a body that stood is moved away and comes to rest again, from the motion alone.
 //!
-//! Pushed people and pushed characters are compared by them, because nobody measured what pushed the people.
+//! They compare pushed characters with pushed people, whose pushes were not measured.
 
 use crate::Metrics;
 use crate::pushes::{pelvis, steps};

@@ -67,3 +67,60 @@ fn joined(runs: impl Iterator<Item = Range<usize>>, gap: usize) -> Vec<Range<usi
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Metrics, Track, evaluate};
+    use glam::Vec3;
+    use pomp_motion::{Clip, FrameTable, Pose, Recording, SimulationTrack, Skeleton};
+    use pomp_terrain::HeightMap;
+    use std::sync::Arc;
+
+    const FRAMES: usize = 240;
+
+    /// A T-pose that glides a centimetre a frame along x in the simulation, without contacts; in frame f it is where a sound one is in
+    /// frame `held(f)`.
+    fn gliding(held: impl Fn(usize) -> usize) -> Recording {
+        let skeleton = Arc::new(Skeleton::humanoid(1.75));
+        let poses = (0..FRAMES).map(|frame| {
+            let mut pose = Pose::rest(&skeleton);
+            pose.root_position.x += 0.01 * held(frame) as f32;
+            pose
+        });
+        let clip = Clip::new("gliding", Arc::clone(&skeleton), 60.0, poses.collect()).unwrap();
+        let mut recording = Recording::of_clip(&clip);
+        let mut none = FrameTable::with_columns(1);
+        (0..FRAMES).for_each(|_| none.push(&[Vec3::ZERO]));
+        recording.simulation = Some(SimulationTrack {
+            body_names: vec!["Hips".to_owned()],
+            body_mass_kg: vec![75.0],
+            contact_impulse: none.clone(),
+            impulse_estimator: "simulation".to_owned(),
+            sim_contact_impulse: none,
+            positions: recording.positions.clone(),
+            quaternions: recording.quaternions.clone(),
+            velocities: recording.velocities.clone(),
+            assist_force: vec![Vec3::ZERO; FRAMES],
+            assist_torque: vec![Vec3::ZERO; FRAMES],
+        });
+        recording
+    }
+
+    fn measured(recording: &Recording, track: Track) -> Metrics {
+        evaluate(recording, &HeightMap::flat(40.0, 0.5).unwrap(), track).unwrap()
+    }
+
+    #[test]
+    fn a_simulated_body_that_is_put_back_has_fallen() {
+        let sound = measured(&gliding(|frame| frame), Track::Simulated);
+        assert_eq!((sound.falls, sound.restored_frames, sound.first_fall_s), (Some(0.0), Some(0.0), None));
+        // Put back in the frames 100, 101 and 110, which is one fall, and in frame 200.
+        let held =
+            |frame: usize| frame - [100, 101, 110, 200].iter().filter(|put_back| **put_back <= frame).count();
+        let recording = gliding(held);
+        let metrics = measured(&recording, Track::Simulated);
+        assert_eq!((metrics.falls, metrics.restored_frames), (Some(2.0), Some(4.0)));
+        assert_eq!(metrics.first_fall_s, Some(100.0 / 60.0));
+        assert_eq!(measured(&recording, Track::Character).restored_frames, None);
+    }
+}

@@ -319,7 +319,7 @@ metrics! {
     "Excursions from rest" {
         /// Number of excursions: the pelvis rests (below 0.1 m/s, averaged over 0.15 s), moves at 0.5 m/s or more, and rests again, without a
         /// fall. Only those in the direction of the first one count, within 90°: pushed people walk back between pushes. The rows serve to
-        /// compare pushed characters with pushed people, whose pushes nobody measured. Absent when there is none.
+        /// compare pushed characters with pushed people, whose pushes were not measured. Absent when there is none.
         excursions: "", AsData;
         /// Largest horizontal speed of the pelvis in an excursion, mean over the excursions.
         excursion_peak_m_s: "m/s", AsData;

@@ -255,35 +255,6 @@ fn a_short_stumble_and_a_crouch_are_no_falls() {
     near(crouch.falls, 0.0, 0.0);
 }
 
-#[test]
-fn a_simulated_body_that_is_put_back_has_fallen() {
-    let mut recording = simulated(240);
-    let standing = recording.simulation.as_ref().unwrap().positions.clone();
-    let of_frame = |frame: usize| Vec3::X * frame as f32 * 0.01;
-    let glide = |held: &dyn Fn(usize) -> usize| {
-        let mut positions = FrameTable::with_columns(standing.columns());
-        for frame in 0..240 {
-            let row = standing[frame].iter().map(|at| *at + of_frame(held(frame)));
-            positions.push(&row.collect::<Vec<_>>());
-        }
-        positions
-    };
-    // Put back in the frames 100, 101 and 110, which is one fall, and in frame 200.
-    let held =
-        |frame: usize| frame - [100, 101, 110, 200].iter().filter(|restored| **restored <= frame).count();
-    let (sound, restored) = (glide(&|frame| frame), glide(&held));
-    for (positions, falls, frames, first) in
-        [(sound, 0.0, 0.0, None), (restored, 2.0, 4.0, Some(100.0 / 60.0))]
-    {
-        recording.simulation.as_mut().unwrap().positions = positions;
-        let metrics = evaluate(&recording, &flat(), Track::Simulated).unwrap();
-        near(metrics.falls, falls, 0.0);
-        near(metrics.restored_frames, frames, 0.0);
-        assert_eq!(metrics.first_fall_s, first);
-    }
-    assert_eq!(character(&recording).restored_frames, None);
-}
-
 /// A statue of 75 kg that the ground carries, with a body per foot joint.
 fn simulated(frames: usize) -> Recording {
     let mut recording = statue(frames);

@@ -94,9 +94,9 @@ pub struct GenerateArguments {
     #[arg(long, requires_all = ["rank", "count"], allow_negative_numbers = true, value_parser = numbers::count)]
     pub ranks: Option<usize>,
     /// What holds the character up: own-feet (nothing from outside while it is up; the settings of configs/own_feet_planned.toml) or assist
-    /// (a bounded external wrench on the pelvis; the settings of configs/generate.toml). If left out, own-feet where 30 runs were
-    /// measured to hold (docs/results.md): walking ahead and standing on the preset grounds, on stairs with a residual wrench. Elsewhere, as in
-    /// jogs, assist. A note tells what helps from outside.
+    /// (a bounded external wrench on the pelvis; the settings of configs/generate.toml). If left out, own-feet where it
+    /// was measured to hold (docs/results.md): walking ahead and standing on the preset grounds, on stairs with a residual wrench.
+    /// Elsewhere, as in jogs, assist. A note tells what helps from outside.
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
