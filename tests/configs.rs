@@ -238,6 +238,7 @@ fn training_configurations_are_valid_down_to_their_networks() {
     let names = [
         "compact.toml",
         "compact_practised.toml",
+        "compact_unrolled.toml",
         "paper.toml",
         "paper_size.toml",
         "paper_size_practised.toml",

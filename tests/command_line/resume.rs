@@ -98,7 +98,7 @@ fn so_does_one_whose_recordings_take_turns_in_memory() {
     assert!(told.stdout.contains("\n1 of them in memory at a time\n"), "{}", told.stdout);
 }
 
-/// Also a fine-tuning in the closed loop, whose rollouts have bodies and grounds of their own.
+/// Also a fine-tuning in the closed loop, whose rollouts have bodies and grounds of their own, with gradients through time.
 #[test]
 fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
     let folder = TempDir::new().unwrap();
@@ -121,6 +121,8 @@ fn so_does_a_fine_tuning_in_the_loop_and_it_says_what_it_began_with() {
             (&["kinematic", "training", "kept_of_first"], 0.4.into()),
             (&[rollouts[0], rollouts[1], "share"], 0.3.into()),
             (&[rollouts[0], rollouts[1], "frames"], 20.into()),
+            (&["kinematic", "unrolling", "windows"], 2.into()),
+            (&["kinematic", "unrolling", "frames"], 3.into()),
         ],
     );
     let fine_tuning = |out: &Path, resumed: bool| {
@@ -327,6 +329,19 @@ fn rejects_simulated_rollouts_without_rotations_to_aim_at() {
     let out = folder.path().join("model");
     pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
         .refuses(&["kinematic.simulated_rollouts.share", "a simulated body needs rotations"]);
+}
+
+#[test]
+fn rejects_gradients_through_time_where_the_next_state_is_not_made_of_rotations_and_changes() {
+    let folder = TempDir::new().unwrap();
+    let windows: &[&str] = &["kinematic", "unrolling", "windows"];
+    for (field, value) in [("rotations", "none"), ("output", "absolute")] {
+        let path = ["kinematic", "layout", field];
+        let config = config(folder.path(), &[(&path, value.into()), (windows, 2.into())]);
+        let out = folder.path().join("model");
+        pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
+            .refuses(&["kinematic.unrolling.windows", "the next state is made of rotations and changes"]);
+    }
 }
 
 #[test]

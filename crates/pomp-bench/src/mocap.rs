@@ -3,7 +3,7 @@
 use crate::BenchError;
 use pomp_model::Model;
 use pomp_motion::{Gait, GlobalPose, Recording};
-use pomp_train::{Dataset, FRAME_RATE_HZ, TrainingClip};
+use pomp_train::{Dataset, FRAME_RATE_HZ, Split, TrainingClip};
 use std::path::Path;
 
 /// Share of a clip's frames that have to be of the gaits asked for.
@@ -21,15 +21,9 @@ impl Mocap {
     /// The folder or one of its recordings cannot be used, or the model's description does not say how it was
     /// trained.
     pub fn load(folder: &Path, model: &Model) -> Result<Self, BenchError> {
-        let config = &model.description.config;
-        let held_out_every = config["held_out_every"]
-            .as_u64()
-            .ok_or(BenchError::BadModel { field: "held_out_every" })? as usize;
-        let exclude: Vec<String> = config["exclude"]
-            .as_array()
-            .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
-            .ok_or(BenchError::BadModel { field: "exclude" })?;
-        Ok(Self { dataset: Dataset::load(folder, held_out_every, &exclude)? })
+        let split = Split::of_config(&model.description.config);
+        let split = split.map_err(|field| BenchError::BadModel { field })?;
+        Ok(Self { dataset: Dataset::load_split(folder, &split)? })
     }
 
     /// A dataset that has been read.

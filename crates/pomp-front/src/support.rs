@@ -18,13 +18,16 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// Grounds on which a character was measured to stay on its own feet, by their names as presets.
-const OWN_FEET_GROUNDS: [&str; 7] = ["flat", "slope", "rough", "hills", "gaps", "mixed", STAIRS];
+const OWN_FEET_GROUNDS: [&str; 7] = [LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS];
+/// The only ground on which jogs were measured.
+const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
 /// Bounds of the residual wrench with which it stays on its feet on stairs: body weights, and body weights × metre.
 const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
-/// Fastest walk that was measured, m/s.
-const FASTEST_MPS: f32 = 1.5;
+/// Fastest walk and jog that were measured, m/s.
+const FASTEST_WALK_MPS: f32 = 1.5;
+const FASTEST_JOG_MPS: f32 = 2.5;
 /// Fastest turn on the spot that was measured, rad/s.
 const FASTEST_TURN_RAD_S: f32 = 1.1;
 /// Slowest speed that counts as moving, m/s.
@@ -208,24 +211,26 @@ fn needs_assist(
         Situation::Given { terrain, .. } if !OWN_FEET_GROUNDS.contains(&terrain) => {
             unmeasured(&format!("the ground \"{terrain}\""))
         }
-        Situation::Given { control, seconds, .. } => {
-            unmeasured_command(&control::find(control, seconds + BEYOND_S)?).map_or(Ok(None), unmeasured)
+        Situation::Given { terrain, control, seconds } => {
+            unmeasured_command(&control::find(control, seconds + BEYOND_S)?, terrain)
+                .map_or(Ok(None), unmeasured)
         }
     }
 }
 
-/// What a plan asks for beyond walking ahead and standing.
-fn unmeasured_command(plan: &ControlPlan) -> Option<&'static str> {
+/// What a plan asks for beyond walking ahead and standing, and jogging on level ground.
+fn unmeasured_command(plan: &ControlPlan, terrain: &str) -> Option<&'static str> {
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {
-        match now.gait {
-            Gait::Stand | Gait::Walk => {}
-            Gait::Jog => return Some("a jog"),
+        let (fastest_mps, too_fast) = match now.gait {
+            Gait::Stand | Gait::Walk => (FASTEST_WALK_MPS, "a walk this fast"),
+            Gait::Jog if terrain == LEVEL => (FASTEST_JOG_MPS, "a run this fast"),
+            Gait::Jog => return Some("a jog on this ground"),
             Gait::Crouch => return Some("a crouch"),
-            _ => return Some("a gait other than walking and standing"),
-        }
-        if now.speed_mps > FASTEST_MPS {
-            return Some("a walk this fast");
+            _ => return Some("a gait other than walking, jogging and standing"),
+        };
+        if now.speed_mps > fastest_mps {
+            return Some(too_fast);
         }
         let way = next.position - now.position;
         let heading = glam::Vec2::from(now.yaw.sin_cos());
@@ -263,6 +268,7 @@ mod tests {
             ("flat", "circle"),
             ("flat", "stop-and-go"),
             ("flat", "stand"),
+            ("flat", "jog"),
             ("flat", "reach:1.5,4,90"),
         ] {
             let chosen = chosen(terrain, control, &["dynamic.friction=0.5"]);
@@ -277,7 +283,8 @@ mod tests {
     fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
         for (terrain, control, set, said) in [
             ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
-            ("flat", "jog", "dynamic.friction=0.6", "a jog"),
+            ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
+            ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
             ("flat", "backward", "dynamic.friction=0.6", "backward"),
             ("flat", "turn", "dynamic.friction=0.6", "turn on the spot"),
             ("flat", "crouch", "dynamic.friction=0.6", "a crouch"),

@@ -217,9 +217,13 @@ impl ClosedLoop {
         let blend =
             Blend { position_bias: self.config.position_bias, direction_bias: self.config.direction_bias };
         let keys = window_keys(&self.state, self.character.target_frame(), &command, blend);
-        let state = self.show();
+        let goes_on = self.goes_on_from_prediction();
+        if goes_on && self.state.shown.is_none() {
+            self.state.shown = Some(self.character.state().clone());
+        }
+        let state = self.state.shown.as_ref().filter(|_| goes_on).unwrap_or_else(|| self.character.state());
         let input = InputFrame {
-            state: &stature.state_to_module(state.as_ref().unwrap_or_else(|| self.character.state())),
+            state: &stature.state_to_module(state),
             keys: &stature.keys_to_module(keys),
             phase_codes: &self.state.window_codes(self.kinematic.code_width()),
             contact_impulse: &self.state.contact_impulse,
@@ -237,22 +241,22 @@ impl ClosedLoop {
         Ok(())
     }
 
-    /// What a controller is shown instead of the body where nothing is simulated, or where the body tracks its target: its own last
-    /// prediction. What layers made of the target is for the eye and the body; only the kinematic module has learned to go on from there.
-    fn show(&mut self) -> Option<CharacterState> {
+    /// Whether the kinematic module, or a controller in its place, is shown its own last prediction instead of the body or of the target,
+    /// which layers have changed.
+    fn goes_on_from_prediction(&self) -> bool {
         let is_shown_body = self.character.has_body() && !self.character.goes_on_from_target();
-        if self.state.controller.is_none() || is_shown_body {
-            return None;
+        let wants = self.state.controller.is_some() || self.config.layers.reference_tracking.shows_prediction;
+        wants && !is_shown_body
+    }
+
+    /// Moves on to the last prediction, where that is shown.
+    fn go_on_from_prediction(&mut self) {
+        if self.goes_on_from_prediction()
+            && let (Some(before), Some(output)) = (&self.state.shown, &self.state.prediction)
+        {
+            let frame = self.character.state().frame;
+            self.state.shown = Some(unhindered(self.character.skeleton(), before, output, frame));
         }
-        let reached = self.character.state();
-        let shown = match (&self.state.shown, &self.state.prediction) {
-            (Some(before), Some(output)) => {
-                unhindered(self.character.skeleton(), before, output, reached.frame)
-            }
-            _ => reached.clone(),
-        };
-        self.state.shown = Some(shown.clone());
-        Some(shown)
     }
 
     /// Second stage, after the kinematic module: sets its prediction as the target.
@@ -291,7 +295,6 @@ impl ClosedLoop {
     pub fn observe(&mut self, simulated: &Frame, networks: &mut Networks) -> Result<(), GeneratorError> {
         self.rate();
         let body = self.character.take_over(simulated);
-        self.phase_window.push(&self.layers.stature.state_to_module(&body));
         if self.character.goes_on_from_target() {
             // A target that is taken for the body feels no ground.
             self.state.contact_impulse.fill(Vec3::ZERO);
@@ -300,6 +303,10 @@ impl ClosedLoop {
         }
         let speed_mps = self.under_way.control.map_or(0.0, |control| control.speed_mps);
         self.displace(self.character.displaced(), speed_mps);
+        self.go_on_from_prediction();
+        let is_read_off_shown = self.state.controller.is_none() && self.goes_on_from_prediction();
+        let read = self.state.shown.as_ref().filter(|_| is_read_off_shown);
+        self.phase_window.push(&self.layers.stature.state_to_module(read.unwrap_or(&body)));
         self.under_way.body = Some(body);
         if self.config.feedback() != PhaseFeedback::Constant
             && let Some(output) = &self.state.prediction

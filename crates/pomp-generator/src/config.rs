@@ -146,11 +146,11 @@ impl GeneratorConfig {
         let assisted = Self::default();
         let (layers, dynamic) = (assisted.layers, assisted.dynamic);
         Self {
-            sampler: SamplerConfig { temperature: 0.15, initial_temperature: 0.15, ..assisted.sampler },
+            sampler: SamplerConfig { temperature: 0.03, initial_temperature: 0.03, ..assisted.sampler },
             layers: LayersConfig {
                 reference_tracking: ReferenceTrackingConfig { enabled: true, ..layers.reference_tracking },
                 standing_posture: StandingPostureConfig { time_s: 0.1, ..layers.standing_posture },
-                foot_locking: FootLockingConfig { landing_clearance_s2_m: 0.004, ..layers.foot_locking },
+                foot_locking: FootLockingConfig { landing_clearance_s2_m: 0.003, ..layers.foot_locking },
                 balance_policy: BalancePolicyConfig { enabled: true },
                 balance_planning: BalancePlanningConfig { enabled: true, ..layers.balance_planning },
                 ..layers
@@ -160,10 +160,10 @@ impl GeneratorConfig {
                 balance: BalanceConfig {
                     enabled: true,
                     catching_step_s: 0.2,
-                    level_rad_s: 4.0,
+                    level_rad_s: 6.0,
                     vertical_rad_s: 10.0,
                     load_time_s: 0.2,
-                    landing_clearance_s2_m: 0.004,
+                    landing_clearance_s2_m: 0.003,
                     horizontal_weight: 0.1,
                     force_cost: 0.001,
                     ..dynamic.balance

@@ -273,7 +273,7 @@ def test_what_holds_the_character_up_is_chosen_and_told():
         own_feet = pomp.generate(0.5, terrain="flat")
         held = pomp.generate(0.5, terrain="flat", support="assist")
     assert not own_feet.assist_force.any() and held.assist_force.any()
-    with pytest.warns(UserWarning, match="a jog"):
-        pomp.generate(0.2, "jog", "flat")
+    with pytest.warns(UserWarning, match="a jog on this ground"):
+        pomp.generate(0.2, "jog", "hills")
     with pytest.raises(pomp.InputError, match="own-feet"):
         pomp.generate(0.1, support="feet")

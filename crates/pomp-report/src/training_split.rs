@@ -2,13 +2,12 @@
 
 use crate::ReportError;
 use pomp_model::Model;
-use pomp_train::Dataset;
+use pomp_train::{Dataset, Split};
 use std::path::Path;
 
 /// What `model.json` says of the recordings that the model was trained on.
 pub(crate) struct TrainingSplit {
-    held_out_every: usize,
-    exclude: Vec<String>,
+    split: Split,
     /// As in the training's configuration.
     pub phase_edge_frames: usize,
     /// As in the training's configuration.
@@ -22,11 +21,8 @@ impl TrainingSplit {
             let value = config.get(key).and_then(serde_json::Value::as_u64);
             value.and_then(|value| usize::try_from(value).ok()).ok_or(ReportError::BadModel { key })
         };
-        let key = "exclude";
-        let exclude = config.get(key).and_then(|names| serde_json::from_value(names.clone()).ok());
         Ok(Self {
-            held_out_every: number("held_out_every")?,
-            exclude: exclude.ok_or(ReportError::BadModel { key })?,
+            split: Split::of_config(config).map_err(|key| ReportError::BadModel { key })?,
             phase_edge_frames: number("phase_edge_frames")?,
             margin_frames: number("margin_frames")?,
         })
@@ -34,7 +30,7 @@ impl TrainingSplit {
 
     /// Reads the recordings of a folder, divided in the same way, for `model`.
     pub fn load(&self, data: &Path, model: &Model) -> Result<Dataset, ReportError> {
-        let dataset = Dataset::load(data, self.held_out_every, &self.exclude)?;
+        let dataset = Dataset::load_split(data, &self.split)?;
         let (found, wanted) = (dataset.skeleton.len(), model.description.skeleton.len());
         if found != wanted {
             let reason = format!(

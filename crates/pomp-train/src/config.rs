@@ -1,4 +1,5 @@
 use crate::kinematic_config::KinematicStage;
+use crate::split::Split;
 use crate::{EarlyStopping, TrainError};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::humanoid;
@@ -16,6 +17,9 @@ pub struct TrainConfig {
     pub seed: u64,
     /// One clip in this many is held out for measuring; 0 holds out none.
     pub held_out_every: usize,
+    /// Clips whose names begin with one of these are held out too: whole subjects and sessions, whose other clips may be nearly the same.
+    #[serde(default)]
+    pub held_out: Vec<String>,
     /// Names of clips (without `_mirrored`) that are excluded from training and measuring.
     pub exclude: Vec<String>,
     /// Number of frames at each end of a clip whose phase windows reach too far beyond the clip; their phases are extrapolated from
@@ -79,6 +83,7 @@ impl Default for TrainConfig {
             name: "model".to_owned(),
             seed: 1,
             held_out_every: 8,
+            held_out: Vec::new(),
             exclude: Vec::new(),
             phase_edge_frames: 30,
             margin_frames: 12,
@@ -97,6 +102,14 @@ impl Default for TrainConfig {
             resident_recordings: 0,
             early_stopping: EarlyStopping::default(),
         }
+    }
+}
+
+impl TrainConfig {
+    /// How recordings are divided.
+    pub fn split(&self) -> Split {
+        let Self { held_out_every, held_out, exclude, .. } = self.clone();
+        Split { held_out_every, held_out, exclude }
     }
 }
 

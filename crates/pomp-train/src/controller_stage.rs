@@ -4,8 +4,7 @@ use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
 use crate::controller_config::ControllerConfig;
 use crate::controller_place::ControllerPlace;
-use crate::controller_unroll::Unroll;
-use crate::controller_view::View;
+use crate::controller_view::{LedView, View};
 use crate::dataset::{Dataset, TrainingClip};
 use crate::epochs::scalar;
 use crate::example::StateSource;
@@ -14,6 +13,7 @@ use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, measure_held_out};
 use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
 use crate::loss_record::LossRecord;
+use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::Rollout;
@@ -22,6 +22,7 @@ use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, noise_per_featur
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
+use crate::unroll::{LedPhases, OwnPhases, Unroll};
 use crate::{Phases, Start, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -181,10 +182,20 @@ impl Training<'_> {
         };
         let astray_rad = self.config.unrolling.astray_rad;
         let astray = RolloutStarts { astray_rad, own_windows: true, ..starts };
-        let unroll = (self.config.unrolling.windows > 0).then(|| {
+        let unrolls = self.config.unrolling.windows > 0;
+        let commands = if unrolls { ClipCommand::of_all(dataset) } else { Vec::new() };
+        let unroll = unrolls.then(|| {
             let device = self.device.clone().autodiff();
             let (steps, unrolling) = (self.config.training.steps, self.config.unrolling);
-            Unroll::new(unrolling, steps, (&rows, &astray), (&view, &description), &device)
+            let phases = match self.config.kind {
+                ControllerKind::Phase | ControllerKind::LocalPhases => {
+                    LedPhases::Updated(Box::new(OwnPhases::new(&view, &rows, &device)))
+                }
+                ControllerKind::Nsm => LedPhases::Turned,
+                _ => LedPhases::OfRollout,
+            };
+            let loss = (view.weights(&device), phases);
+            Unroll::new(unrolling, steps, (&rows, &astray), loss, &commands, &device)
         });
         let mut progress = self.begin(&description, start)?;
         let mut metrics = MetricsFile::open(self.folder, Stage::Controller, progress.done)?;
@@ -313,7 +324,8 @@ impl Training<'_> {
         let error = (predicted - y) * view.weights(&autodiff);
         let mut loss = (error.clone() * error).mean();
         if let Some(unroll) = unroll {
-            let far = unroll.loss(&progress.model, step, &mut progress.unrolled, &mut rng)?;
+            let leader = LedView::new(&progress.model, view, layout, &autodiff);
+            let far = unroll.loss(&leader, step, &mut progress.unrolled, &mut rng)?;
             loss = loss + far * self.config.unrolling.weight;
         }
         let value = scalar(&loss);

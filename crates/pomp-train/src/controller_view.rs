@@ -1,13 +1,16 @@
 //! How the network of a controller sees rows of x and y.
 
 use crate::TrainConfig;
+use crate::differentiable_body::indices;
 use crate::rows::{Batch, matrix};
-use burn::tensor::{Device, Tensor};
+use crate::unroll::Leader;
+use burn::tensor::{Device, Int, Tensor};
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{
-    CONTROL_POINTS, Columns, GatedDescription, GatedNetwork, Goal, cubic_blend, within_reach,
+    CONTROL_POINTS, Columns, GatedDescription, GatedNetwork, Goal, REACH, cubic_blend, within_reach,
 };
 use pomp_motion::features::{BlockName, FeatureLayout, Normaliser, PAST_KEYS};
+use rand_chacha::ChaCha8Rng;
 
 /// How a network sees rows of x and y.
 pub(crate) struct View {
@@ -132,6 +135,57 @@ impl View {
             }
         }
         rows
+    }
+}
+
+/// A controller that leads characters.
+pub(crate) struct LedView<'a> {
+    network: &'a GatedNetwork,
+    view: &'a View,
+    layout: &'a FeatureLayout,
+    device: &'a Device,
+    inputs: Tensor<1, Int>,
+    /// None where the phase itself, or a goal, is the gate.
+    gate: Option<Tensor<1, Int>>,
+}
+
+impl<'a> LedView<'a> {
+    pub fn new(
+        network: &'a GatedNetwork,
+        view: &'a View,
+        layout: &'a FeatureLayout,
+        device: &'a Device,
+    ) -> Self {
+        let gate = &view.columns.gate;
+        Self {
+            network,
+            view,
+            layout,
+            device,
+            inputs: indices(&view.columns.inputs, device),
+            gate: (!gate.is_empty()).then(|| indices(gate, device)),
+        }
+    }
+}
+
+impl Leader for LedView<'_> {
+    fn outputs(&self, x: &Tensor<2>, batch: &Batch, _: &mut ChaCha8Rng) -> Tensor<2> {
+        let Self { network, view, layout, device, .. } = self;
+        let seen = |columns: &Tensor<1, Int>| x.clone().select(1, columns.clone()).clamp(-REACH, REACH);
+        let gate = match &self.gate {
+            Some(columns) => seen(columns),
+            None => view.gate(batch, layout, device),
+        };
+        let inputs = view.with_goal(seen(&self.inputs), batch, layout, device);
+        network.forward(&inputs, &gate, None)
+    }
+
+    fn wanted(&self, batch: &Batch) -> Tensor<2> {
+        self.view.wanted(batch, self.layout, self.device)
+    }
+
+    fn y(&self, outputs: Vec<f32>, batch: &Batch) -> Vec<f32> {
+        self.view.rows(&outputs, batch, self.layout)
     }
 }
 

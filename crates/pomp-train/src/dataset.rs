@@ -1,6 +1,7 @@
 //! Recordings in memory, as training sees them.
 
 use crate::shards::Shards;
+use crate::split::Split;
 use crate::{TrainConfig, TrainError};
 use glam::{Vec2, Vec3};
 use pomp_files::{Digest, Hasher};
@@ -72,10 +73,19 @@ impl Dataset {
     /// # Errors
     /// No recording, one that cannot be read, has another rate or skeleton, or lacks its physics replay.
     pub fn load(folder: &Path, held_out_every: usize, exclude: &[String]) -> Result<Self, TrainError> {
+        let exclude = exclude.to_vec();
+        Self::load_split(folder, &Split { held_out_every, exclude, ..Split::default() })
+    }
+
+    /// As [`Self::load`], divided as `split` says.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_split(folder: &Path, split: &Split) -> Result<Self, TrainError> {
         let mut reading = Reading::default();
         let mut clips: Vec<TrainingClip> = Vec::new();
-        for path in &chosen(folder, exclude)? {
-            let clip = reading.take(path, held_out_every, clips.first())?;
+        for path in &chosen(folder, split)? {
+            let clip = reading.take(path, split, clips.first())?;
             clips.push(clip);
         }
         if clips.iter().all(|clip| clip.held_out) {
@@ -95,12 +105,13 @@ impl Dataset {
     pub fn open(folder: &Path, config: &TrainConfig) -> Result<Self, TrainError> {
         let resident = config.resident_recordings;
         if resident == 0 {
-            return Self::load(folder, config.held_out_every, &config.exclude);
+            return Self::load_split(folder, &config.split());
         }
+        let split = config.split();
         let mut reading = Reading::default();
         let (mut recordings, mut first) = (Vec::new(), None);
-        for path in chosen(folder, &config.exclude)? {
-            let clip = reading.take(&path, config.held_out_every, first.as_ref())?;
+        for path in chosen(folder, &split)? {
+            let clip = reading.take(&path, &split, first.as_ref())?;
             recordings.push((path, clip.held_out));
             if first.is_none() {
                 first = Some(clip);
@@ -108,15 +119,15 @@ impl Dataset {
         }
         let totals =
             [recordings.len(), reading.frames, recordings.iter().filter(|(_, held_out)| *held_out).count()];
-        let (mut shards, held_out) = Shards::new(recordings, resident, config.seed, config.held_out_every);
+        let (mut shards, held_out) = Shards::new(recordings, resident, config.seed, split);
         shards.totals = totals;
         shards.provenance = reading.provenance();
-        let held_out_every = shards.held_out_every();
+        let split = shards.split();
         let clips = held_out
             .iter()
             .map(PathBuf::as_path)
             .chain(shards.of_turn(0))
-            .map(|path| Ok(TrainingClip::read(path, held_out_every)?.0))
+            .map(|path| Ok(TrainingClip::read(path, split)?.0))
             .collect::<Result<Vec<_>, TrainError>>()?;
         Ok(reading.dataset(clips, Some(shards)))
     }
@@ -179,12 +190,12 @@ fn note_source(recording: &Recording, frames: usize, seconds: &mut BTreeMap<Stri
     *seconds.entry(key).or_default() += frames as f32 / FRAME_RATE_HZ;
 }
 
-/// The recordings of `folder` but those of the clips in `exclude`.
-fn chosen(folder: &Path, exclude: &[String]) -> Result<Vec<PathBuf>, TrainError> {
+/// The recordings of `folder` that `split` does not leave out.
+fn chosen(folder: &Path, split: &Split) -> Result<Vec<PathBuf>, TrainError> {
     let mut paths = recordings_in(folder)?;
     paths.retain(|path| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        !exclude.iter().any(|name| name == original_name(&stem))
+        !split.excludes(&stem)
     });
     if paths.is_empty() { Err(TrainError::NoData { folder: folder.to_path_buf() }) } else { Ok(paths) }
 }
@@ -203,10 +214,10 @@ impl Reading {
     fn take(
         &mut self,
         path: &Path,
-        held_out_every: usize,
+        split: &Split,
         first: Option<&TrainingClip>,
     ) -> Result<TrainingClip, TrainError> {
-        let (clip, digest) = TrainingClip::read(path, held_out_every)?;
+        let (clip, digest) = TrainingClip::read(path, split)?;
         self.hash.update(digest);
         if let Some(first) = first {
             first.check_fits(path, &clip)?;
@@ -234,13 +245,13 @@ impl Reading {
 
 impl TrainingClip {
     /// Reads a recording and what of it goes into the hash of the data.
-    pub(crate) fn read(path: &Path, held_out_every: usize) -> Result<(Self, Digest), TrainError> {
+    pub(crate) fn read(path: &Path, split: &Split) -> Result<(Self, Digest), TrainError> {
         let recording = pomp_formats::npz::read_recording(path)?;
         let digest = Digest::of(pomp_formats::npz::bytes_without_phases(&recording)?);
-        Ok((Self::new(path, recording, held_out_every)?, digest))
+        Ok((Self::new(path, recording, split)?, digest))
     }
 
-    fn new(path: &Path, recording: Recording, held_out_every: usize) -> Result<Self, TrainError> {
+    fn new(path: &Path, recording: Recording, split: &Split) -> Result<Self, TrainError> {
         let bad =
             |reason: &str| TrainError::BadRecording { path: path.to_path_buf(), reason: reason.to_owned() };
         if (recording.frame_rate_hz - FRAME_RATE_HZ).abs() > 0.01 {
@@ -276,8 +287,7 @@ impl TrainingClip {
                 !lost[window].contains(&true)
             })
             .collect();
-        let bucket = Digest::of(original_name(&recording.name)).number();
-        let held_out = held_out_every > 0 && bucket.is_multiple_of(held_out_every as u64);
+        let held_out = split.holds_out(&recording.name);
         Ok(Self {
             recording,
             level: is_level(&terrain),
@@ -386,12 +396,6 @@ pub(crate) fn states(
         state.yaw_rate = turned * FRAME_RATE_HZ;
     }
     states
-}
-
-/// Name of the clip that a mirror image or terrain variant was made from.
-pub(crate) fn original_name(name: &str) -> &str {
-    let name = name.split("_terrain").next().unwrap_or_default();
-    name.strip_suffix("_mirrored").unwrap_or(name)
 }
 
 /// Whether no height differs from another by more than a centimetre.

@@ -64,6 +64,8 @@ pub struct OwnState<'a> {
     pub keys: &'a [WindowKey; KEYS],
     /// Phase codes of all keys (`KEYS` × 2C).
     pub codes: &'a [f32],
+    /// Contact impulses that the loop would show, N·s, world `[B]`: none where it goes on from its target.
+    pub contact_impulse: &'a [Vec3],
 }
 
 /// Writes x and y of `frame` → `frame` + 1.
@@ -121,9 +123,8 @@ impl<'a> ExampleWriter<'a> {
         let (state, target_frame, contact_impulse) = match source {
             StateSource::Clean => (clean, &clean.frame, clip.sim_contact_impulse(frame)),
             StateSource::Replayed => (&clip.simulated[frame], &clean.frame, clip.sim_contact_impulse(frame)),
-            StateSource::Predicted(state, _) | StateSource::Own(OwnState { state, .. }) => {
-                (*state, &state.frame, clip.sim_contact_impulse(frame))
-            }
+            StateSource::Predicted(state, _) => (*state, &state.frame, clip.sim_contact_impulse(frame)),
+            StateSource::Own(own) => (own.state, &own.state.frame, own.contact_impulse),
             StateSource::Led(body) => {
                 (body.character.state(), body.character.target_frame(), body.contact_impulse)
             }

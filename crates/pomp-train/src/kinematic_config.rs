@@ -1,5 +1,6 @@
 //! Settings of the kinematic stage, by section.
 
+use crate::Unrolling;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_kinematic::{
     Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Prediction,
@@ -28,6 +29,8 @@ pub struct KinematicStage {
     pub states: TrainingStates,
     /// Rollouts in the simulator, with the settings of the closed loop.
     pub simulated_rollouts: SimulatedRollouts,
+    /// Windows in which it goes on by itself, with gradients through time.
+    pub unrolling: Unrolling,
 }
 
 /// Contents of x and y.
@@ -241,7 +244,7 @@ pub struct TrainingStates {
     pub state_noise: f32,
     /// Standard deviation of the noise on phase codes, trajectory and contact impulses in x, in normalised units.
     pub context_noise: f32,
-    /// Factor by which examples of gaits other than standing and walking are drawn more often.
+    /// Factor by which examples of gaits other than standing and walking are drawn more often, and those of walks sideways or backward.
     pub rare_gait_factor: f32,
 }
 
@@ -337,6 +340,14 @@ impl Validate for KinematicStage {
             "simulated_rollouts.share",
             share,
             "0 where layout.rotations is \"none\": a simulated body needs rotations to aim at",
+        )?;
+        self.unrolling.check(&fields.section("unrolling"))?;
+        let windows = self.unrolling.windows;
+        fields.holds(
+            windows == 0 || (self.layout.rotations != Rotations::None && self.layout.output == OutputSpace::Residual),
+            "unrolling.windows",
+            windows,
+            "0 where layout.rotations is \"none\" or layout.output is not \"residual\": the next state is made of rotations and changes",
         )?;
         fields.within(
             "states.replayed_share + states.rollout_share + simulated_rollouts.share",

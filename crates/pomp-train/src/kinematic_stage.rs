@@ -9,15 +9,17 @@ use crate::finite::Step;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::loss_record::LossRecord;
+use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::Rollout;
 use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature, normal};
+use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature, normal};
 use crate::run::StageRun;
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
+use crate::unroll::{Leader, LedPhases, Unroll};
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -58,7 +60,8 @@ pub(crate) struct TrainedKinematic {
 pub(crate) struct Beginning<'a> {
     /// Weights and normalisation, unless they are fresh.
     pub initial: Option<(KinematicModel, KinematicDescription)>,
-    /// What rollouts in the simulator read their phases with; without it codes are the model's own.
+    /// What rollouts in the simulator, and those with gradients through time, read their phases with; without it codes are the model's
+    /// own.
     pub loop_phases: Option<&'a LoopPhases>,
 }
 
@@ -133,7 +136,12 @@ struct Stepper<'a> {
     average: AveragedWeights,
     course: Course,
     loss: LossRecord,
+    /// Rollouts whose single frames are learned from.
     rollouts: Vec<Rollout>,
+    /// Those with gradients through time.
+    unrolled: Vec<Rollout>,
+    /// What the paths of the clips in memory would be as commands; empty where nothing is unrolled.
+    commands: Vec<ClipCommand>,
 }
 
 impl<'a> Stepper<'a> {
@@ -207,6 +215,8 @@ impl<'a> Stepper<'a> {
             course: run.course(config.early_stopping.kinematic, dataset, best)?,
             loss,
             rollouts: Vec::new(),
+            unrolled: Vec::new(),
+            commands: commands(dataset, config),
         })
     }
 
@@ -219,6 +229,7 @@ impl<'a> Stepper<'a> {
         }
         self.phases.turn_to(turn_of(self.done + 1), dataset)?;
         self.samplers = Samplers::of(dataset, self.run.config)?;
+        self.commands = commands(dataset, self.run.config);
         if self.samplers.training.len() == 0 {
             return Err(TrainError::TooLittleData { stage: Stage::Kinematic.name(), examples: 0 });
         }
@@ -259,12 +270,21 @@ impl<'a> Stepper<'a> {
         let own = self.rollouts.len() * layout.x_len();
         let own_x = batch.x[..own].to_vec();
 
-        let loss = self.model.loss(
+        let mut loss = self.model.loss(
             &matrix(batch.x, layout.x_len(), &autodiff),
             &matrix(batch.y, layout.y_len(), &autodiff),
             &self.feature_weights,
             &mut rng,
         );
+        if stage.unrolling.windows > 0 {
+            let astray =
+                RolloutStarts { astray_rad: stage.unrolling.astray_rad, own_windows: true, ..starts };
+            let weighed = (self.feature_weights.clone().unsqueeze(), LedPhases::OfRollout);
+            let (steps, through) = (stage.training.steps, (&rows, &astray));
+            let unroll = Unroll::new(stage.unrolling, steps, through, weighed, &self.commands, &autodiff);
+            let leader = LedModule { model: &self.model, layout, device: &autodiff };
+            loss = loss + unroll.loss(&leader, step, &mut self.unrolled, &mut rng)? * stage.unrolling.weight;
+        }
         let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", config.seed);
         let checked = Step { stage: Stage::Kinematic, step, batch: &named, checkpoint };
@@ -314,6 +334,7 @@ impl<'a> Stepper<'a> {
             let (best, losses) = (self.course.best(), [self.loss]);
             self.run.checkpoint.save(step, &self.model, &averaged, &self.optimizer, best, &losses)?;
             self.rollouts.clear();
+            self.unrolled.clear();
         }
         Ok(flow)
     }
@@ -403,6 +424,40 @@ fn mixed(first: Option<&AveragedWeights>, averaged: KinematicModel) -> Kinematic
     kept.apply(averaged)
 }
 
+/// The commands of the clips in memory, where characters are led by them.
+fn commands(dataset: &Dataset, config: &TrainConfig) -> Vec<ClipCommand> {
+    if config.kinematic.unrolling.windows > 0 { ClipCommand::of_all(dataset) } else { Vec::new() }
+}
+
+/// The kinematic module as it leads characters: one denoising step from pure noise, which is the mean of what may come.
+struct LedModule<'a> {
+    model: &'a KinematicModel,
+    layout: &'a FeatureLayout,
+    device: &'a Device,
+}
+
+impl Leader for LedModule<'_> {
+    fn outputs(&self, x: &Tensor<2>, _: &Batch, rng: &mut ChaCha8Rng) -> Tensor<2> {
+        from_noise(self.model, x, self.device, rng)
+    }
+
+    fn wanted(&self, batch: &Batch) -> Tensor<2> {
+        matrix(batch.y.clone(), self.layout.y_len(), self.device)
+    }
+
+    fn y(&self, outputs: Vec<f32>, _: &Batch) -> Vec<f32> {
+        outputs
+    }
+}
+
+/// The normalised output for rows of x from pure noise in a single step.
+fn from_noise(model: &KinematicModel, x: &Tensor<2>, device: &Device, rng: &mut ChaCha8Rng) -> Tensor<2> {
+    let (rows, width) = (x.dims()[0], model.config().output_size);
+    let noise: Vec<f32> = (0..rows * width).map(|_| normal(rng)).collect();
+    let steps = vec![model.schedule().steps(); rows];
+    model.predict_clean(&model.encode(x, None), matrix(noise, width, device), &steps)
+}
+
 /// Which recordings are in memory at a step, when they take turns.
 fn turn_of(step: usize) -> usize {
     (step - 1) / CHECKPOINT_EVERY
@@ -416,11 +471,7 @@ pub(crate) fn predict(
     device: &Device,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f32> {
-    let rows = x.len() / layout.x_len();
-    let noise: Vec<f32> = (0..rows * layout.y_len()).map(|_| normal(rng)).collect();
-    let context = model.encode(&matrix(x, layout.x_len(), device), None);
-    let steps = vec![model.schedule().steps(); rows];
-    let clean = model.predict_clean(&context, matrix(noise, layout.y_len(), device), &steps);
+    let clean = from_noise(model, &matrix(x, layout.x_len(), device), device, rng);
     clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
 }
 

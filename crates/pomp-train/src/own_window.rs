@@ -4,7 +4,7 @@
 //! The keys of the clip itself sway with its steps. A network that is shown them reads the moment of the gait from them; in the loop it
 //! finds its own past and a smooth command there.
 
-use crate::dataset::TrainingClip;
+use crate::dataset::{Dataset, TrainingClip};
 use crate::example::phase_code_at;
 use glam::Vec2;
 use pomp_generator::GeneratorConfig;
@@ -13,6 +13,7 @@ use pomp_motion::features::{
 };
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{Gait, RootFrame};
+use rayon::prelude::*;
 use std::collections::VecDeque;
 
 /// Frames on either side over which a clip's path is averaged to a command: a step.
@@ -27,6 +28,11 @@ pub(crate) struct ClipCommand {
 }
 
 impl ClipCommand {
+    /// Those of all clips in memory.
+    pub fn of_all(dataset: &Dataset) -> Vec<Self> {
+        dataset.clips.par_iter().map(Self::of).collect()
+    }
+
     pub fn of(clip: &TrainingClip) -> Self {
         let last = clip.frames() as i64 + PAST_FRAMES as i64;
         let count = (2 * COMMAND_REACH + 1) as f32;
@@ -157,10 +163,10 @@ fn ground(frame: &RootFrame) -> Vec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dataset;
     use crate::example::{OwnState, StateSource, write_example};
     use crate::recorded_walk::record_walk;
     use crate::rollout_pool::Rollout;
+    use glam::Vec3;
     use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
 
     fn walk() -> (Dataset, FeatureLayout) {
@@ -217,7 +223,9 @@ mod tests {
         for _ in 0..70 {
             let (keys, codes) = rollout.own_window(&dataset, &command);
             let (state, pose_frame) = (&rollout.state, rollout.pose_frame);
-            let own = StateSource::Own(OwnState { state, pose_frame, keys: &keys, codes: &codes });
+            let contact_impulse = &[Vec3::ZERO; 22][..dataset.body_names.len()];
+            let own =
+                StateSource::Own(OwnState { state, pose_frame, keys: &keys, codes: &codes, contact_impulse });
             let (_, y) = example(clip, &layout, rollout.frame, &own);
             went.push(state.frame);
             assert!(rollout.advance(&dataset, &layout, &y, 12));
@@ -285,7 +293,8 @@ mod tests {
         let (keys, codes) = rollout.own_window(&dataset, &command);
         let y_at = |pose_frame: usize| {
             let state = &rollout.state;
-            let own = OwnState { state, pose_frame, keys: &keys, codes: &codes };
+            let contact_impulse = &[Vec3::ZERO; 22][..dataset.body_names.len()];
+            let own = OwnState { state, pose_frame, keys: &keys, codes: &codes, contact_impulse };
             example(clip, &layout, start, &StateSource::Own(own)).1
         };
         let block = |y: &[f32], name| y[layout.y_range(name)].to_vec();

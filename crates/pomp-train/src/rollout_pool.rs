@@ -53,6 +53,8 @@ pub(crate) struct Rollout {
     pub codes: Vec<f32>,
     frames_left: usize,
     simulated: Option<Simulated>,
+    /// Reads the phase code off its motion, as the closed loop does; without it codes are the model's own.
+    phases: Option<Box<PhaseReader>>,
     /// The window that it makes for itself, where it is not shown the clip's.
     own: Option<OwnWindow>,
 }
@@ -60,8 +62,6 @@ pub(crate) struct Rollout {
 /// What a simulated character has besides.
 struct Simulated {
     character: Character,
-    /// Reads the phase code off the body, as the closed loop does; without it codes are the model's own.
-    phases: Option<Box<PhaseReader>>,
     contact_impulse: Vec<Vec3>,
     settings: SimulatedRollouts,
     rng: ChaCha8Rng,
@@ -91,7 +91,17 @@ impl Rollout {
         let width = 2 * layout.channels();
         let codes = x[layout.x_range(BlockName::PhaseCodes)][PAST_KEYS * width..].to_vec();
         let state = dataset.clips[clip].clean[frame].clone();
-        Self { clip, frame, pose_frame: frame, state, codes, frames_left, simulated: None, own: None }
+        Self {
+            clip,
+            frame,
+            pose_frame: frame,
+            state,
+            codes,
+            frames_left,
+            simulated: None,
+            phases: None,
+            own: None,
+        }
     }
 
     /// Turns every joint by an angle of the deviation `spread_rad` about each axis: a pose that no clip has, as long rollouts come to.
@@ -107,7 +117,6 @@ impl Rollout {
     }
 
     /// Gives the character a body in the closed loop's simulator, on ground drawn from `seed` and pushed now and then.
-    /// With `phases` its present phase code is read off the body, as in the loop.
     ///
     /// # Errors
     /// A setting that the simulator refuses.
@@ -115,7 +124,6 @@ impl Rollout {
         mut self,
         dataset: &Dataset,
         settings: &SimulatedRollouts,
-        phases: Option<&PhaseReader>,
         seed: u64,
     ) -> Result<Self, TrainError> {
         let clip = &dataset.clips[self.clip];
@@ -125,21 +133,24 @@ impl Rollout {
         let mut closed_loop = GeneratorConfig::default();
         closed_loop.layers.pose_blending.share = settings.pose_feedback;
         let character = Character::new(&dataset.skeleton, ground, &closed_loop, self.state.clone())?;
-        let phases = phases.map(|reader| {
-            let mut reader = reader.clone();
-            let first = self.frame.saturating_sub(REMEMBERED_FRAMES);
-            reader.restart(&clip.clean[first]);
-            clip.clean[first..=self.frame].iter().for_each(|state| reader.push(state));
-            Box::new(reader)
-        });
         self.simulated = Some(Simulated {
             character,
-            phases,
             contact_impulse: clip.sim_contact_impulse(self.frame).to_vec(),
             settings: *settings,
             rng,
         });
         Ok(self)
+    }
+
+    /// From now on its present phase code is read off its motion, as in the loop.
+    pub fn with_phases(mut self, dataset: &Dataset, reader: &PhaseReader) -> Self {
+        let clip = &dataset.clips[self.clip];
+        let mut reader = reader.clone();
+        let first = self.frame.saturating_sub(REMEMBERED_FRAMES);
+        reader.restart(&clip.clean[first]);
+        clip.clean[first..=self.frame].iter().for_each(|state| reader.push(state));
+        self.phases = Some(Box::new(reader));
+        self
     }
 
     /// Lets it make the window for itself, as the loop does.
@@ -250,8 +261,11 @@ impl Rollout {
                 if !dataset.clips[self.clip].is_practised(self.frame, body.settings.jogs) {
                     return false;
                 }
-                let Some(code) = body.advance(&output, &before) else { return false };
-                self.codes[..width].copy_from_slice(&code);
+                let Some(simulated) = body.advance(&output) else { return false };
+                if !self.read_phases(&simulated, &before, &output) {
+                    return false;
+                }
+                let body = self.simulated.as_ref().expect("it was there a line ago");
                 self.state.clone_from(body.character.state());
                 (SIMULATED_GIVEN_UP_BEYOND_M, SIMULATED_GIVEN_UP_POSE_M)
             }
@@ -261,7 +275,11 @@ impl Rollout {
                 if let Some(own) = &mut self.own {
                     own.follow(&self.state, &before, &output, &frame);
                 }
-                self.state = unhindered(&dataset.skeleton, &self.state, &output, frame);
+                let next = unhindered(&dataset.skeleton, &self.state, &output, frame);
+                if !self.read_phases(&next, &before, &output) {
+                    return false;
+                }
+                self.state = next;
                 (GIVEN_UP_BEYOND_M, GIVEN_UP_POSE_M)
             }
         };
@@ -270,12 +288,21 @@ impl Rollout {
         let pose = mean_distance(&self.state.positions_root, &clip.clean[self.pose_frame].positions_root);
         Vec2::new(away.x, away.z).length() < farthest && pose < worst_pose
     }
+
+    /// Reads the phase code after the code `before` off its motion to `state`, where it has what to read it with. False when that is no
+    /// number.
+    fn read_phases(&mut self, state: &CharacterState, before: &[f32], output: &OutputFrame) -> bool {
+        let Some(phases) = &mut self.phases else { return true };
+        phases.push(state);
+        let Ok(code) = phases.update(before, output) else { return false };
+        self.codes[..before.len()].copy_from_slice(&code);
+        true
+    }
 }
 
 impl Simulated {
-    /// Simulates one frame towards a prediction. The phase code after the code `before`, or none when the
-    /// simulator gave up or a number is not finite.
-    fn advance(&mut self, output: &OutputFrame, before: &[f32]) -> Option<Vec<f32>> {
+    /// Simulates one frame towards a prediction. The body, or none when the simulator gave up.
+    fn advance(&mut self, output: &OutputFrame) -> Option<CharacterState> {
         self.character.aim(output);
         let mut push = Vec::new();
         if self.rng.random::<f32>() * FRAME_RATE_HZ < self.settings.pushes_per_s {
@@ -290,12 +317,6 @@ impl Simulated {
         let frame = self.character.simulate(&push, 0).ok().filter(|frame| frame.recovered.is_none())?;
         let body = self.character.take_over(&frame);
         self.contact_impulse.copy_from_slice(&frame.contact_impulse);
-        match &mut self.phases {
-            Some(phases) => {
-                phases.push(&body);
-                phases.update(before, output).ok()
-            }
-            None => Some(output.phase_codes[..before.len()].to_vec()),
-        }
+        Some(body)
     }
 }

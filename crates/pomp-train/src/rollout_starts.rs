@@ -24,7 +24,7 @@ pub(crate) struct RolloutStarts<'a> {
     pub config: &'a TrainConfig,
     pub anywhere: &'a Sampler,
     pub practised: &'a Sampler,
-    /// What those with a body read their phases with.
+    /// What those with a body or a window of their own read their phases with; without it codes are the model's own.
     pub loop_phases: Option<&'a LoopPhases>,
     /// Largest deviation of the angles by which joints of those without a body are turned away from their clip, radians.
     pub astray_rad: f32,
@@ -75,6 +75,10 @@ impl RolloutStarts<'_> {
         if self.own_windows {
             rollout = rollout.with_own_window(rows.dataset, rows.layout);
         }
+        let reads = kind == RolloutKind::Simulated || self.own_windows;
+        if let Some(reader) = self.loop_phases.filter(|_| reads) {
+            rollout = rollout.with_phases(rows.dataset, reader);
+        }
         match kind {
             RolloutKind::Unhindered if self.astray_rad > 0.0 => {
                 let spread_rad = rng.random_range(0.0..self.astray_rad);
@@ -82,7 +86,7 @@ impl RolloutStarts<'_> {
             }
             RolloutKind::Unhindered => Ok(rollout),
             RolloutKind::Simulated => {
-                rollout.with_body(rows.dataset, &stage.simulated_rollouts, self.loop_phases, rng.random())
+                rollout.with_body(rows.dataset, &stage.simulated_rollouts, rng.random())
             }
         }
     }

@@ -260,7 +260,8 @@ fn add_kinematic(
         None
     };
     let measured_on = dataset.measured_on();
-    let loop_phases = (config.kinematic.simulated_rollouts.share > 0.0)
+    let stage = &config.kinematic;
+    let loop_phases = (stage.simulated_rollouts.share > 0.0 || stage.unrolling.windows > 0)
         .then(|| LoopPhases::new(model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
         .transpose()?;
     train_kinematic(

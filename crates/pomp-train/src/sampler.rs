@@ -6,6 +6,9 @@ use pomp_motion::Gait;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+/// Below this speed the direction of a walk is that of its sway.
+const SLOW_MPS: f32 = 0.3;
+
 /// Where examples are drawn from, with their odds.
 #[derive(Debug)]
 pub(crate) struct Sampler {
@@ -40,8 +43,7 @@ impl Sampler {
                 if !clip.supported[frame] || !is_wanted(clip, frame) {
                     continue;
                 }
-                let common = matches!(Gait::dominant(&clip.recording.gait[frame]), Gait::Stand | Gait::Walk);
-                total += if common { 1.0 } else { f64::from(rare_factor) };
+                total += if is_common(clip, frame) { 1.0 } else { f64::from(rare_factor) };
                 examples.push((index as u32, frame as u32));
                 odds.push(total);
             }
@@ -74,6 +76,16 @@ impl Sampler {
     pub fn at(&self, index: usize) -> (usize, usize) {
         let (clip, frame) = self.examples[index];
         (clip as usize, frame as usize)
+    }
+}
+
+/// Whether most clips are full of what a clip does in `frame`: standing, or walking ahead.
+fn is_common(clip: &TrainingClip, frame: usize) -> bool {
+    let (aside, ahead) = clip.clean[frame].root_velocity.into();
+    match Gait::dominant(&clip.recording.gait[frame]) {
+        Gait::Stand => true,
+        Gait::Walk => ahead > f32::abs(aside) || f32::hypot(ahead, aside) < SLOW_MPS,
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use crate::dataset::{Dataset, TrainingClip};
+use crate::split::Split;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +19,7 @@ pub(crate) struct Shards {
     /// As many of them as are in memory at a time.
     resident: usize,
     seed: u64,
-    held_out_every: usize,
+    split: Split,
     /// Which of them are: turn 0, 1, 2, …
     turn: usize,
     /// All recordings, all frames, all held-out recordings.
@@ -34,7 +35,7 @@ impl Shards {
         recordings: Vec<(PathBuf, bool)>,
         resident: usize,
         seed: u64,
-        held_out_every: usize,
+        split: Split,
     ) -> (Self, Vec<PathBuf>) {
         let none_to_learn_from = recordings.iter().all(|(_, held_out)| *held_out);
         let (held_out, training): (Vec<_>, Vec<_>) =
@@ -44,12 +45,12 @@ impl Shards {
         let measured = (resident / MEASURED_SHARE).max(1);
         let stride = held_out.len().div_ceil(measured).max(1);
         let held_out = held_out.into_iter().step_by(stride).collect();
-        let held_out_every = if none_to_learn_from { 0 } else { held_out_every };
+        let split = if none_to_learn_from { split.without_held_out() } else { split };
         let shards = Self {
             resident: resident.min(training.len()),
             training,
             seed,
-            held_out_every,
+            split,
             turn: 0,
             totals: [0; 3],
             provenance: Vec::new(),
@@ -57,9 +58,9 @@ impl Shards {
         (shards, held_out)
     }
 
-    /// As [`TrainConfig::held_out_every`](crate::TrainConfig::held_out_every); 0 when nothing is held out after all.
-    pub fn held_out_every(&self) -> usize {
-        self.held_out_every
+    /// As the configuration says; nothing is held out where nothing else would be left.
+    pub fn split(&self) -> &Split {
+        &self.split
     }
 
     /// The recordings of a turn: the next of a sequence of shuffles of all, so that all come equally often.
@@ -104,7 +105,7 @@ impl Dataset {
         let mut clips = std::mem::take(&mut self.clips);
         clips.retain(|clip| clip.held_out);
         for path in shards.of_turn(turn) {
-            clips.push(TrainingClip::read(path, shards.held_out_every)?.0);
+            clips.push(TrainingClip::read(path, &shards.split)?.0);
         }
         self.clips = clips;
         Ok(())
@@ -115,9 +116,13 @@ impl Dataset {
 mod tests {
     use super::*;
 
+    fn one_in(held_out_every: usize) -> Split {
+        Split { held_out_every, ..Split::default() }
+    }
+
     fn shards(count: usize, resident: usize) -> (Shards, Vec<PathBuf>) {
         let recordings = (0..count).map(|i| (PathBuf::from(format!("{i}")), i % 5 == 4)).collect();
-        Shards::new(recordings, resident, 7, 5)
+        Shards::new(recordings, resident, 7, one_in(5))
     }
 
     #[test]
@@ -147,7 +152,7 @@ mod tests {
     #[test]
     fn nothing_is_held_out_when_everything_would_be() {
         let recordings = vec![(PathBuf::from("a"), true), (PathBuf::from("b"), true)];
-        let (shards, held_out) = Shards::new(recordings, 5, 1, 2);
+        let (shards, held_out) = Shards::new(recordings, 5, 1, one_in(2));
         assert!(held_out.is_empty());
         assert_eq!(shards.of_turn(3).len(), 2);
     }

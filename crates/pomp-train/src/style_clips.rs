@@ -1,8 +1,9 @@
 //! Which clips of a dataset show which style, and how fast the style walks.
 
-use crate::dataset::{Dataset, original_name};
+use crate::dataset::Dataset;
 use crate::gait_starts::start;
 use crate::sampler::Sampler;
+use crate::split::original_name;
 use crate::style_config::StyleTraining;
 use crate::style_neutral::NeutralStates;
 use crate::{FRAME_RATE_HZ, TrainError};

@@ -56,7 +56,7 @@ impl Windows {
                 "0: windows are read in any order, so all recordings stay in memory",
             ));
         }
-        let mut dataset = Dataset::load(folder, config.held_out_every, &config.exclude)?;
+        let mut dataset = Dataset::load_split(folder, &config.split())?;
         let reader = PhaseReader {
             encoder: WindowEncoder::new(&model.phase.encoder),
             window: model.description.phase.window,

@@ -37,11 +37,14 @@ pub struct ReferenceTrackingConfig {
     /// Speed at which the path returns from the displaced position of the body, as a share of the commanded speed, 0 to 1; while the
     /// command is to stand, the path does not move. Default 0.04.
     pub return_share: f32,
+    /// Whether the kinematic module is shown its own last prediction instead of the target, which layers have changed. Default false; a
+    /// controller in its place always is.
+    pub shows_prediction: bool,
 }
 
 impl Default for ReferenceTrackingConfig {
     fn default() -> Self {
-        Self { enabled: false, share: 0.05, return_share: 0.04 }
+        Self { enabled: false, share: 0.05, return_share: 0.04, shows_prediction: false }
     }
 }
 

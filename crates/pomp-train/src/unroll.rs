@@ -1,22 +1,21 @@
-//! Gradients through time: a controller goes on by itself for some frames of a clip, and every frame that it comes to counts.
+//! Gradients through time: a network goes on by itself for some frames of a clip, and every frame that it comes to counts.
 //!
 //! A network that is only asked for the next frame of where its own errors have led it learns the mean of moments that look alike,
 //! and glides. Here a frame is given what the frame before gave, and the gradient of a late error reaches the weights through all
 //! frames before it. Pose, root motion and the codes of a controller's own phases are handed on; path, gait, ground and the phases
 //! of the past are those of the clip.
 
-use crate::TrainError;
-use crate::controller_config::Unrolling;
 use crate::controller_view::View;
-use crate::differentiable_body::{DifferentiableBody, columns, indices};
+use crate::differentiable_body::{DifferentiableBody, columns};
 use crate::example::{OwnState, StateSource};
 use crate::own_window::ClipCommand;
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rollout_starts::{RolloutStarts, advance_rollouts};
-use crate::rows::{Rows, matrix};
-use burn::tensor::{Device, Int, Tensor};
-use pomp_controllers::ControllerKind;
-use pomp_controllers::gated::{GatedDescription, GatedNetwork, REACH, turned_codes};
+use crate::rows::{Batch, Rows, matrix};
+use crate::{TrainError, Unrolling};
+use burn::tensor::{Device, Tensor};
+use glam::Vec3;
+use pomp_controllers::gated::turned_codes;
 use pomp_motion::FRAME_RATE_HZ;
 use pomp_motion::features::{BlockName, FUTURE_KEYS, FeatureLayout, KEYS, Normaliser, PAST_KEYS, WindowKey};
 use rand_chacha::ChaCha8Rng;
@@ -30,27 +29,46 @@ const CHANGE: f32 = 0.2;
 /// Keeps the direction of a silent phase finite.
 const SILENT: f32 = 1e-3;
 
+/// A network that leads characters, and what it sees of rows of x and y. Its first outputs are the change of the state in x, in the
+/// order of y.
+pub(crate) trait Leader {
+    /// Its outputs for rows of normalised x, of which `batch` has what no gradient passes through.
+    fn outputs(&self, x: &Tensor<2>, batch: &Batch, rng: &mut ChaCha8Rng) -> Tensor<2>;
+    /// What its outputs are to be.
+    fn wanted(&self, batch: &Batch) -> Tensor<2>;
+    /// Normalised y of rows of its outputs.
+    fn y(&self, outputs: Vec<f32>, batch: &Batch) -> Vec<f32>;
+}
+
+/// How the phases of a character go on.
+pub(crate) enum LedPhases {
+    /// As the rollout has them: read off its motion, or predicted.
+    OfRollout,
+    /// The phase of the gait cycle turns by what is predicted.
+    Turned,
+    /// Every key moves by the phase update.
+    Updated(Box<OwnPhases>),
+}
+
 /// Windows of a training, and what their loss needs besides the network.
 pub(crate) struct Unroll<'a> {
     settings: Unrolling,
     steps: usize,
     rows: &'a Rows<'a>,
     starts: &'a RolloutStarts<'a>,
-    view: &'a View,
     device: Device,
-    inputs: Tensor<1, Int>,
-    /// None where the phase itself is the gate.
-    gate: Option<Tensor<1, Int>>,
     /// The state of y: x + output · scale + shift.
     predicted: Change,
     /// Mean and deviation of the state in x.
     state: [Tensor<2>; 2],
     body: DifferentiableBody,
-    phases: Option<OwnPhases>,
+    phases: LedPhases,
     /// Weights of the outputs in the loss.
     weights: Tensor<2>,
     /// What the clips' paths would be as commands.
-    commands: Vec<ClipCommand>,
+    commands: &'a [ClipCommand],
+    /// What a character that goes on from its own prediction feels of the ground: nothing.
+    no_contact: Vec<Vec3>,
 }
 
 /// Columns of x that outputs change: x + output · scale + shift.
@@ -62,7 +80,7 @@ struct Change {
 }
 
 /// Codes of the present and the future, which move on by DeepPhase's equation 9.
-struct OwnPhases {
+pub(crate) struct OwnPhases {
     channels: usize,
     codes: Change,
     /// Their mean and deviation in x.
@@ -101,6 +119,28 @@ impl Change {
 }
 
 impl OwnPhases {
+    /// Those of a controller whose outputs `view` gives.
+    pub fn new(view: &View, rows: &Rows<'_>, device: &Device) -> Self {
+        let (layout, of) = (rows.layout, [&rows.description.x, &rows.description.y]);
+        let width = 2 * layout.channels();
+        let x = layout.x_range(BlockName::PhaseCodes);
+        let (x, y) = (x.start + PAST_KEYS * width..x.end, layout.y_range(BlockName::PhaseCodes));
+        let at = |column| {
+            view.columns.outputs.iter().position(|&output| output == column).expect("phases are outputs")
+        };
+        let parameters = layout.y_range(BlockName::PhaseParameters);
+        let first = at(parameters.start);
+        let output = at(y.start)..at(y.start) + y.len();
+        Self {
+            channels: layout.channels(),
+            all: [of[0].mean(), of[0].deviation()].map(|v| v[x.clone()].to_vec()),
+            code: [of[0].mean(), of[0].deviation()].map(|v| row(&v[x.clone()], device)),
+            codes: Change::new(x, y, output, of, device),
+            parameters: first..first + parameters.len(),
+            parameter: [of[1].mean(), of[1].deviation()].map(|v| row(&v[parameters.clone()], device)),
+        }
+    }
+
     /// Codes of the present and the future, normalised, after those of `x`.
     fn next(&self, x: &Tensor<2>, output: &Tensor<2>) -> Tensor<2> {
         let [mean, deviation] = &self.code;
@@ -156,47 +196,26 @@ impl<'a> Unroll<'a> {
         settings: Unrolling,
         steps: usize,
         (rows, starts): (&'a Rows<'a>, &'a RolloutStarts<'a>),
-        (view, description): (&'a View, &GatedDescription),
+        (weights, phases): (Tensor<2>, LedPhases),
+        commands: &'a [ClipCommand],
         device: &Device,
     ) -> Self {
-        let layout = &description.layout;
-        let of = [&description.x, &description.y];
+        let layout = rows.layout;
+        let of = [&rows.description.x, &rows.description.y];
         let pose_len = layout.x_range(BlockName::RootMotion).end;
-        let has_phases = matches!(description.kind, ControllerKind::Phase | ControllerKind::LocalPhases);
-        let phases = has_phases.then(|| {
-            let width = 2 * layout.channels();
-            let x = layout.x_range(BlockName::PhaseCodes);
-            let (x, y) = (x.start + PAST_KEYS * width..x.end, layout.y_range(BlockName::PhaseCodes));
-            let at = |column| {
-                view.columns.outputs.iter().position(|&output| output == column).expect("phases are outputs")
-            };
-            let parameters = layout.y_range(BlockName::PhaseParameters);
-            let first = at(parameters.start);
-            let output = at(y.start)..at(y.start) + y.len();
-            OwnPhases {
-                channels: layout.channels(),
-                all: [of[0].mean(), of[0].deviation()].map(|v| v[x.clone()].to_vec()),
-                code: [of[0].mean(), of[0].deviation()].map(|v| row(&v[x.clone()], device)),
-                codes: Change::new(x.clone(), y, output, of, device),
-                parameters: first..first + parameters.len(),
-                parameter: [of[1].mean(), of[1].deviation()].map(|v| row(&v[parameters.clone()], device)),
-            }
-        });
         Self {
             settings,
             steps,
             rows,
             starts,
-            view,
             device: device.clone(),
-            inputs: indices(&view.columns.inputs, device),
-            gate: (!view.columns.gate.is_empty()).then(|| indices(&view.columns.gate, device)),
             predicted: Change::new(0..pose_len, 0..pose_len, 0..pose_len, of, device),
             state: [of[0].mean(), of[0].deviation()].map(|v| row(&v[..pose_len], device)),
             body: DifferentiableBody::new(&rows.dataset.skeleton, layout, of[0], device),
             phases,
-            weights: view.weights(device),
-            commands: rows.dataset.clips.par_iter().map(ClipCommand::of).collect(),
+            weights,
+            commands,
+            no_contact: vec![Vec3::ZERO; rows.dataset.body_names.len()],
         }
     }
 
@@ -210,12 +229,12 @@ impl<'a> Unroll<'a> {
     /// The mean error of the rollouts over the frames of a step, which moves them on.
     pub fn loss(
         &self,
-        network: &GatedNetwork,
+        leader: &impl Leader,
         step: usize,
         rollouts: &mut Vec<Rollout>,
         rng: &mut ChaCha8Rng,
     ) -> Result<Tensor<1>, TrainError> {
-        let (layout, view) = (self.rows.layout, self.view);
+        let layout = self.rows.layout;
         let x_len = layout.x_len();
         while rollouts.len() < self.settings.windows {
             rollouts.push(self.starts.rollout(self.rows, RolloutKind::Unhindered, rng)?);
@@ -240,7 +259,13 @@ impl<'a> Unroll<'a> {
                     (
                         r.clip,
                         r.frame,
-                        StateSource::Own(OwnState { state: &r.state, pose_frame: r.pose_frame, keys, codes }),
+                        StateSource::Own(OwnState {
+                            state: &r.state,
+                            pose_frame: r.pose_frame,
+                            keys,
+                            codes,
+                            contact_impulse: &self.no_contact,
+                        }),
                     )
                 })
                 .collect();
@@ -250,36 +275,35 @@ impl<'a> Unroll<'a> {
             if let Some(handed) = handed.take() {
                 now = now + self.through(handed);
             }
-            let seen = |columns: &Tensor<1, Int>| now.clone().select(1, columns.clone()).clamp(-REACH, REACH);
-            let gate = match &self.gate {
-                Some(columns) => seen(columns),
-                None => view.gate(&batch, layout, &self.device),
-            };
-            let inputs = view.with_goal(seen(&self.inputs), &batch, layout, &self.device);
-            let output = network.forward(&inputs, &gate, None);
-            let wanted = view.wanted(&batch, layout, &self.device);
+            let output = leader.outputs(&now, &batch, rng);
+            let wanted = leader.wanted(&batch);
             let pose = self.body.next(&now, &self.predicted_state(&now, &output));
-            let codes = self.phases.as_ref().map(|phases| phases.next(&now, &output));
+            let updated = match &self.phases {
+                LedPhases::Updated(phases) => Some((phases, phases.next(&now, &output))),
+                LedPhases::OfRollout | LedPhases::Turned => None,
+            };
 
             let change = (output.clone() - wanted.clone()).abs() * self.weights.clone();
             let mut error = change.sum() * CHANGE + self.distance(rollouts, &pose);
-            if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
+            if let Some((phases, codes)) = &updated {
                 let wanted = phases.codes.next(&now.clone().detach(), &wanted);
                 let weights = columns(&self.weights, &phases.codes.output);
                 error = error + ((codes.clone() - wanted).abs() * weights).sum();
             }
             loss = loss + error / (count * output.dims()[1]) as f32;
 
-            let found = numbers(output);
-            let mut predicted = view.rows(&found, &batch, layout);
+            let mut predicted = leader.y(numbers(output), &batch);
             self.rows.outputs_to_y(&batch.raw_x, &mut predicted);
             let alive = advance_rollouts(rollouts, self.rows, &predicted, self.starts, rng)?;
-            if let (Some(phases), Some(codes)) = (&self.phases, &codes) {
-                phases.give(codes, rollouts, &alive);
-            } else if view.columns.goal {
-                turn(rollouts, &windows, &predicted, layout, &alive)?;
+            match &updated {
+                Some((phases, codes)) => phases.give(codes, rollouts, &alive),
+                None if matches!(self.phases, LedPhases::Turned) => {
+                    turn(rollouts, &windows, &predicted, layout, &alive)?;
+                }
+                None => {}
             }
             let alive: Vec<f32> = alive.into_iter().map(f32::from).collect();
+            let codes = updated.map(|(_, codes)| codes);
             handed = Some(Handed { pose, codes, alive: matrix(alive, 1, &self.device) });
         }
         Ok(loss / frames as f32)
@@ -293,7 +317,7 @@ impl<'a> Unroll<'a> {
         let x_len = self.rows.layout.x_len();
         let mut parts = vec![only(pose)];
         let mut end = self.body.state_len();
-        if let (Some(phases), Some(codes)) = (&self.phases, codes) {
+        if let (LedPhases::Updated(phases), Some(codes)) = (&self.phases, codes) {
             parts.push(none(end, phases.codes.x.start));
             parts.push(only(codes));
             end = phases.codes.x.end;
