@@ -223,7 +223,7 @@ mod tests {
         for _ in 0..70 {
             let (keys, codes) = rollout.own_window(&dataset, &command);
             let (state, pose_frame) = (&rollout.state, rollout.pose_frame);
-            let contact_impulse = &[Vec3::ZERO; 22][..dataset.body_names.len()];
+            let contact_impulse = &vec![Vec3::ZERO; dataset.body_names.len()];
             let own =
                 StateSource::Own(OwnState { state, pose_frame, keys: &keys, codes: &codes, contact_impulse });
             let (_, y) = example(clip, &layout, rollout.frame, &own);
@@ -293,7 +293,7 @@ mod tests {
         let (keys, codes) = rollout.own_window(&dataset, &command);
         let y_at = |pose_frame: usize| {
             let state = &rollout.state;
-            let contact_impulse = &[Vec3::ZERO; 22][..dataset.body_names.len()];
+            let contact_impulse = &vec![Vec3::ZERO; dataset.body_names.len()];
             let own = OwnState { state, pose_frame, keys: &keys, codes: &codes, contact_impulse };
             example(clip, &layout, start, &StateSource::Own(own)).1
         };

@@ -8,7 +8,8 @@
 //! slowly, while the character moves along it.
 //!
 //! A controller in the place of the module is shown its last prediction instead of the target, without what layers made of it, moved
-//! along in the same way. Controllers with blended experts always go on so, because they have not learned to answer a body.
+//! along in the same way; so is the module with `shows_prediction`. Controllers with blended experts always go on so, because they have not
+//! learned to answer a body.
 //!
 //! The price is that the module does not answer a push: the balance of the body does ([`pomp_physics::BalanceConfig`]).
 //!

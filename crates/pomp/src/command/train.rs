@@ -110,11 +110,12 @@ fn describe(dataset: &Dataset, config: &TrainConfig, as_json: bool) {
             println!("{} of them in memory at a time", dataset.clips.len());
         }
     }
-    if config.held_out_every > 0 && dataset.measured_on() == "training" {
+    let holds_out = config.held_out_every > 0 || !config.held_out.is_empty();
+    if holds_out && dataset.measured_on() == "training" {
         eprintln!(
-            "warning: no clip is held out, so errors are measured on training clips; add clips, or lower held_out_every \
-             (now {}: about one clip in so many)",
-            config.held_out_every
+            "warning: no clip is held out, so errors are measured on training clips; add clips, lower held_out_every (now {}: \
+             about one clip in so many), or check held_out (now {:?}: the beginnings of names)",
+            config.held_out_every, config.held_out
         );
     }
 }
