@@ -6,11 +6,12 @@ use crate::scene::{LONGEST_S, Scene, model_hash};
 use pomp_config::Fields;
 use pomp_files::Digest;
 use pomp_formats::{FormatError, read_recording, write_recording};
-use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, Networks, RolloutRecipe};
+use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, GeneratorError, Networks, RolloutRecipe};
 use pomp_model::Model;
 use pomp_motion::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -30,8 +31,8 @@ const TOGETHER: usize = 8;
 pub struct Batch<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Settings of the loop.
-    pub settings: GeneratorConfig,
+    /// Settings of the loop, by the name of what holds the character up in them; each scene names its own.
+    pub settings: BTreeMap<String, GeneratorConfig>,
     /// Length of each rollout, seconds.
     pub seconds: f32,
     /// Seed of the first rollout; the others count up from it.
@@ -100,6 +101,7 @@ struct Row {
     seed: u64,
     ground: String,
     control: String,
+    support: String,
 }
 
 /// What one rollout came to.
@@ -127,7 +129,11 @@ pub fn run(
     progress: &(dyn Fn(&Progress<'_>) -> ControlFlow<()> + Sync),
 ) -> Result<BatchReport, BatchError> {
     let mut manifest = batch.new_manifest()?;
-    let networks = Networks::new(batch.model, &batch.settings)?;
+    let packed = batch
+        .settings
+        .iter()
+        .map(|(support, settings)| Ok((support.as_str(), Networks::new(batch.model, settings)?)));
+    let networks: BTreeMap<&str, Networks> = packed.collect::<Result<_, GeneratorError>>()?;
     let path = out.join(format!("{}{}{}", MANIFEST.0, share.suffix, MANIFEST.1));
     take_folder(out, &manifest)?;
     manifest.write(&path)?;
@@ -286,9 +292,14 @@ impl Batch<'_> {
         fields.within("seconds", self.seconds, (Bound::Excluded(0.0), Bound::Included(LONGEST_S)))?;
         let counts = self.count > 0 && self.first_seed.checked_add(self.count as u64).is_some();
         fields.holds(counts, "count", self.count, "1 or more, and as many as there are seeds left")?;
-        self.settings.validate()?;
+        fields.holds(!self.settings.is_empty(), "settings", "{}", "at least one of them")?;
+        let mut model_hashes = BTreeMap::new();
+        for (support, settings) in &self.settings {
+            settings.validate()?;
+            model_hashes.insert(support, model_hash(self.model, settings.used_parts())?);
+        }
         let settings = json!({
-            "model_sha256": model_hash(self.model, self.settings.used_parts())?,
+            "model_sha256": model_hashes,
             "seconds": plain(&self.seconds),
             "first_seed": self.first_seed,
             "scenes": self.scenes,
@@ -316,17 +327,39 @@ impl Batch<'_> {
         let seed = self.first_seed + index as u64;
         let path = out.join(&file);
         let scene = scene(seed)?;
-        let row = Row { file, seed, ground: scene.ground.clone(), control: scene.control.clone() };
+        let Some(settings) = self.settings.get(&scene.support) else {
+            let reason = format!("its support \"{}\" is not among the settings of the batch", scene.support);
+            return Err(BatchError::BadScene { seed, reason });
+        };
+        let Scene { ground, control, support, .. } = scene.clone();
+        let row = Row { file, seed, ground, control, support };
         let frames = (self.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
-        let recipe = scene.recipe(self.model, &self.settings, seed, frames)?;
+        let recipe = scene.recipe(self.model, settings, seed, frames)?;
         Ok(match found(&path, &recipe)? {
             Some(there) => Err(row.of(&there, &path)?),
             None => Ok(Asked { index, path, recipe, row }),
         })
     }
 
-    /// Makes rollouts together, and tells what each came to.
+    /// Makes rollouts, those with the same settings together, and tells what each came to.
     fn make(
+        &self,
+        asked: Vec<Asked>,
+        networks: &BTreeMap<&str, Networks>,
+        tell: &dyn Fn(usize, Outcome),
+    ) -> Result<(), BatchError> {
+        let mut by_support: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+        for one in asked {
+            by_support.entry(one.row.support.clone()).or_default().push(one);
+        }
+        for (support, asked) in by_support {
+            self.make_alike(asked, &networks[support.as_str()], tell)?;
+        }
+        Ok(())
+    }
+
+    /// Makes rollouts with the same settings together.
+    fn make_alike(
         &self,
         asked: Vec<Asked>,
         networks: &Networks,
@@ -355,13 +388,14 @@ impl Batch<'_> {
 impl Row {
     /// The row of a rollout that lies at `path`.
     fn of(self, recording: &Recording, path: &Path) -> Result<ManifestRollout, BatchError> {
-        let Self { file, seed, ground, control } = self;
+        let Self { file, seed, ground, control, support } = self;
         Ok(ManifestRollout {
             sha256: hash_of(path)?,
             file,
             seed,
             ground: ManifestGround { kind: ground },
             control,
+            support,
             seconds: recording.frames() as f32 / recording.frame_rate_hz,
             pushes: recording.generation.as_ref().map_or(0, |generation| generation.pushes.len()),
             first_fall_s: first_fall_s(recording),

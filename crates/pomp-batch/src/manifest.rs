@@ -40,6 +40,8 @@ pub struct ManifestRollout {
     pub ground: ManifestGround,
     /// The command.
     pub control: String,
+    /// What held the character up: the name of its settings in `settings.generator`.
+    pub support: String,
     /// Length, seconds.
     pub seconds: f32,
     /// Pushes that were applied.

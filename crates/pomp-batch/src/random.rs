@@ -189,11 +189,18 @@ impl RandomScenes {
         crate::batch::plain(self)
     }
 
-    /// The scene of a seed, for a rollout of `seconds`; `bodies` are the names of the ragdoll's bodies.
+    /// The scene of a seed, for a rollout of `seconds`; `bodies` are the names of the ragdoll's bodies, and `support` gives the name of
+    /// what holds a character up on a kind of ground with a command.
     ///
     /// # Errors
     /// What [`Self::validate`] says, and a ground that is too large.
-    pub fn draw(&self, seed: u64, seconds: f32, bodies: &[String]) -> Result<Scene, BatchError> {
+    pub fn draw(
+        &self,
+        seed: u64,
+        seconds: f32,
+        bodies: &[String],
+        support: &dyn Fn(&str, &ControlPlan) -> String,
+    ) -> Result<Scene, BatchError> {
         self.validate(bodies)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(STREAM);
@@ -231,8 +238,10 @@ impl RandomScenes {
                 time_s += within(random.interval_s);
             }
         }
+        let kind = drawn.shape.kind();
         Ok(Scene {
-            ground: drawn.shape.kind().to_owned(),
+            support: support(kind, &plan),
+            ground: kind.to_owned(),
             terrain: ground(spec, &plan, seed)?,
             control: control.name().to_owned(),
             plan,

@@ -23,6 +23,8 @@ pub struct Scene {
     pub plan: ControlPlan,
     /// The pushes.
     pub pushes: Vec<ScheduledPush>,
+    /// Name of what holds the character up: which of [`crate::Batch::settings`] are its own.
+    pub support: String,
 }
 
 impl Scene {

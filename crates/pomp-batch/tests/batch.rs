@@ -4,9 +4,9 @@
 
 use pomp_batch::{Batch, BatchError, BatchReport, Manifest, Progress, RandomScenes, Share, run};
 use pomp_embedded::{Device, Model};
-use pomp_generator::{GeneratorConfig, replay};
+use pomp_generator::{ControlPlan, GeneratorConfig, replay};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -29,7 +29,10 @@ fn scenes() -> RandomScenes {
 fn batch(count: usize) -> Batch<'static> {
     Batch {
         model: model(),
-        settings: GeneratorConfig::default(),
+        settings: BTreeMap::from([
+            ("assist".to_owned(), GeneratorConfig::default()),
+            ("own-feet".to_owned(), GeneratorConfig::own_feet()),
+        ]),
         seconds: 0.5,
         first_seed: 5,
         count,
@@ -37,9 +40,14 @@ fn batch(count: usize) -> Batch<'static> {
     }
 }
 
+/// Both of them are among the first scenes.
+fn support(ground: &str, _: &ControlPlan) -> String {
+    if ground == "hills" { "assist" } else { "own-feet" }.to_owned()
+}
+
 fn make(batch: &Batch<'_>, out: &Path, threads: usize) -> Result<BatchReport, BatchError> {
     let scenes = scenes();
-    let scene = |seed| scenes.draw(seed, batch.seconds, &model().description.body_names);
+    let scene = |seed| scenes.draw(seed, batch.seconds, &model().description.body_names, &support);
     run(batch, &scene, &Share::whole(), out, threads, &|_| ControlFlow::Continue(()))
 }
 
@@ -69,7 +77,7 @@ fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
     fs::write(&cut, &whole["rollout_0001.npz"][..20_000]).unwrap();
     let progress = [const { AtomicUsize::new(0) }; 3];
     let scenes = scenes();
-    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names, &support);
     let report = run(&batch(4), &scene, &Share::whole(), &broken, 2, &|now| {
         let at = match now {
             Progress::Made { .. } => 0,
@@ -87,9 +95,15 @@ fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
     let rollout = pomp_formats::read_recording(&one.join("rollout_0003.npz")).unwrap();
     assert!(!rollout.generation.as_ref().unwrap().pushes.is_empty());
     assert_eq!(replay(&rollout, model(), |_| 0.0).unwrap().differences, []);
+    let mut supports = BTreeSet::new();
     for (index, clip) in report.manifest.clips.iter().enumerate() {
         assert_eq!(clip.seed, 5 + index as u64);
+        let rollout = pomp_formats::read_recording(&one.join(&clip.file)).unwrap();
+        let settings = &batch(4).settings[&clip.support];
+        assert_eq!(rollout.config_hash, settings.hash(), "{} has other settings than it says", clip.file);
+        supports.insert(&clip.support);
     }
+    assert_eq!(supports.len(), 2, "both supports are seen");
 }
 
 #[test]
@@ -98,7 +112,7 @@ fn shares_of_several_processes_are_the_bytes_of_one() {
     let [one, shared] = ["one", "shared"].map(|name| folder.path().join(name));
     make(&batch(5), &one, 2).unwrap();
     let scenes = scenes();
-    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names, &support);
     let is_second = |name: &str| name.ends_with(['1', '4']);
     let first: Share<'_> = Share { suffix: "_0_of_2".to_owned(), holds: &|name| !is_second(name) };
     let second: Share<'_> = Share { suffix: "_1_of_2".to_owned(), holds: &is_second };
@@ -123,7 +137,7 @@ fn shares_of_several_processes_are_the_bytes_of_one() {
 fn a_batch_that_is_stopped_says_so_and_goes_on_the_next_time() {
     let folder = tempfile::tempdir().unwrap();
     let scenes = scenes();
-    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names);
+    let scene = |seed| scenes.draw(seed, 0.5, &model().description.body_names, &support);
     let stop = |_: &Progress<'_>| ControlFlow::Break(());
     let stopped = run(&Batch { seconds: 0.1, ..batch(20) }, &scene, &Share::whole(), folder.path(), 1, &stop);
     assert!(matches!(stopped, Err(BatchError::Stopped)));
@@ -150,17 +164,29 @@ fn rejects_a_folder_of_another_batch_naming_the_setting() {
     refused(Batch { seconds: 0.25, ..batch(2) }, "seconds (0.5 there, 0.25 asked for)");
     refused(batch(1), "count (2 there, 1 asked for)");
     refused(Batch { scenes: json!({"other": 1}), ..batch(2) }, "scenes");
-    let mut settings = GeneratorConfig::default();
-    settings.dynamic.friction = 0.5;
-    refused(Batch { settings, ..batch(2) }, "generator.dynamic.friction (0.6 there, 0.5 asked for)");
+    let mut other = batch(2);
+    other.settings.get_mut("assist").unwrap().dynamic.friction = 0.5;
+    refused(other, "generator.assist.dynamic.friction (0.6 there, 0.5 asked for)");
     // The scenes are other ones than the manifest says: a terrain file that was changed, for instance.
     let mut other = scenes();
     other.controls = vec![pomp_generator::Preset::Stand];
-    let scene = |seed| other.draw(seed, 0.5, &model().description.body_names);
+    let scene = |seed| other.draw(seed, 0.5, &model().description.body_names, &support);
     let error = run(&batch(2), &scene, &Share::whole(), out, 1, &|_| ControlFlow::Continue(()))
         .expect_err("other scenes");
     assert!(matches!(error, BatchError::OtherRollout { .. }), "{error}");
     assert_eq!(contents(out)["rollout_0001.npz"], before["rollout_0001.npz"]);
+}
+
+#[test]
+fn a_scene_with_a_support_that_the_batch_lacks_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut only = batch(2);
+    only.settings.remove("own-feet");
+    let error = make(&only, folder.path(), 1).expect_err("one scene has another support");
+    assert!(
+        matches!(error, BatchError::BadScene { .. }) && error.to_string().contains("own-feet"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -198,7 +224,7 @@ fn a_rollout_that_fails_is_told_and_the_others_are_made() {
     let folder = tempfile::tempdir().unwrap();
     let scenes = scenes();
     let scene = |seed| {
-        let mut scene = scenes.draw(seed, 0.5, &model().description.body_names)?;
+        let mut scene = scenes.draw(seed, 0.5, &model().description.body_names, &support)?;
         if seed == 6 {
             scene.pushes[0].impulse_ns.x = f32::NAN;
         }
@@ -214,9 +240,9 @@ fn a_rollout_that_fails_is_told_and_the_others_are_made() {
 #[test]
 fn draws_are_of_their_seed_within_their_ranges_and_of_every_kind() {
     let (scenes, bodies) = (scenes(), &model().description.body_names);
-    let drawn: Vec<_> = (0..60).map(|seed| scenes.draw(seed, 3.0, bodies).unwrap()).collect();
-    assert_eq!(scenes.draw(7, 3.0, bodies).unwrap(), drawn[7]);
-    let kinds = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<std::collections::BTreeSet<_>>();
+    let drawn: Vec<_> = (0..60).map(|seed| scenes.draw(seed, 3.0, bodies, &support).unwrap()).collect();
+    assert_eq!(scenes.draw(7, 3.0, bodies, &support).unwrap(), drawn[7]);
+    let kinds = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<BTreeSet<_>>();
     assert_eq!(
         kinds(&|i| drawn[i].ground.clone()).into_iter().collect::<Vec<_>>(),
         ["flat", "hills", "rough", "slope"]
@@ -242,7 +268,7 @@ fn pushes_counted_from_the_heading_turn_with_it_and_are_the_same_otherwise() {
              {from}bodies = [\"Hips\"]\n[[ground]]\nshare = 1.0\nshape = {{ kind = \"flat\" }}\n"
         );
         let scenes: RandomScenes = toml::from_str(&text).unwrap();
-        scenes.draw(3, 20.0, bodies).unwrap()
+        scenes.draw(3, 20.0, bodies, &support).unwrap()
     };
     let (plain, world, heading) =
         (of(""), of("direction_from = \"world\"\n"), of("direction_from = \"heading\"\n"));

@@ -1,6 +1,7 @@
 //! The scenes of a batch of rollouts, in the words in which they are asked for.
 
 use crate::pushes::{self, PushRequest};
+use crate::support::Supports;
 use crate::{control, errors, terrain};
 use anyhow::Result;
 use pomp_batch::{BEYOND_S, BatchError, RandomScenes, Scene, Share, TERRAIN_MARGIN_M};
@@ -79,14 +80,22 @@ impl Scenes {
         }
     }
 
-    /// The scene of a seed.
+    /// The scene of a seed, with one of `supports`.
     ///
     /// # Errors
     /// A ground that is none.
-    pub fn scene(&self, seed: u64, seconds: f32, bodies: &[String]) -> Result<Scene, BatchError> {
+    pub fn scene(
+        &self,
+        seed: u64,
+        seconds: f32,
+        bodies: &[String],
+        supports: &Supports,
+    ) -> Result<Scene, BatchError> {
+        let support = |ground: &str, plan: &ControlPlan| supports.name_for(ground, plan).to_owned();
         match self {
-            Self::Random(scenes) => scenes.draw(seed, seconds, bodies),
+            Self::Random(scenes) => scenes.draw(seed, seconds, bodies, &support),
             Self::Given { terrain, control, plan, pushes, .. } => Ok(Scene {
+                support: support(terrain, plan),
                 ground: name(terrain),
                 terrain: terrain::find_reaching(terrain, seed, plan.reach_m() + TERRAIN_MARGIN_M)
                     .map_err(|error| BatchError::BadScene { seed, reason: errors::told(&error) })?,

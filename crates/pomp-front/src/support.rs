@@ -2,7 +2,7 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md). On stairs a small residual wrench helps them, and elsewhere the assist
-//! holds it; both are told.
+//! holds it; both are told. Of scenes that are drawn, each has the support that its ground and its command need.
 
 use crate::rollout::BEYOND_S;
 use crate::{control, misuse};
@@ -13,6 +13,7 @@ use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -30,6 +31,11 @@ const FASTEST_WALK_MPS: f32 = 1.5;
 const FASTEST_JOG_MPS: f32 = 2.5;
 /// Fastest turn on the spot that was measured, rad/s.
 const FASTEST_TURN_RAD_S: f32 = 1.1;
+/// Names of supports in a batch: those of [`Support`], own feet with the residual wrench, and that of a configuration file.
+const OWN_FEET: &str = "own-feet";
+const ASSIST: &str = "assist";
+const RESIDUAL: &str = "residual";
+const CONFIGURED: &str = "configured";
 /// Slowest speed that counts as moving, m/s.
 const MOVING_MPS: f32 = 0.3;
 /// Cosine of the angle between heading and direction of travel below which a command leads backward or aside.
@@ -51,8 +57,8 @@ impl Support {
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Self::OwnFeet => "own-feet",
-            Self::Assist => "assist",
+            Self::OwnFeet => OWN_FEET,
+            Self::Assist => ASSIST,
         }
     }
 
@@ -103,8 +109,6 @@ pub enum Situation<'a> {
         /// Length, seconds.
         seconds: f32,
     },
-    /// Scenes that are drawn from the seed.
-    Drawn,
     /// Several characters in one world.
     Together,
 }
@@ -114,8 +118,42 @@ pub enum Situation<'a> {
 pub struct Chosen {
     /// The settings, whose ranges are checked.
     pub settings: GeneratorConfig,
+    /// What holds the character up in them, as a batch names it.
+    pub name: &'static str,
     /// What from outside helps the character although nobody asked for it, and why.
     pub note: Option<String>,
+}
+
+/// What holds up the characters of a batch.
+#[derive(Clone, Debug)]
+pub struct Supports {
+    /// The settings of each, whose ranges are checked, by its name.
+    pub settings: BTreeMap<String, GeneratorConfig>,
+    /// What from outside helps characters although nobody asked for it, and why.
+    pub note: Option<String>,
+    /// The only one, unless ground and command decide.
+    only: Option<&'static str>,
+}
+
+impl From<Chosen> for Supports {
+    fn from(Chosen { settings, name, note }: Chosen) -> Self {
+        Self { settings: BTreeMap::from([(name.to_owned(), settings)]), note, only: Some(name) }
+    }
+}
+
+impl Supports {
+    /// The name of the one that a character needs on a kind of ground with a command.
+    pub fn name_for(&self, ground: &str, plan: &ControlPlan) -> &'static str {
+        self.only.unwrap_or_else(|| {
+            if unmeasured_scene(plan, ground).is_some() {
+                ASSIST
+            } else if ground == STAIRS {
+                RESIDUAL
+            } else {
+                OWN_FEET
+            }
+        })
+    }
 }
 
 impl LoopSettings<'_> {
@@ -129,49 +167,97 @@ impl LoopSettings<'_> {
         situation: Situation<'_>,
         change: impl Fn(&mut GeneratorConfig) -> Result<()>,
     ) -> Result<Chosen> {
-        let over = |defaults: &GeneratorConfig| -> Result<GeneratorConfig> {
-            let origin = self.config.map_or(Origin::Defaults, Origin::File);
-            let mut settings = resolve_over(defaults, origin, self.set)?.checked()?;
-            change(&mut settings)?;
-            settings.validate()?;
-            Ok(settings)
-        };
+        if let Some((name, defaults)) = self.given()? {
+            return Ok(Chosen { settings: self.over(&defaults, &change)?, name, note: None });
+        }
+        let assisted = self.over(&Support::Assist.defaults(), &change)?;
+        if assisted.dynamics == Dynamics::KinematicOnly {
+            // Nothing is simulated, so nothing is held.
+            return Ok(Chosen { settings: assisted, name: ASSIST, note: None });
+        }
+        if let Some(reason) = needs_assist(&assisted, model, situation)? {
+            return Ok(Chosen { settings: assisted, name: ASSIST, note: Some(told_of_assist(&reason)) });
+        }
+        let is_on_stairs = matches!(situation, Situation::Given { terrain: STAIRS, .. });
+        if !is_on_stairs {
+            let settings = self.over(&Support::OwnFeet.defaults(), &change)?;
+            return Ok(Chosen { settings, name: OWN_FEET, note: None });
+        }
+        let settings = self.over(&with_residual(), &change)?;
+        let note = Some(told_of_residual(&settings));
+        Ok(Chosen { settings, name: RESIDUAL, note })
+    }
+
+    /// The settings for scenes that are drawn, with what `change` makes of them: one for each support that such a scene may need.
+    ///
+    /// # Errors
+    /// As [`Self::choose`].
+    pub fn choose_drawn(
+        &self,
+        model: &Model,
+        change: impl Fn(&mut GeneratorConfig) -> Result<()>,
+    ) -> Result<Supports> {
+        if let Some((name, defaults)) = self.given()? {
+            return Ok(Chosen { settings: self.over(&defaults, &change)?, name, note: None }.into());
+        }
+        let assisted = self.over(&Support::Assist.defaults(), &change)?;
+        if assisted.dynamics == Dynamics::KinematicOnly {
+            return Ok(Chosen { settings: assisted, name: ASSIST, note: None }.into());
+        }
+        if let Some(reason) = always_needs_assist(&assisted, model) {
+            return Ok(
+                Chosen { settings: assisted, name: ASSIST, note: Some(told_of_assist(&reason)) }.into()
+            );
+        }
+        let on_stairs = self.over(&with_residual(), &change)?;
+        let note = format!(
+            "{}, and the external root assist holds up those whose command or ground was not measured to hold without it \
+             (docs/results.md); manifest.json names the support of each rollout",
+            told_of_residual(&on_stairs)
+        );
+        let own_feet = self.over(&Support::OwnFeet.defaults(), &change)?;
+        let settings = [(OWN_FEET, own_feet), (RESIDUAL, on_stairs), (ASSIST, assisted)];
+        let settings = settings.into_iter().map(|(name, settings)| (name.to_owned(), settings)).collect();
+        Ok(Supports { settings, note: Some(note), only: None })
+    }
+
+    /// The name and the defaults of what was asked for; `None` where nothing was.
+    fn given(&self) -> Result<Option<(&'static str, GeneratorConfig)>> {
         match (self.config, self.support) {
             (Some(_), Some(support)) => Err(misuse!(
                 "support {support} is given with a configuration file, which says itself what holds the character up; give one of \
                  the two"
             )),
-            (None, None) => {
-                let assisted = over(&Support::Assist.defaults())?;
-                if assisted.dynamics == Dynamics::KinematicOnly {
-                    // Nothing is simulated, so nothing is held.
-                    return Ok(Chosen { settings: assisted, note: None });
-                }
-                if let Some(reason) = needs_assist(&assisted, model, situation)? {
-                    let note = format!("the external root assist holds the character up: {reason}");
-                    return Ok(Chosen { settings: assisted, note: Some(note) });
-                }
-                let mut own_feet = Support::OwnFeet.defaults();
-                if situation.is_on(STAIRS) {
-                    let balance = &mut own_feet.dynamic.balance;
-                    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
-                }
-                let settings = over(&own_feet)?;
-                let note = situation.is_on(STAIRS).then(|| told_of_residual(&settings));
-                Ok(Chosen { settings, note })
-            }
-            (_, support) => {
-                let settings = over(&support.unwrap_or(Support::Assist).defaults())?;
-                Ok(Chosen { settings, note: None })
-            }
+            (Some(_), None) => Ok(Some((CONFIGURED, GeneratorConfig::default()))),
+            (None, Some(support)) => Ok(Some((support.name(), support.defaults()))),
+            (None, None) => Ok(None),
         }
+    }
+
+    /// What is given over defaults, with what `change` makes of them.
+    fn over(
+        &self,
+        defaults: &GeneratorConfig,
+        change: &impl Fn(&mut GeneratorConfig) -> Result<()>,
+    ) -> Result<GeneratorConfig> {
+        let origin = self.config.map_or(Origin::Defaults, Origin::File);
+        let mut settings = resolve_over(defaults, origin, self.set)?.checked()?;
+        change(&mut settings)?;
+        settings.validate()?;
+        Ok(settings)
     }
 }
 
-impl Situation<'_> {
-    fn is_on(&self, ground: &str) -> bool {
-        matches!(self, Self::Given { terrain, .. } if *terrain == ground)
-    }
+/// Own feet that a residual wrench helps, as on stairs.
+fn with_residual() -> GeneratorConfig {
+    let mut settings = Support::OwnFeet.defaults();
+    let balance = &mut settings.dynamic.balance;
+    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
+    settings
+}
+
+fn told_of_assist(reason: &str) -> String {
+    format!("the external root assist holds the character up: {reason}")
 }
 
 /// What is told of the residual wrench on stairs.
@@ -184,38 +270,51 @@ fn told_of_residual(settings: &GeneratorConfig) -> String {
     )
 }
 
+/// Why a character of this model needs the assist whatever it does and wherever; `None` where that decides.
+fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<String> {
+    if model.balance_policy.is_none() {
+        return Some("the model has no balance policy (`pomp train balance`)".to_owned());
+    }
+    let what = if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
+        &format!("the controller {}", settings.controller)
+    } else if settings.used_parts().styles {
+        "a style"
+    } else if !settings.ground_motion.rests() {
+        "moving ground"
+    } else {
+        return None;
+    };
+    Some(unmeasured(what))
+}
+
 /// Why a character of this model needs the assist; `None` where it was measured to stay on its own feet.
 fn needs_assist(
     settings: &GeneratorConfig,
     model: &Model,
     situation: Situation<'_>,
 ) -> Result<Option<String>> {
-    let unmeasured = |what: &str| {
-        Ok(Some(format!("{what} is not among what was measured to hold without it (docs/results.md)")))
-    };
-    if model.balance_policy.is_none() {
-        return Ok(Some("the model has no balance policy (`pomp train balance`)".to_owned()));
-    }
-    if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
-        return unmeasured(&format!("the controller {}", settings.controller));
-    }
-    if settings.used_parts().styles {
-        return unmeasured("a style");
-    }
-    if !settings.ground_motion.rests() {
-        return unmeasured("moving ground");
+    if let Some(reason) = always_needs_assist(settings, model) {
+        return Ok(Some(reason));
     }
     match situation {
         Situation::Together => Ok(Some("several characters share one world".to_owned())),
-        Situation::Drawn => Ok(Some("jogs and stairs are among the scenes that are drawn".to_owned())),
-        Situation::Given { terrain, .. } if !OWN_FEET_GROUNDS.contains(&terrain) => {
-            unmeasured(&format!("the ground \"{terrain}\""))
-        }
         Situation::Given { terrain, control, seconds } => {
-            unmeasured_command(&control::find(control, seconds + BEYOND_S)?, terrain)
-                .map_or(Ok(None), unmeasured)
+            let plan = control::find(control, seconds + BEYOND_S)?;
+            Ok(unmeasured_scene(&plan, terrain).map(|what| unmeasured(&what)))
         }
     }
+}
+
+fn unmeasured(what: &str) -> String {
+    format!("{what} is not among what was measured to hold without it (docs/results.md)")
+}
+
+/// What of a command on a kind of ground was not measured to hold without the assist.
+fn unmeasured_scene(plan: &ControlPlan, ground: &str) -> Option<String> {
+    if !OWN_FEET_GROUNDS.contains(&ground) {
+        return Some(format!("the ground \"{ground}\""));
+    }
+    unmeasured_command(plan, ground).map(str::to_owned)
 }
 
 /// What a plan asks for beyond walking ahead and standing, and jogging on level ground.
@@ -309,6 +408,40 @@ mod tests {
     }
 
     #[test]
+    fn each_drawn_scene_has_the_support_that_it_needs() {
+        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+        let plan = |control| control::find(control, 10.0).expect("a preset");
+        let asked = |set: &[String], support| {
+            LoopSettings { config: None, set, support }
+                .choose_drawn(&model, |_| Ok(()))
+                .expect("all of it can be used")
+        };
+        let set = ["dynamic.friction=0.5".to_owned()];
+        let supports = asked(&set, None);
+        assert!(supports.settings.values().all(|settings| settings.dynamic.friction == 0.5));
+        for (ground, control, support) in [
+            ("hills", "walk", OWN_FEET),
+            ("flat", "jog", OWN_FEET),
+            ("stairs", "walk", RESIDUAL),
+            ("hills", "jog", ASSIST),
+            ("flat", "crouch", ASSIST),
+        ] {
+            let name = supports.name_for(ground, &plan(control));
+            assert_eq!(name, support, "{ground} {control}");
+            assert!(supports.settings.contains_key(name));
+        }
+        assert!(supports.note.expect("two of them help").contains("on stairs"));
+        let helped = |name: &str| supports.settings[name].dynamic.balance.residual_force_bw > 0.0;
+        assert!(helped(RESIDUAL) && !helped(OWN_FEET));
+
+        let only = asked(&[], Some(Support::Assist));
+        assert_eq!((only.settings.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
+        let style = asked(&["style.zombie=0.7".to_owned()], None);
+        assert_eq!(style.name_for("flat", &plan("walk")), ASSIST);
+        assert!(style.note.expect("the assist was not asked for").contains("a style"));
+    }
+
+    #[test]
     fn where_nothing_is_simulated_nothing_is_told() {
         let chosen = chosen("flat", "jog", &["dynamics=\"kinematic_only\""]);
         assert_eq!(chosen.note, None);
@@ -323,7 +456,7 @@ mod tests {
         let model = crate::model::load(&Device::flex()).expect("it is embedded");
         let config = Some(Path::new("loop.toml"));
         let asked = LoopSettings { config, set: &[], support: Some(Support::OwnFeet) };
-        let error = asked.choose(&model, Situation::Drawn, |_| Ok(())).expect_err("two say it");
+        let error = asked.choose_drawn(&model, |_| Ok(())).expect_err("two say it");
         assert!(is_misuse(&error) && error.to_string().contains("own-feet"), "{error}");
     }
 }

@@ -33,7 +33,7 @@ use std::path::PathBuf;
 ///     pushes: Pushes in the form of the command line, "5,Spine2,50,left". Values in ranges are drawn from the seed of each rollout.
 ///     model: A Model or the folder of one; if left out, the embedded compact model.
 ///     support: What holds the character up: "own-feet" or "assist". If left out, as on the command line: own-feet where it was measured to
-///         hold, elsewhere assist. It cannot be combined with config.
+///         hold, elsewhere assist; of random rollouts each has its own. It cannot be combined with config.
 ///     config: A configuration of the loop (.toml), over the settings of configs/generate.toml.
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     stature: Height of the character, metres, 1.5 to 2.0.
@@ -48,8 +48,8 @@ use std::path::PathBuf;
 ///         it, like Ctrl-C, stops the call after the rollouts in progress.
 ///
 /// Returns:
-///     The manifest, which is also in OUT/manifest.json. `clips` lists file, sha256, seed, ground, control and first_fall_s of each
-///     rollout; `failures` lists the failures.
+///     The manifest, which is also in OUT/manifest.json. `clips` lists file, sha256, seed, ground, control, support and first_fall_s of
+///     each rollout, `settings["generator"]` the settings of each support; `failures` lists the failures.
 #[pyfunction]
 #[pyo3(signature = (
     count, out, *, seconds=10.0, control=None, terrain=None, random=None, seed=0, pushes=None, model=None, support=None, config=None,
@@ -87,20 +87,21 @@ pub fn generate_many<'py>(
     let model = model::find(model, py)?;
     let bodies = &model.description.body_names;
     let asked = LoopArguments { support, config, settings, stature, mass, style };
-    let (scenes, settings) = match drawn(random)? {
+    let (scenes, supports) = match drawn(random)? {
         Some(_) if control.is_some() || terrain.is_some() || pushes.is_some() => {
             return Err(wrong("random: it draws control, terrain and pushes; give none of them".to_owned()));
         }
-        Some(file) => (Scenes::random(file.as_deref(), bodies), asked.choose(py, &model, Situation::Drawn)?),
+        Some(file) => (Scenes::random(file.as_deref(), bodies), asked.choose_drawn(py, &model)?),
         None => {
             let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
             let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
             let scenes = Scenes::given(&terrain, &control, &texts(pushes)?, seconds, bodies);
             let situation = Situation::Given { terrain: &terrain, control: &control, seconds };
-            (scenes, asked.choose(py, &model, situation)?)
+            (scenes, asked.choose(py, &model, situation)?.into())
         }
     };
     let scenes = scenes.or_raise()?;
+    let settings = supports.settings.clone();
     let batch =
         Batch { model: &model, settings, seconds, first_seed: seed, count, scenes: scenes.settings() };
     if dry_run {
@@ -111,7 +112,7 @@ pub fn generate_many<'py>(
         (0..count).filter(|index| (share.holds)(&pomp_batch::rollout_name(*index))).count()
     });
     let report = watched(py, progress.as_ref(), total, |tell| {
-        let scene = |seed| scenes.scene(seed, seconds, bodies);
+        let scene = |seed| scenes.scene(seed, seconds, bodies, &supports);
         let told = |event: &Progress<'_>| {
             tell(match event {
                 Progress::Made { file } | Progress::Kept { file } => {

@@ -7,7 +7,7 @@ use crate::interrupt::Signals;
 use crate::model;
 use crate::recording::PyRecording;
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_front::support::{LoopSettings, Situation};
+use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -61,8 +61,8 @@ pub fn generate(
     let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
     let model = model::find(model, py)?;
     let asked = LoopArguments { support, config, settings, stature, mass, style };
-    let settings =
-        asked.choose(py, &model, Situation::Given { terrain: &terrain, control: &control, seconds })?;
+    let situation = Situation::Given { terrain: &terrain, control: &control, seconds };
+    let settings = asked.choose(py, &model, situation)?.settings;
     let pushes = timed_pushes(pushes, &model.description.body_names, seconds)?;
     let (control, terrain) = (control.as_str(), terrain.as_str());
     let request =
@@ -96,12 +96,27 @@ pub struct LoopArguments<'a, 'py> {
 impl LoopArguments<'_, '_> {
     /// The settings, with the support that is asked for, or with the one that suits the situation.
     /// A warning tells what helps the character from outside although nobody asked for it.
-    pub fn choose(
+    pub fn choose(&self, py: Python<'_>, model: &Model, situation: Situation<'_>) -> PyResult<Chosen> {
+        let chosen = self.with(|asked, change| asked.choose(model, situation, change))?;
+        warn(py, chosen.note.as_deref())?;
+        Ok(chosen)
+    }
+
+    /// The settings of each support for scenes that are drawn. A warning tells as with [`Self::choose`].
+    pub fn choose_drawn(&self, py: Python<'_>, model: &Model) -> PyResult<Supports> {
+        let supports = self.with(|asked, change| asked.choose_drawn(model, change))?;
+        warn(py, supports.note.as_deref())?;
+        Ok(supports)
+    }
+
+    /// Lets `choose` choose by what the caller says, and by how it changes what is chosen.
+    fn with<T>(
         &self,
-        py: Python<'_>,
-        model: &Model,
-        situation: Situation<'_>,
-    ) -> PyResult<GeneratorConfig> {
+        choose: impl FnOnce(
+            LoopSettings<'_>,
+            &dyn Fn(&mut GeneratorConfig) -> anyhow::Result<()>,
+        ) -> anyhow::Result<T>,
+    ) -> PyResult<T> {
         let stature = within("stature", self.stature, 1.5, 2.0, "m")?;
         let mass = within("mass", self.mass, 5.0, 500.0, "kg")?;
         let style = self.style.map(arguments::style).transpose()?;
@@ -117,14 +132,16 @@ impl LoopArguments<'_, '_> {
             }
             Ok(())
         };
-        let chosen = asked.choose(model, situation, change).or_raise()?;
-        if let Some(note) = chosen.note {
-            let told = CString::new(format!("{note}; support=\"own-feet\" leaves it out"));
-            let told = told.expect("a sentence holds no zero");
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &told, 1)?;
-        }
-        Ok(chosen.settings)
+        choose(asked, &change).or_raise()
     }
+}
+
+/// Warns of what helps a character from outside although nobody asked for it.
+fn warn(py: Python<'_>, note: Option<&str>) -> PyResult<()> {
+    let Some(note) = note else { return Ok(()) };
+    let told = CString::new(format!("{note}; support=\"own-feet\" leaves it out"));
+    let told = told.expect("a sentence holds no zero");
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &told, 1)
 }
 
 /// Checks that a given number is within its range.

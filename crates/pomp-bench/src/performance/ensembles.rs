@@ -8,12 +8,15 @@ use crate::rollout::ground;
 use pomp_batch::{Batch, BatchError, Scene, Share};
 use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Preset};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Numbers of threads whose rates are compared.
 const THREADS: [usize; 2] = [1, 2];
+/// What holds the characters up, as their batch names it.
+const SUPPORT: &str = "assist";
 
 /// A folder that goes with the value.
 struct Scratch(PathBuf);
@@ -72,11 +75,12 @@ fn rate(
             control: "walk".to_owned(),
             plan: plan.clone(),
             pushes: Vec::new(),
+            support: SUPPORT.to_owned(),
         })
     };
     let batch = Batch {
         model: &named.model,
-        settings: config.loop_settings(),
+        settings: BTreeMap::from([(SUPPORT.to_owned(), config.loop_settings())]),
         seconds,
         first_seed: 61,
         count: config.ensemble_rollouts,

@@ -81,7 +81,7 @@ pub struct GenerateArguments {
     #[arg(long, value_name = "N", conflicts_with = "clock", allow_negative_numbers = true, value_parser = numbers::count)]
     pub count: Option<usize>,
     /// Draw ground, command and pushes of each rollout at random from its seed, as configured in FILE, or as in configs/batch.toml if
-    /// FILE is left out.
+    /// FILE is left out. Each rollout has the support that its ground and command need (--support), which manifest.json names.
     #[arg(long, value_name = "FILE", requires = "count", conflicts_with_all = ["terrain", "control", "push"], value_hint = ValueHint::FilePath)]
     pub random: Option<Option<PathBuf>>,
     /// Number of threads; one per core if left out. Each thread generates up to eight rollouts at a time.

@@ -8,7 +8,7 @@ use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
 use pomp_front::pushes::{PushRequest, pushes_of, throws_of};
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_front::support::{LoopSettings, Situation};
+use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -19,15 +19,20 @@ use std::process::ExitCode;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
-    let settings = settings(arguments, &model)?;
-    // Before a batch, in which every rollout would fail alike.
-    model.style_change(&settings.style)?;
+    if let Some(count) = arguments.count {
+        let supports = supports(arguments, &model)?;
+        // Before a batch, in which every rollout would fail alike.
+        for settings in supports.settings.values() {
+            model.style_change(&settings.style)?;
+        }
+        return generate_batch::run(arguments, &model, &supports, count);
+    }
     if let Some(scene) = &arguments.scene {
+        let settings = settings(arguments, &model, Situation::Together)?.settings;
+        model.style_change(&settings.style)?;
         return generate_scene::run(arguments, &model, &settings, scene);
     }
-    if let Some(count) = arguments.count {
-        return generate_batch::run(arguments, &model, settings, count);
-    }
+    let settings = settings(arguments, &model, given(arguments))?.settings;
     let bodies = &model.description.body_names;
     let requests = pushes(arguments, bodies)?;
     let request = RolloutRequest {
@@ -55,34 +60,48 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     write(arguments, recording, &recipe.terrain)
 }
 
+/// The only command and ground that were given.
+fn given(arguments: &GenerateArguments) -> Situation<'_> {
+    Situation::Given { terrain: &arguments.terrain, control: &arguments.control, seconds: arguments.seconds }
+}
+
 /// The settings of the loop. What helps the character from outside although nobody asked for it is told.
-fn settings(arguments: &GenerateArguments, model: &Model) -> Result<GeneratorConfig> {
-    let asked =
-        LoopSettings { config: arguments.config.as_deref(), set: &arguments.set, support: arguments.support };
-    let change = |settings: &mut GeneratorConfig| {
-        set_body(settings, arguments.stature, arguments.mass);
-        if let Some(controller) = arguments.controller {
-            settings.controller = controller;
-        }
-        if let Some(style) = &arguments.style {
-            settings.style.clone_from(style);
-        }
-        Ok(())
-    };
-    let situation = match (&arguments.scene, &arguments.random) {
-        (Some(_), _) => Situation::Together,
-        (_, Some(_)) => Situation::Drawn,
-        _ => Situation::Given {
-            terrain: &arguments.terrain,
-            control: &arguments.control,
-            seconds: arguments.seconds,
-        },
-    };
-    let chosen = asked.choose(model, situation, change)?;
-    if let Some(note) = &chosen.note {
+fn settings(arguments: &GenerateArguments, model: &Model, situation: Situation<'_>) -> Result<Chosen> {
+    let chosen = asked(arguments).choose(model, situation, |settings| change(settings, arguments))?;
+    tell_note(chosen.note.as_deref());
+    Ok(chosen)
+}
+
+/// The settings of the loop of the characters of a batch, told of as those of one.
+fn supports(arguments: &GenerateArguments, model: &Model) -> Result<Supports> {
+    if arguments.random.is_none() {
+        return Ok(settings(arguments, model, given(arguments))?.into());
+    }
+    let supports = asked(arguments).choose_drawn(model, |settings| change(settings, arguments))?;
+    tell_note(supports.note.as_deref());
+    Ok(supports)
+}
+
+fn asked(arguments: &GenerateArguments) -> LoopSettings<'_> {
+    LoopSettings { config: arguments.config.as_deref(), set: &arguments.set, support: arguments.support }
+}
+
+/// What options of their own change in the settings.
+fn change(settings: &mut GeneratorConfig, arguments: &GenerateArguments) -> Result<()> {
+    set_body(settings, arguments.stature, arguments.mass);
+    if let Some(controller) = arguments.controller {
+        settings.controller = controller;
+    }
+    if let Some(style) = &arguments.style {
+        settings.style.clone_from(style);
+    }
+    Ok(())
+}
+
+fn tell_note(note: Option<&str>) {
+    if let Some(note) = note {
         tracing::info!("note: {note}; --support own-feet leaves it out");
     }
-    Ok(chosen.settings)
 }
 
 pub fn create_folder(out: &Path) -> Result<()> {

@@ -10,7 +10,7 @@ use pomp_batch::{Batch, BatchReport, ManifestRollout, Progress as BatchProgress}
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::write_atomically;
 use pomp_front::batch::{Scenes, with_share};
-use pomp_generator::GeneratorConfig;
+use pomp_front::support::Supports;
 use pomp_model::Model;
 use pomp_preprocess::Part;
 use pomp_terrain::HeightMap;
@@ -23,7 +23,7 @@ use std::time::Instant;
 pub fn run(
     arguments: &GenerateArguments,
     model: &Model,
-    settings: GeneratorConfig,
+    supports: &Supports,
     count: usize,
 ) -> Result<ExitCode> {
     let threads =
@@ -40,17 +40,20 @@ pub fn run(
     if let Scenes::Given { terrain, plan, pushes, .. } = &scenes {
         if pomp_terrain::preset(terrain).is_none() {
             let ground = terrain::find(terrain, arguments.seed)?;
-            terrain::warn_of_edge(terrain, &ground, plan, seconds, settings.dynamic.contact.border_m);
+            for settings in supports.settings.values() {
+                terrain::warn_of_edge(terrain, &ground, plan, seconds, settings.dynamic.contact.border_m);
+            }
         }
         if !pushes::depend_on_seed(pushes) {
             terrain::say_what_a_seed_changes(terrain)?;
         }
     }
+    let settings = supports.settings.clone();
     let batch =
         Batch { model, settings, seconds, first_seed: arguments.seed, count, scenes: scenes.settings() };
     let progress = Progress::new("generate", "rollouts", count);
     let clock = Instant::now();
-    let scene = |seed| scenes.scene(seed, seconds, bodies);
+    let scene = |seed| scenes.scene(seed, seconds, bodies, supports);
     let told = |event: &BatchProgress<'_>| {
         if let BatchProgress::Failed { failure } = event {
             tracing::warn!("{}: {}", failure.input, failure.error);
@@ -108,7 +111,7 @@ fn figures(clips: &[ManifestRollout], measured: &[Metrics]) -> Value {
         .map(|(rollout, metrics)| {
             json!({
                 "file": rollout.file, "seed": rollout.seed, "ground": rollout.ground.kind, "control": rollout.control,
-                "pushes": rollout.pushes, "metrics": metrics,
+                "support": rollout.support, "pushes": rollout.pushes, "metrics": metrics,
             })
         })
         .collect();
