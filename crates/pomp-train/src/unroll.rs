@@ -247,6 +247,7 @@ impl<'a> Unroll<'a> {
         let count = rollouts.len();
         let mut handed: Option<Handed> = None;
         let mut loss = Tensor::zeros([1], &self.device);
+        let mut moved = Moved::new(count);
         for _ in 0..frames {
             let windows: Vec<_> = rollouts
                 .iter()
@@ -284,7 +285,11 @@ impl<'a> Unroll<'a> {
             };
 
             let change = (output.clone() - wanted.clone()).abs() * self.weights.clone();
-            let mut error = change.sum() * CHANGE + self.distance(rollouts, &pose);
+            let of_clips = self.poses_of_clips(rollouts);
+            let own = columns(&pose, &(0..of_clips.dims()[1]));
+            let distance = (own.clone() - of_clips.clone()).abs() * self.pose_weights();
+            moved.poses.push([own, of_clips]);
+            let mut error = change.sum() * CHANGE + distance.sum();
             if let Some((phases, codes)) = &updated {
                 let wanted = phases.codes.next(&now.clone().detach(), &wanted);
                 let weights = columns(&self.weights, &phases.codes.output);
@@ -302,11 +307,20 @@ impl<'a> Unroll<'a> {
                 }
                 None => {}
             }
+            moved.keep(&alive);
             let alive: Vec<f32> = alive.into_iter().map(f32::from).collect();
             let codes = updated.map(|(_, codes)| codes);
             handed = Some(Handed { pose, codes, alive: matrix(alive, 1, &self.device) });
         }
-        Ok(loss / frames as f32)
+        let width = self.rows.layout.y_len();
+        let lost = moved.lost_spread(&self.device) * self.pose_weights();
+        let lost = lost.sum() * (self.settings.spread_weight as f32 / (count * width) as f32);
+        Ok(loss / frames as f32 + lost)
+    }
+
+    /// Weights of the columns of a pose.
+    fn pose_weights(&self) -> Tensor<2> {
+        columns(&self.weights, &(0..self.rows.layout.y_range(BlockName::RootMotion).start))
     }
 
     /// Nothing, in value, with the gradient of what the frame before handed on.
@@ -332,8 +346,8 @@ impl<'a> Unroll<'a> {
         self.predicted.next(now, output) * deviation.clone() + mean.clone()
     }
 
-    /// How far poses are from those of the clips after the frame of `rollouts`, in the deviations of x.
-    fn distance(&self, rollouts: &[Rollout], pose: &Tensor<2>) -> Tensor<1> {
+    /// The poses of the clips after the frame of `rollouts`, normalised as in x.
+    fn poses_of_clips(&self, rollouts: &[Rollout]) -> Tensor<2> {
         let layout = self.rows.layout;
         let width = layout.y_range(BlockName::RootMotion).start;
         let mut y = vec![0.0; layout.y_len()];
@@ -347,8 +361,40 @@ impl<'a> Unroll<'a> {
                 y[..width].iter().zip(scales).map(|(value, (mean, deviation))| (value - mean) / deviation),
             );
         }
-        let error = columns(pose, &(0..width)) - matrix(poses, width, &self.device);
-        (error.abs() * columns(&self.weights, &(0..width))).sum()
+        matrix(poses, width, &self.device)
+    }
+}
+
+/// How characters, and the clips that they are led along, move over a window.
+struct Moved {
+    /// Poses `[B, n]` of every frame: theirs, and the clips'.
+    poses: Vec<[Tensor<2>; 2]>,
+    /// 1 for characters that have not begun anew in the window, 0 for others.
+    kept: Vec<f32>,
+}
+
+impl Moved {
+    fn new(characters: usize) -> Self {
+        Self { poses: Vec::new(), kept: vec![1.0; characters] }
+    }
+
+    fn keep(&mut self, alive: &[bool]) {
+        for (kept, _) in self.kept.iter_mut().zip(alive).filter(|(_, alive)| !**alive) {
+            *kept = 0.0;
+        }
+    }
+
+    /// The error of the deviation over the window of each column of characters, `[B, n]`: a motion that is late or early has none, one
+    /// that is smaller or larger has.
+    fn lost_spread(self, device: &Device) -> Tensor<2> {
+        let kept = matrix(self.kept, 1, device);
+        let spread = |of: usize| {
+            let poses: Vec<_> = self.poses.iter().map(|poses| poses[of].clone()).collect();
+            let poses: Tensor<3> = Tensor::stack(poses, 0);
+            let from_mean = poses.clone() - poses.mean_dim(0);
+            ((from_mean.clone() * from_mean).mean_dim(0) + SILENT * SILENT).sqrt().squeeze_dim::<2>(0)
+        };
+        (spread(0) - spread(1)).abs() * kept
     }
 }
 

@@ -15,6 +15,9 @@ pub struct Unrolling {
     pub frames: usize,
     /// Weight of their loss beside that of single frames.
     pub weight: f64,
+    /// Weight, beside that of the poses, of how much less or more the characters move over a window than the clips: of the deviation of
+    /// every column of the pose over its frames. The pose alone asks for the mean of what may come, which moves less than each.
+    pub spread_weight: f64,
     /// Largest deviation of the angles by which the joints are turned away from the clip where a rollout begins, radians: it learns to
     /// come back from poses that no clip has.
     pub astray_rad: f32,
@@ -32,6 +35,7 @@ impl Validate for Unrolling {
         fields.within("windows", self.windows, 0..=4096)?;
         fields.within("frames", self.frames, 1..=300)?;
         fields.within("weight", self.weight, 0.0..=1e6)?;
+        fields.within("spread_weight", self.spread_weight, 0.0..=1e6)?;
         fields.within("astray_rad", self.astray_rad, 0.0..=1.0)?;
         fields.within("retimed_frames", self.retimed_frames, 0..=600)?;
         fields.within("carried_share", self.carried_share, 0.0..=1.0)
@@ -40,6 +44,14 @@ impl Validate for Unrolling {
 
 impl Default for Unrolling {
     fn default() -> Self {
-        Self { windows: 0, frames: 16, weight: 1.0, astray_rad: 0.2, retimed_frames: 40, carried_share: 0.9 }
+        Self {
+            windows: 0,
+            frames: 16,
+            weight: 1.0,
+            spread_weight: 0.0,
+            astray_rad: 0.2,
+            retimed_frames: 40,
+            carried_share: 0.9,
+        }
     }
 }
