@@ -148,9 +148,18 @@ impl GeneratorConfig {
         Self {
             sampler: SamplerConfig { temperature: 0.03, initial_temperature: 0.03, ..assisted.sampler },
             layers: LayersConfig {
-                reference_tracking: ReferenceTrackingConfig { enabled: true, ..layers.reference_tracking },
+                reference_tracking: ReferenceTrackingConfig {
+                    enabled: true,
+                    share: 0.025,
+                    return_share: 0.06,
+                    ..layers.reference_tracking
+                },
                 standing_posture: StandingPostureConfig { time_s: 0.1, ..layers.standing_posture },
-                foot_locking: FootLockingConfig { landing_clearance_s2_m: 0.003, ..layers.foot_locking },
+                foot_locking: FootLockingConfig {
+                    landing_clearance_s2_m: 0.003,
+                    toe_speed_share: 0.5,
+                    ..layers.foot_locking
+                },
                 balance_policy: BalancePolicyConfig { enabled: true },
                 balance_planning: BalancePlanningConfig { enabled: true, ..layers.balance_planning },
                 ..layers
@@ -161,6 +170,8 @@ impl GeneratorConfig {
                     enabled: true,
                     catching_step_s: 0.2,
                     level_rad_s: 6.0,
+                    touch_yielding: 0.4,
+                    stance_speed_m_s: 0.85,
                     vertical_rad_s: 10.0,
                     load_time_s: 0.2,
                     landing_clearance_s2_m: 0.003,

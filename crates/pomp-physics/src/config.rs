@@ -88,6 +88,9 @@ pub struct BalanceConfig {
     pub stance_stiffness: f32,
     /// Damping of the drives of a standing leg, likewise. Default 0.1.
     pub stance_damping: f32,
+    /// How far the drives of a leg yield like those of a standing one while its foot touches the ground without standing, 0 to 1: a foot
+    /// that lands stiffly strikes the ground and bounces. Default 0.
+    pub touch_yielding: f32,
     /// Height of the target's sole above the ground from which the foot no longer counts as standing, metres; default 0.027.
     pub stance_height_m: f32,
     /// Speed of the target's sole from which the foot no longer counts as standing, m/s; default 1.
@@ -146,6 +149,7 @@ impl Default for BalanceConfig {
             smoothing_s: 0.04,
             stance_stiffness: 0.03,
             stance_damping: 0.1,
+            touch_yielding: 0.0,
             stance_height_m: 0.027,
             stance_speed_m_s: 1.0,
             clearance_m: 0.06,
@@ -205,6 +209,7 @@ impl Validate for BalanceConfig {
             ("by_feet", self.by_feet),
             ("stance_stiffness", self.stance_stiffness),
             ("stance_damping", self.stance_damping),
+            ("touch_yielding", self.touch_yielding),
             ("friction_share", self.friction_share),
         ] {
             fields.within(field, value, 0.0..=1.0)?;

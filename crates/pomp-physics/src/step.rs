@@ -1,6 +1,6 @@
 //! A frame of all ragdolls of one world, of which there may be one.
 
-use crate::balance::Led;
+use crate::balance::{Footing, Led};
 use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::module::WHOLE;
@@ -247,18 +247,20 @@ fn substep(
     let starts: PerMember<Motion> = modules.iter().map(|module| module.motion.clone()).collect();
     world.begin_step(aims.iter().map(|aim| aim.pushes), modules[0].frame_s());
     let balances = aims.iter().any(|aim| aim.led.is_some());
-    let stances: PerMember<[f32; 2]> =
-        if balances { stances(world, modules, aims) } else { PerMember::new() };
+    let footings: PerMember<[Footing; 2]> =
+        if balances { footings(world, modules, aims) } else { PerMember::new() };
     let mut plans: PerMember<DrivePlan> = modules
         .iter()
         .zip(aims)
         .enumerate()
         .map(|(member, (module, aim))| {
-            let stance = stances.get(member).copied().unwrap_or_default();
-            plan(world, module, member, aim, (&starts[member], stance), elapsed)
+            let footing = footings.get(member).copied().unwrap_or_default();
+            plan(world, module, member, aim, (&starts[member], footing), elapsed)
         })
         .collect();
     if balances {
+        let stances: PerMember<[f32; 2]> =
+            footings.iter().map(|footing| footing.map(|foot| foot.stands)).collect();
         balance(world, modules, aims, (&starts, &stances), elapsed, &mut plans)?;
     }
     let outcomes = solve(world, &starts, &mut plans)?;
@@ -274,11 +276,11 @@ fn substep(
     Ok(())
 }
 
-/// How far the feet of all ragdolls stand; those of one that does not balance count for nothing.
-fn stances(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> PerMember<[f32; 2]> {
+/// How the feet of all ragdolls are on the ground; those of one that does not balance count for nothing.
+fn footings(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> PerMember<[Footing; 2]> {
     let of = |(member, (module, aim)): (usize, (&&mut DynamicModule, &Aim<'_>))| match &aim.led {
-        Some(led) => world.stance(module, member, (&led.from, &led.to)),
-        None => [0.0; 2],
+        Some(led) => world.footing(module, member, (&led.from, &led.to)),
+        None => <[Footing; 2]>::default(),
     };
     modules.iter().zip(aims).enumerate().map(of).collect()
 }
@@ -289,7 +291,7 @@ fn plan(
     module: &DynamicModule,
     member: usize,
     aim: &Aim<'_>,
-    (start, stance): (&Motion, [f32; 2]),
+    (start, footing): (&Motion, [Footing; 2]),
     elapsed: f32,
 ) -> DrivePlan {
     let state = DriveState {
@@ -309,7 +311,7 @@ fn plan(
             let (torques, mut gains) =
                 expected.unwrap_or_else(|| (vec![Vec3::ZERO; joints], vec![GainScale::NONE; joints]));
             if led.is_some() {
-                module.soften_stance(stance, &mut gains);
+                module.soften_stance(footing, &mut gains);
             }
             Some(ExpectedDrives { torques, gains })
         }

@@ -19,7 +19,7 @@ use glam::{Quat, Vec2, Vec3};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::features::OutputFrame;
 use pomp_motion::legs::{LEGS, bend_leg};
-use pomp_motion::{Gait, Pose, RootFrame, Skeleton, humanoid};
+use pomp_motion::{Gait, JointIndex, Pose, RootFrame, Skeleton, humanoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,10 @@ pub struct FootLockingConfig {
     /// to land comes down meanwhile, as a person's does, and is not set down afterwards. With 0, the default, the whole swing has the
     /// clearance above.
     pub landing_clearance_s2_m: f32,
+    /// Share of the toes, where they are slower than the ankle, in the speed by which a foot stands or swings, 0 to 1. The heel of a foot
+    /// that pushes off rises while its toes still bear; by the ankle alone, with 0, the default, it swings from then on, and the load
+    /// passes to the other foot in a moment.
+    pub toe_speed_share: f32,
 }
 
 impl Default for FootLockingConfig {
@@ -67,11 +71,20 @@ impl Default for FootLockingConfig {
             swing_clearance_m: 0.05,
             fast_swing_clearance_m: 0.1,
             landing_clearance_s2_m: 0.0,
+            toe_speed_share: 0.0,
         }
     }
 }
 
 impl FootLockingConfig {
+    /// The speeds by which the feet stand or swing, m/s.
+    fn speeds_mps(&self, predicted: &PredictedFeet) -> [f32; 2] {
+        std::array::from_fn(|leg| {
+            let (ankle, toes) = (predicted.speeds_mps[leg], predicted.toe_speeds_mps[leg]);
+            ankle + self.toe_speed_share * (toes.min(ankle) - ankle)
+        })
+    }
+
     /// Clearance of a foot with the speed `foot_mps`, which is ahead of the other one or not, metres.
     fn clearance_m(&self, root_mps: f32, foot_mps: f32, ahead: bool) -> f32 {
         let fast = (root_mps - FAST_FROM_MPS) / (FAST_FULLY_MPS - FAST_FROM_MPS);
@@ -89,7 +102,8 @@ impl Validate for FootLockingConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("swing_clearance_m", self.swing_clearance_m, 0.0..=0.2)?;
         fields.within("fast_swing_clearance_m", self.fast_swing_clearance_m, 0.0..=0.2)?;
-        fields.within("landing_clearance_s2_m", self.landing_clearance_s2_m, 0.0..=0.1)
+        fields.within("landing_clearance_s2_m", self.landing_clearance_s2_m, 0.0..=0.1)?;
+        fields.within("toe_speed_share", self.toe_speed_share, 0.0..=1.0)
     }
 }
 
@@ -100,6 +114,8 @@ pub(crate) struct PredictedFeet {
     pub ankles: [Vec3; 2],
     /// Their speeds along the ground, m/s.
     pub speeds_mps: [f32; 2],
+    /// The same of the toes.
+    pub toe_speeds_mps: [f32; 2],
     /// That of the root, m/s.
     pub root_speed_mps: f32,
     /// Which one is ahead of the other along the velocity of the root.
@@ -112,12 +128,14 @@ impl PredictedFeet {
         let ankles = [humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT];
         let [left, right] = ankles.map(|ankle| output.positions_root[ankle.0]);
         let lead = Vec2::new(left.x - right.x, left.z - right.z).dot(output.root_velocity);
+        let speed = |joint: JointIndex| {
+            let velocity = output.velocities_root[joint.0];
+            velocity.x.hypot(velocity.z)
+        };
         Self {
             ankles: ankles.map(|ankle| root.to_world(output.positions_root[ankle.0])),
-            speeds_mps: ankles.map(|ankle| {
-                let velocity = output.velocities_root[ankle.0];
-                velocity.x.hypot(velocity.z)
-            }),
+            speeds_mps: ankles.map(speed),
+            toe_speeds_mps: [humanoid::LEFT_TOE, humanoid::RIGHT_TOE].map(speed),
             root_speed_mps: output.root_velocity.length(),
             ahead: [lead > 0.0, lead < 0.0],
         }
@@ -205,7 +223,8 @@ impl FootLocking {
         ground: &impl Fn(f32, f32) -> f32,
         dt_s: f32,
     ) {
-        let PredictedFeet { ankles, speeds_mps, root_speed_mps, ahead } = *predicted;
+        let PredictedFeet { ankles, root_speed_mps, ahead, .. } = *predicted;
+        let speeds_mps = self.config.speeds_mps(predicted);
         let grounded =
             (gait[Gait::Stand.index()] + gait[Gait::Walk.index()] + gait[Gait::Crouch.index()]).min(1.0);
         for (leg, foot) in self.feet.iter_mut().enumerate() {
@@ -275,6 +294,7 @@ mod tests {
         let predicted = PredictedFeet {
             ankles: ankles_of(&skeleton, &start),
             speeds_mps: [3.0, 0.1],
+            toe_speeds_mps: [3.0, 0.1],
             root_speed_mps: 1.0,
             ahead: [false; 2],
         };
@@ -307,6 +327,7 @@ mod tests {
         let predicted = PredictedFeet {
             ankles: ankles_of(&skeleton, &target),
             speeds_mps: [0.0, 0.0],
+            toe_speeds_mps: [0.0, 0.0],
             root_speed_mps: 0.0,
             ahead: [false; 2],
         };
@@ -336,6 +357,7 @@ mod tests {
             PredictedFeet {
                 ankles,
                 speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }],
+                toe_speeds_mps: [0.15, if frame < 30 { 1.2 } else { 0.2 }],
                 root_speed_mps: 1.0,
                 ahead: [false; 2],
             },
@@ -368,6 +390,27 @@ mod tests {
         assert_eq!(config.clearance_m(1.0, 6.0, true), config.swing_clearance_m);
         assert!((config.clearance_m(1.0, 2.0, true) - 0.012).abs() < 1e-6);
         assert_eq!(FootLockingConfig::default().clearance_m(1.0, 0.1, true), config.swing_clearance_m);
+    }
+
+    #[test]
+    fn a_foot_whose_toes_rest_while_its_heel_rises_stands_on() {
+        let mut predicted = trembling_walk(&Skeleton::humanoid(1.75), 0).1;
+        (predicted.speeds_mps, predicted.toe_speeds_mps) = ([0.1, 1.3], [0.8, 0.1]);
+        let by = |toe_speed_share| FootLockingConfig { toe_speed_share, ..FootLockingConfig::default() };
+        assert_eq!(by(0.0).speeds_mps(&predicted), [0.1, 1.3]);
+        let [left, right] = by(0.5).speeds_mps(&predicted);
+        assert!(
+            left == 0.1 && (right - 0.7).abs() < 1e-6,
+            "{left}, which toes that are faster do not change, and {right} m/s"
+        );
+        let standing = |config: FootLockingConfig| {
+            let mut foot = Foot::default();
+            let [left, right] = config.speeds_mps(&predicted);
+            (0..20).for_each(|_| foot.pass(right, left, DT_S));
+            foot.standing()
+        };
+        assert!(standing(by(0.0)) < 1e-3);
+        assert!(standing(by(1.0)) > 0.999);
     }
 
     #[test]

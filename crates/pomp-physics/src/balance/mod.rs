@@ -18,7 +18,7 @@ mod wrench;
 pub(crate) use catching::CatchingStep;
 pub(crate) use observer::HeightWave;
 pub use reaction::{BalancingFoot, Reaction};
-pub(crate) use stance::MovedFoot;
+pub(crate) use stance::{Footing, MovedFoot};
 
 use crate::drive::{DriveOutcome, DrivePlan};
 use crate::motion::Motion;
@@ -64,10 +64,12 @@ pub(crate) struct Wanted {
 }
 
 impl DynamicModule {
-    /// Softens the drives of legs that stand, which the feet's forces then govern.
-    pub(crate) fn soften_stance(&self, stance: [f32; 2], gains: &mut [GainScale]) {
+    /// Softens the drives of legs that stand, which the feet's forces then govern, and as far as the configuration says of those that touch
+    /// the ground.
+    pub(crate) fn soften_stance(&self, footing: [Footing; 2], gains: &mut [GainScale]) {
         let config = &self.config.balance;
-        for (joints, stance) in LEGS.into_iter().zip(stance) {
+        for (joints, foot) in LEGS.into_iter().zip(footing) {
+            let stance = foot.stands.max(config.touch_yielding * foot.touches);
             for joint in joints {
                 gains[joint.0].stiffness *= 1.0 + stance * (config.stance_stiffness - 1.0);
                 gains[joint.0].damping *= 1.0 + stance * (config.stance_damping - 1.0);

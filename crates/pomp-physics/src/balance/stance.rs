@@ -51,6 +51,15 @@ impl MovedFoot {
     }
 }
 
+/// How a foot is on the ground.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Footing {
+    /// How near it is to touching it, 0 to 1.
+    pub(crate) touches: f32,
+    /// How far it stands, 0 to [`Self::touches`].
+    pub(crate) stands: f32,
+}
+
 /// Heel, ball and tip of the toes of a sole, world.
 pub(super) fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
     let [foot, toe] = FEET[leg];
@@ -70,14 +79,14 @@ pub(super) fn height(ground: &Ground, point: Vec3) -> f32 {
 }
 
 impl World {
-    /// How far each foot of ragdoll `member` stands, 0 to 1: it touches the ground, and a part of its sole rests on it in the target,
-    /// which goes `from` a pose `to` another in a frame.
-    pub(crate) fn stance(
+    /// How the feet of ragdoll `member` are on the ground. A foot stands where it touches the ground and a part of its sole rests on it in
+    /// the target, which goes `from` a pose `to` another in a frame.
+    pub(crate) fn footing(
         &self,
         module: &DynamicModule,
         member: usize,
         (from, to): (&GlobalPose, &GlobalPose),
-    ) -> [f32; 2] {
+    ) -> [Footing; 2] {
         let config = &module.config.balance;
         let height_m = module.body_height_m();
         let falling = |value: f32, end: f32| ((end - value) / (0.5 * end)).clamp(0.0, 1.0);
@@ -85,13 +94,13 @@ impl World {
             let on_foot =
                 |contact: &&Contact| contact.on.body == member && FEET[leg].contains(&contact.on.link);
             let distances = self.contacts().iter().filter(on_foot).map(|contact| contact.distance as f32);
-            let touching = (1.0 - distances.fold(f32::INFINITY, f32::min) / APART_M).clamp(0.0, 1.0);
+            let touches = (1.0 - distances.fold(f32::INFINITY, f32::min) / APART_M).clamp(0.0, 1.0);
             let rests =
                 sole(from, height_m, leg).into_iter().zip(sole(to, height_m, leg)).map(|(from, to)| {
                     falling(height(&self.ground, to), config.stance_height_m)
                         * falling(from.distance(to) / module.frame_s(), config.stance_speed_m_s)
                 });
-            touching * rests.fold(0.0, f32::max)
+            Footing { touches, stands: touches * rests.fold(0.0, f32::max) }
         })
     }
 }
@@ -200,7 +209,7 @@ impl DynamicModule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DynamicConfig;
+    use crate::{DynamicConfig, GainScale};
     use pomp_motion::{FrameTable, Skeleton, TerrainGrid};
 
     #[test]
@@ -240,5 +249,30 @@ mod tests {
         config.balance.load_time_s = 0.0;
         let mut at_once = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
         assert_eq!(at_once.bear([1.0, 0.4], 0.01), [1.0, 0.4]);
+    }
+    #[test]
+    fn a_leg_yields_as_far_as_its_foot_stands_or_touches() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let ground =
+            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+        let mut config = DynamicConfig::default();
+        (config.balance.stance_stiffness, config.balance.stance_damping) = (0.2, 0.4);
+        let gains = |touch_yielding: f32, touches: f32, stands: f32| {
+            let mut config = config.clone();
+            config.balance.touch_yielding = touch_yielding;
+            let module = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+            let mut gains = vec![GainScale::NONE; skeleton.joints().len()];
+            module.soften_stance([Footing { touches, stands }, Footing::default()], &mut gains);
+            assert_eq!(gains[LEGS[1][1].0], GainScale::NONE, "the other leg hangs in the air");
+            gains[LEGS[0][1].0]
+        };
+        assert_eq!(gains(0.5, 0.0, 0.0), GainScale::NONE);
+        assert_eq!(gains(0.0, 1.0, 0.0), GainScale::NONE);
+        let close = |a: GainScale, stiffness: f32, damping: f32| {
+            assert!((a.stiffness - stiffness).abs() < 1e-6 && (a.damping - damping).abs() < 1e-6, "{a:?}");
+        };
+        close(gains(0.5, 1.0, 0.0), 0.6, 0.7);
+        close(gains(0.5, 1.0, 0.2), 0.6, 0.7);
+        close(gains(0.5, 1.0, 1.0), 0.2, 0.4);
     }
 }
