@@ -331,7 +331,8 @@ impl Batch<'_> {
             let reason = format!("its support \"{}\" is not among the settings of the batch", scene.support);
             return Err(BatchError::BadScene { seed, reason });
         };
-        let Scene { ground, control, support, .. } = scene.clone();
+        let Scene { ground, control, support, .. } = &scene;
+        let [ground, control, support] = [ground, control, support].map(String::clone);
         let row = Row { file, seed, ground, control, support };
         let frames = (self.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
         let recipe = scene.recipe(self.model, settings, seed, frames)?;

@@ -211,7 +211,7 @@ impl LoopSettings<'_> {
         }
         let on_stairs = self.over(&with_residual(), &change)?;
         let note = format!(
-            "{}, and the external root assist holds up those whose command or ground was not measured to hold without it \
+            "{}, and the external root assist holds up characters whose command or ground was not measured to hold without it \
              (docs/results.md); manifest.json names the support of each rollout",
             told_of_residual(&on_stairs)
         );

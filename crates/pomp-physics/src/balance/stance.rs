@@ -212,12 +212,16 @@ mod tests {
     use crate::{DynamicConfig, GainScale};
     use pomp_motion::{FrameTable, Skeleton, TerrainGrid};
 
+    fn on_level_ground(skeleton: &Skeleton, config: &DynamicConfig) -> DynamicModule {
+        let ground =
+            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
+        DynamicModule::new(skeleton, config, &ground).expect("a ragdoll")
+    }
+
     #[test]
     fn a_foot_is_sent_no_farther_than_its_leg_reaches() {
         let skeleton = Skeleton::humanoid(1.75);
-        let ground =
-            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
-        let module = DynamicModule::new(&skeleton, &DynamicConfig::default(), &ground).expect("a ragdoll");
+        let module = on_level_ground(&skeleton, &DynamicConfig::default());
         let target = skeleton.forward_kinematics(&Pose::rest(&skeleton));
         let [hip, knee, ankle, _] = LEGS[0].map(|joint| joint.0);
         let length_m: f32 = [knee, ankle].iter().map(|j| skeleton.joints()[*j].offset.length()).sum();
@@ -237,30 +241,27 @@ mod tests {
     #[test]
     fn a_foot_that_has_landed_comes_to_bear_over_its_time_and_lets_go_at_once() {
         let skeleton = Skeleton::humanoid(1.75);
-        let ground =
-            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
         let mut config = DynamicConfig::default();
         config.balance.load_time_s = 0.1;
-        let mut module = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        let mut module = on_level_ground(&skeleton, &config);
         let borne: Vec<f32> = (0..12).map(|_| module.bear([1.0, 0.0], 0.01)[0]).collect();
         assert!((borne[4] - 0.5).abs() < 1e-5 && borne[11] == 1.0, "{borne:?}");
         let [left, right] = module.bear([0.0, 0.3], 0.01);
         assert!(left == 0.0 && (right - 0.1).abs() < 1e-5, "{left} {right}");
         config.balance.load_time_s = 0.0;
-        let mut at_once = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+        let mut at_once = on_level_ground(&skeleton, &config);
         assert_eq!(at_once.bear([1.0, 0.4], 0.01), [1.0, 0.4]);
     }
+
     #[test]
     fn a_leg_yields_as_far_as_its_foot_stands_or_touches() {
         let skeleton = Skeleton::humanoid(1.75);
-        let ground =
-            TerrainGrid { heights: FrameTable::filled(21, 21, 0.0), origin: [-1.0, -1.0], cell_m: 0.1 };
         let mut config = DynamicConfig::default();
         (config.balance.stance_stiffness, config.balance.stance_damping) = (0.2, 0.4);
         let gains = |touch_yielding: f32, touches: f32, stands: f32| {
             let mut config = config.clone();
             config.balance.touch_yielding = touch_yielding;
-            let module = DynamicModule::new(&skeleton, &config, &ground).expect("a ragdoll");
+            let module = on_level_ground(&skeleton, &config);
             let mut gains = vec![GainScale::NONE; skeleton.joints().len()];
             module.soften_stance([Footing { touches, stands }, Footing::default()], &mut gains);
             assert_eq!(gains[LEGS[1][1].0], GainScale::NONE, "the other leg hangs in the air");
