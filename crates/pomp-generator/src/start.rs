@@ -7,6 +7,7 @@ use pomp_motion::features::{
 };
 use pomp_motion::rotation::{from_6d, wrap_angle};
 use pomp_motion::{Gait, PerJoint, RootFrame};
+use pomp_phase::codes_between;
 
 /// What a start x holds, at a place in the world.
 pub(crate) struct Start {
@@ -53,14 +54,14 @@ pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) ->
         .map(|frame| {
             let (before, within) = (frame / spacing, frame % spacing);
             let (a, code) = &keys[before];
-            let (b, _) = &keys[(before + 1).min(PAST_KEYS)];
+            let (b, code_after) = &keys[(before + 1).min(PAST_KEYS)];
             let t = within as f32 / spacing as f32;
             let key = WindowKey {
                 position: a.position.lerp(b.position, t),
                 yaw: wrap_angle(a.yaw + wrap_angle(b.yaw - a.yaw) * t),
                 gait: if t < 0.5 { a.gait } else { b.gait },
             };
-            Past { key, phase_codes: code.to_vec() }
+            Past { key, phase_codes: codes_between(code, code_after, t) }
         })
         .collect();
     let contact_force_bw =

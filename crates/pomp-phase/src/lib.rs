@@ -71,7 +71,7 @@ pub use by_frame::{FrameDecoder, FrameEncoder, TargetSpan};
 pub use config::{PeriodicAutoencoderConfig, PhaseTrainingConfig, Spectrum};
 pub use error::PhaseError;
 pub use inference::{WindowDecoder, WindowEncoder, parameters_of, states_of};
-pub use manifold::{ChannelPhase, PhaseState, extrapolate_code, update_code};
+pub use manifold::{ChannelPhase, PhaseState, codes_between, extrapolate_code, update_code};
 pub use phase_layer::PhaseParameters;
 pub use stitch::StitchConfig;
 pub use training::{AlignedLoss, AlignedLossWeights, CleanPrior, pae_loss, window_batch};

@@ -221,11 +221,26 @@ fn updated_channel(
 ) -> [f32; 2] {
     let turned = rotate(old, TAU * frequency_hz * time_step_s);
     let amplitude = amplitude.max(0.0);
-    halfway(turned, code).map(|value| amplitude * value)
+    direction_between(turned, code, 0.5).map(|value| amplitude * value)
 }
 
-/// Unit direction halfway between two vectors along the shorter arc; zero when both are silent.
-fn halfway(from: [f32; 2], to: [f32; 2]) -> [f32; 2] {
+/// Phase codes at `share`, 0 to 1, of the way from `from` to `to`, all channels (A·cos 2πS, A·sin 2πS) one after the other: phases along
+/// the shorter arc, amplitudes linearly.
+pub fn codes_between(from: &[f32], to: &[f32], share: f32) -> Vec<f32> {
+    let (from, _) = from.as_chunks::<2>();
+    let (to, _) = to.as_chunks::<2>();
+    let length = |code: &[f32; 2]| code[0].hypot(code[1]);
+    from.iter()
+        .zip(to)
+        .flat_map(|(from, to)| {
+            let amplitude = length(from) + share * (length(to) - length(from));
+            direction_between(*from, *to, share).map(|value| amplitude * value)
+        })
+        .collect()
+}
+
+/// Unit direction at `share` of the shorter arc between two vectors; zero when both are silent.
+fn direction_between(from: [f32; 2], to: [f32; 2], share: f32) -> [f32; 2] {
     let (from_length, to_length) = (from[0].hypot(from[1]), to[0].hypot(to[1]));
     let unit = |v: [f32; 2], length: f32| [v[0] / length, v[1] / length];
     match (from_length < SILENT_AMPLITUDE, to_length < SILENT_AMPLITUDE) {
@@ -237,7 +252,7 @@ fn halfway(from: [f32; 2], to: [f32; 2]) -> [f32; 2] {
             if arc.abs() > PI - OPPOSITE_MARGIN {
                 return unit(from, from_length);
             }
-            rotate(unit(from, from_length), 0.5 * arc)
+            rotate(unit(from, from_length), share * arc)
         }
     }
 }
