@@ -144,10 +144,11 @@ impl World {
                 let height = led.height.after(elapsed * module.frame_s());
                 let slip = height.rate - ragdoll.momentum(start).y / ragdoll.total_mass();
                 let rate = config.vertical_rad_s;
-                height.acceleration
+                let by_wave = height.acceleration
                     + rate * rate * (height.value - now.0.y)
                     + 2.0 * config.vertical_damping * rate * slip
-                    + added.acceleration.y
+                    + added.acceleration.y;
+                linear.y + led.height.leads() * (by_wave - linear.y)
             }
         };
         let up = up.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);

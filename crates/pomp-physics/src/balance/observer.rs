@@ -2,7 +2,9 @@
 //!
 //! A target trembles, and its centre of mass is thrown up in the frame in which a foot comes to stand. A body that is led by it
 //! passes all of that on to the ground. What it is led by here is observed from the target, and follows it without delay: the phase
-//! of the stride from the distance of the feet, by a phase-locked loop, and the first wave at twice that phase.
+//! of the stride from the distance of the feet, by a phase-locked loop, and the first wave at twice that phase. Until that is known,
+//! at the start of a walk and after a stumble, the wave would be out of step with the target's legs: the worse it foretells the height,
+//! the more the body is led by the target itself.
 
 use crate::DynamicModule;
 use pomp_motion::GlobalPose;
@@ -24,6 +26,11 @@ const REACH_RATE: f32 = 1.5;
 /// How fast the wave is learned, 1/s, and its largest size, metres.
 const WAVE_RATE: f32 = 1.5;
 const LARGEST_WAVE_M: f32 = 0.025;
+/// Root mean square of what the foretold height lacks: up to the first the wave alone leads, from the second on the target, metres.
+const LACKING_M: (f32, f32) = (0.006, 0.01);
+/// What it is to begin with, and the time over which it is averaged, seconds.
+const LACKING_AT_FIRST_M: f32 = 0.02;
+const LACKING_OVER_S: f32 = 0.7;
 
 /// What is known of the height.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +45,8 @@ pub(crate) struct HeightWave {
     climb: f32,
     /// The wave: its cosine and sine at twice the phase, metres.
     wave: [f32; 2],
+    /// Mean square of what the foretold height lacks, m².
+    lacking_m2: f32,
 }
 
 /// Height of a centre of mass, m, with its rate, m/s, and its acceleration, m/s².
@@ -50,7 +59,21 @@ pub(crate) struct Height {
 
 impl HeightWave {
     fn at_level(level: f32) -> Self {
-        Self { phase: 0.0, rate: STRIDE_RAD_S, reach_m: REACH_M, level, climb: 0.0, wave: [0.0; 2] }
+        Self {
+            phase: 0.0,
+            rate: STRIDE_RAD_S,
+            reach_m: REACH_M,
+            level,
+            climb: 0.0,
+            wave: [0.0; 2],
+            lacking_m2: LACKING_AT_FIRST_M * LACKING_AT_FIRST_M,
+        }
+    }
+
+    /// How far the wave leads the body, 0 to 1; the target leads the rest.
+    pub(crate) fn leads(&self) -> f32 {
+        let (known, unknown) = LACKING_M;
+        ((unknown - self.lacking_m2.sqrt()) / (unknown - known)).clamp(0.0, 1.0)
     }
 
     /// What it foretells for a time after the last observation, seconds.
@@ -68,6 +91,7 @@ impl HeightWave {
     /// follows at `level_rad_s`, critically damped.
     fn observed(mut self, apart: f32, measured: f32, level_rad_s: f32, dt_s: f32) -> Self {
         let lacking = measured - self.after(dt_s).value;
+        self.lacking_m2 += dt_s / LACKING_OVER_S * (lacking * lacking - self.lacking_m2);
         self.phase = (self.phase + self.rate * dt_s).rem_euclid(std::f32::consts::TAU);
         let (sine, cosine) = self.phase.sin_cos();
         let reach = self.reach_m.max(LEAST_REACH_M);
@@ -134,6 +158,23 @@ mod tests {
         }
         println!("height within {worst:.4} m, acceleration within {worst_acceleration:.2} m/s²");
         assert!(worst < 0.004 && worst_acceleration < 0.5);
+    }
+
+    #[test]
+    fn a_wave_leads_once_it_foretells_the_height_and_not_while_it_is_out_of_step() {
+        let (dt_s, stride, size) = (1.0 / 60.0, 5.2f32, 0.02f32);
+        let mut known = HeightWave::at_level(0.9);
+        assert_eq!(known.leads(), 0.0);
+        let mut led = vec![];
+        for frame in 1..900 {
+            // After ten seconds the stride jumps by a quarter, which turns the wave upside down.
+            let phase = stride * frame as f32 * dt_s + if frame > 600 { 1.57 } else { 0.0 };
+            known = known.observed(0.32 * phase.cos(), 0.9 - size * (2.0 * phase).cos(), 4.0, dt_s);
+            led.push(known.leads());
+        }
+        println!("{:?}", led.iter().step_by(30).collect::<Vec<_>>());
+        assert!(led[30] < 0.2 && led[400..600].iter().all(|led| *led == 1.0));
+        assert!(led[600..700].iter().any(|led| *led < 0.2) && led[898] == 1.0);
     }
 
     #[test]
