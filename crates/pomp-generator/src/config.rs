@@ -157,7 +157,7 @@ impl GeneratorConfig {
                 standing_posture: StandingPostureConfig { time_s: 0.1, ..layers.standing_posture },
                 foot_locking: FootLockingConfig {
                     landing_clearance_s2_m: 0.003,
-                    toe_speed_share: 0.5,
+                    toe_speed_share: 0.6,
                     ..layers.foot_locking
                 },
                 balance_policy: BalancePolicyConfig { enabled: true },
@@ -170,13 +170,15 @@ impl GeneratorConfig {
                     enabled: true,
                     catching_step_s: 0.2,
                     level_rad_s: 6.0,
-                    touch_yielding: 0.4,
+                    touch_yielding: 0.8,
                     stance_speed_m_s: 0.85,
                     vertical_rad_s: 10.0,
                     load_time_s: 0.2,
                     landing_clearance_s2_m: 0.003,
-                    horizontal_weight: 0.1,
-                    force_cost: 0.001,
+                    landing_depth_m: 0.01,
+                    horizontal_weight: 0.15,
+                    force_cost: 0.004,
+                    recovery_force_cost: 0.001,
                     ..dynamic.balance
                 },
                 drives: DriveConfig {

@@ -89,7 +89,7 @@ pub struct BalanceConfig {
     /// Damping of the drives of a standing leg, likewise. Default 0.1.
     pub stance_damping: f32,
     /// How far the drives of a leg yield like those of a standing one while its foot touches the ground without standing, 0 to 1: a foot
-    /// that lands stiffly strikes the ground and bounces. Default 0.
+    /// that lands stiffly strikes the ground and bounces. It applies to an undisturbed walk; steps that catch the body land stiffly. Default 0.
     pub touch_yielding: f32,
     /// Height of the target's sole above the ground from which the foot no longer counts as standing, metres; default 0.027.
     pub stance_height_m: f32,
@@ -100,6 +100,9 @@ pub struct BalanceConfig {
     /// Largest clearance of a swinging sole that is ahead of the other foot, for each (m/s)² of its speed, s²/m: a foot that slows down lands.
     /// With 0, the default, it has the clearance above until it is slower than `stance_speed_m_s`.
     pub landing_clearance_s2_m: f32,
+    /// Depth below the ground to which the target's sole may sink while its foot lands, metres: a deeper one presses the foot on the ground
+    /// before it bears. Default 0.1.
+    pub landing_depth_m: f32,
     /// Displacement of a swinging foot along the heading for each m/s by which the body is too fast, seconds; default 0.1.
     pub step_along_s: f32,
     /// Displacement of a swinging foot across the heading, likewise; default 0.25.
@@ -117,6 +120,8 @@ pub struct BalanceConfig {
     /// Cost of the square of a contact force relative to that of an equal error in the force on the body; default 1e-4. Higher values distribute
     /// the load more evenly and meet less of what the balance demands.
     pub force_cost: f64,
+    /// The same while the target stands or the body is carried off the target's motion, when everything depends on the balance. Default 1e-4.
+    pub recovery_force_cost: f64,
     /// Time over which a foot takes up its full load after landing, seconds; default 0, at once.
     pub load_time_s: f32,
     /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
@@ -154,6 +159,7 @@ impl Default for BalanceConfig {
             stance_speed_m_s: 1.0,
             clearance_m: 0.06,
             landing_clearance_s2_m: 0.0,
+            landing_depth_m: 0.1,
             step_along_s: 0.1,
             step_across_s: 0.25,
             step_speed_m_s: 3.0,
@@ -162,6 +168,7 @@ impl Default for BalanceConfig {
             horizontal_weight: 0.33,
             yaw_weight: 0.5,
             force_cost: 1e-4,
+            recovery_force_cost: 1e-4,
             load_time_s: 0.0,
             toe_share: 0.3,
             friction_share: 0.9,
@@ -221,7 +228,9 @@ impl Validate for BalanceConfig {
         fields.within("step_speed_m_s", self.step_speed_m_s, 0.0..=100.0)?;
         fields.within("step_return_s", self.step_return_s, 0.02..=100.0)?;
         fields.within("catching_step_s", self.catching_step_s, 0.0..=2.0)?;
+        fields.within("landing_depth_m", self.landing_depth_m, 0.0..=0.1)?;
         fields.within("force_cost", self.force_cost, 1e-6..=1.0)?;
+        fields.within("recovery_force_cost", self.recovery_force_cost, 1e-6..=1.0)?;
         fields.within("toe_share", self.toe_share, 0.05..=1.0)
     }
 }

@@ -310,8 +310,11 @@ fn plan(
         (expected, led) => {
             let (torques, mut gains) =
                 expected.unwrap_or_else(|| (vec![Vec3::ZERO; joints], vec![GainScale::NONE; joints]));
-            if led.is_some() {
-                module.soften_stance(footing, &mut gains);
+            if let Some(led) = led {
+                let ragdoll = &world.ragdolls[member];
+                let slip = led.velocity - ragdoll.momentum(start) / ragdoll.total_mass();
+                let undisturbed = module.config.balance.undisturbed(led.velocity, slip);
+                module.soften_stance(footing, undisturbed, &mut gains);
             }
             Some(ExpectedDrives { torques, gains })
         }
@@ -348,7 +351,7 @@ fn balance(
         let outcome = outcome(world, member, &held[member])?;
         let state = (member, &starts[member]);
         let bears = modules[member].bear(stances[member], h);
-        world.balance(modules[member], state, (&outcome, wanted.linear), bears, &mut plans[member]);
+        world.balance(modules[member], state, (&outcome, &wanted), bears, &mut plans[member]);
     }
     Ok(())
 }

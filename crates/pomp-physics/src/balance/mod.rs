@@ -61,15 +61,18 @@ pub(crate) struct Wanted {
     pub(crate) linear: Vec3,
     /// Angular acceleration, rad/s².
     pub(crate) angular: Vec3,
+    /// Cost of the forces that make it, relative to that of an error.
+    pub(crate) force_cost: f64,
 }
 
 impl DynamicModule {
     /// Softens the drives of legs that stand, which the feet's forces then govern, and as far as the configuration says of those that touch
-    /// the ground.
-    pub(crate) fn soften_stance(&self, footing: [Footing; 2], gains: &mut [GainScale]) {
+    /// the ground, as far as the walk is `undisturbed`.
+    pub(crate) fn soften_stance(&self, footing: [Footing; 2], undisturbed: f32, gains: &mut [GainScale]) {
         let config = &self.config.balance;
+        let yielding = config.touch_yielding * undisturbed;
         for (joints, foot) in LEGS.into_iter().zip(footing) {
-            let stance = foot.stands.max(config.touch_yielding * foot.touches);
+            let stance = foot.stands.max(yielding * foot.touches);
             for joint in joints {
                 gains[joint.0].stiffness *= 1.0 + stance * (config.stance_stiffness - 1.0);
                 gains[joint.0].damping *= 1.0 + stance * (config.stance_damping - 1.0);
@@ -161,18 +164,21 @@ impl World {
         Wanted {
             linear: Vec3 { y: up, ..along },
             angular: angular.clamp_length_max(config.pelvis_most_rad_s2),
+            force_cost: config.recovery_force_cost
+                + f64::from(config.undisturbed(led.velocity, slip))
+                    * (config.force_cost - config.recovery_force_cost),
         }
     }
 
     /// Sets torques in `plan` with which the feet of ragdoll `member` press on the ground so that the body moves as it did with the
-    /// pelvis held: `held` is what that took. The feet bear as far as `bears` says. The centre of mass is to be accelerated by `acceleration`, m/s².
+    /// pelvis held: `held` is what that took for the motion `wanted`. The feet bear as far as `bears` says.
     ///
     /// What the feet cannot give is left to a residual from outside, as far as the configuration allows one.
     pub(crate) fn balance(
         &self,
         module: &DynamicModule,
         (member, start): (usize, &Motion),
-        (held, acceleration): (&DriveOutcome, Vec3),
+        (held, wanted): (&DriveOutcome, &Wanted),
         bears: [f32; 2],
         plan: &mut DrivePlan,
     ) {
@@ -205,9 +211,10 @@ impl World {
                 _ => elsewhere = elsewhere + given,
             }
         }
-        let force = self.force_for(mass_kg, acceleration).as_dvec3();
+        let force = self.force_for(mass_kg, wanted.linear).as_dvec3();
+        let cost = wanted.force_cost;
         let wanted = Wrench { force, moment } - elsewhere;
-        let forces = spread(&bearings, wanted, config, f64::from(mass_kg));
+        let forces = spread(&bearings, wanted, cost, config, f64::from(mass_kg));
         let more = feet.iter().zip(&forces).map(|(contact, force)| (*contact, *force - contact.guess / h));
         let ragdoll = &self.ragdolls[member];
         let torques = pressing_torques(body, more);

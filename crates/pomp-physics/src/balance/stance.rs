@@ -125,6 +125,7 @@ impl DynamicModule {
         let catching = ahead * (error.dot(ahead) * config.step_along_s)
             + side * (error.dot(side) * config.step_across_s);
         let missed = motion.pose.positions[0] - to.root_position;
+        let undisturbed = config.undisturbed(led, error);
         // A leg that moves relative to a pelvis which is turned otherwise than the target's comes to the target's place in the world.
         let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
@@ -146,8 +147,10 @@ impl DynamicModule {
                 } else {
                     config.clearance_m
                 };
-                let lacking = clearance_m - lowest.into_iter().fold(f32::INFINITY, f32::min);
-                let lifted = (swing * lacking.clamp(0.0, MOST_LIFT_M)).max(step.y);
+                let lowest = lowest.into_iter().fold(f32::INFINITY, f32::min);
+                let cleared = swing * (clearance_m - lowest).clamp(0.0, MOST_LIFT_M);
+                let raised = undisturbed * (-config.landing_depth_m - lowest).clamp(0.0, MOST_LIFT_M);
+                let lifted = cleared.max(raised).max(step.y);
                 let (way, speed_m_s) =
                     caught.map_or((catching, config.step_speed_m_s), |foot| (foot.way, foot.speed_m_s));
                 let wanted = Vec3 { y: lifted.max(way.y), ..way + step };
@@ -258,15 +261,17 @@ mod tests {
         let skeleton = Skeleton::humanoid(1.75);
         let mut config = DynamicConfig::default();
         (config.balance.stance_stiffness, config.balance.stance_damping) = (0.2, 0.4);
-        let gains = |touch_yielding: f32, touches: f32, stands: f32| {
+        let gains_in = |undisturbed: f32, touch_yielding: f32, touches: f32, stands: f32| {
             let mut config = config.clone();
             config.balance.touch_yielding = touch_yielding;
             let module = on_level_ground(&skeleton, &config);
             let mut gains = vec![GainScale::NONE; skeleton.joints().len()];
-            module.soften_stance([Footing { touches, stands }, Footing::default()], &mut gains);
+            module.soften_stance([Footing { touches, stands }, Footing::default()], undisturbed, &mut gains);
             assert_eq!(gains[LEGS[1][1].0], GainScale::NONE, "the other leg hangs in the air");
             gains[LEGS[0][1].0]
         };
+        let gains = |touch_yielding, touches, stands| gains_in(1.0, touch_yielding, touches, stands);
+        assert_eq!(gains_in(0.0, 0.5, 1.0, 0.0), GainScale::NONE, "a body is caught stiffly");
         assert_eq!(gains(0.5, 0.0, 0.0), GainScale::NONE);
         assert_eq!(gains(0.0, 1.0, 0.0), GainScale::NONE);
         let close = |a: GainScale, stiffness: f32, damping: f32| {

@@ -18,11 +18,23 @@ const BEGINS_STANDING_M_S: f32 = 0.4;
 /// How often the pelvis is moved so that the centre of mass is over the feet: the legs bend and move it a little.
 const ROUNDS: usize = 3;
 
+/// A walk is undisturbed up to the first difference of the velocities of body and target along the ground; from the second on the body
+/// is carried off, m/s.
+const SLIP_M_S: (f32, f32) = (0.3, 0.6);
+
 impl BalanceConfig {
     /// How far a target whose centre of mass has the `velocity` stands, 0 to 1.
     pub(super) fn standing_share(&self, velocity: Vec3) -> f32 {
         (1.0 - along_ground(velocity).length() / self.standing_below_m_s.max(f32::MIN_POSITIVE))
             .clamp(0.0, 1.0)
+    }
+
+    /// How far a body walks as its target does whose centre of mass has the `velocity`, and which differs from the body's by `slip`, 0 to 1:
+    /// 0 where the target stands or the body is carried off.
+    pub(crate) fn undisturbed(&self, velocity: Vec3, slip: Vec3) -> f32 {
+        let (usual, carried_off) = SLIP_M_S;
+        let follows = (carried_off - along_ground(slip).length()) / (carried_off - usual);
+        (1.0 - self.standing_share(velocity)) * follows.clamp(0.0, 1.0)
     }
 }
 

@@ -70,13 +70,14 @@ struct Edge {
 }
 
 /// Forces at `bearings`, N, each within its cone of friction, that together come as near to the `wanted` wrench as the weights of
-/// `config` say.
+/// `config` and their `cost` say.
 ///
 /// min ½ |S (Σ a x − w)|² + ½ Σ ε x²  over x ≥ 0, with the edges of the cones as a. The gradient of the dual,
 /// y + Σ a max(0, aᵀ y) / ε − S w, has six components and is piecewise linear: Newton's method solves it.
 pub(crate) fn spread(
     bearings: &[Bearing],
     wanted: Wrench,
+    cost: f64,
     config: &BalanceConfig,
     mass_kg: f64,
 ) -> Vec<DVec3> {
@@ -96,7 +97,7 @@ pub(crate) fn spread(
                 bearing: index,
                 force,
                 wrench: Wrench::at(bearing.point, force).weighted(&weights),
-                cost: config.force_cost / (bearing.share * mass_kg).powi(2),
+                cost: cost / (bearing.share * mass_kg).powi(2),
             });
         }
     }
@@ -171,7 +172,7 @@ mod tests {
     fn a_wrench_that_the_soles_can_give_is_given() {
         let bearings = soles(0.6);
         let wanted = Wrench { force: DVec3::new(20.0, 800.0, -30.0), moment: DVec3::new(-40.0, 5.0, -25.0) };
-        let forces = spread(&bearings, wanted, &BalanceConfig::default(), MASS_KG);
+        let forces = spread(&bearings, wanted, 1e-4, &BalanceConfig::default(), MASS_KG);
         let given = sum(&bearings, &forces);
         println!("{given:?}");
         assert!((given.force - wanted.force).length() < 3.0 && (given.moment - wanted.moment).length() < 1.0);
@@ -183,15 +184,15 @@ mod tests {
         // 300 N across with 735 N of weight need a friction of 0.41.
         let bearings = soles(0.2);
         let across = Wrench { force: DVec3::new(300.0, 735.0, 0.0), moment: DVec3::ZERO };
-        let forces = spread(&bearings, across, &BalanceConfig::default(), MASS_KG);
+        let forces = spread(&bearings, across, 1e-4, &BalanceConfig::default(), MASS_KG);
         let given = sum(&bearings, &forces);
         assert!(given.force.x <= 0.2 * given.force.y + 1e-9 && given.force.y > 0.0);
         assert!(forces.iter().all(|force| force.x.hypot(force.z) <= 0.2 * force.y + 1e-9));
         // A moment of 735 N 0.5 m beside the feet is out of reach: nothing pulls.
         let beside = Wrench { force: DVec3::Y * 735.0, moment: DVec3::Z * 735.0 * 0.5 };
-        let forces = spread(&soles(0.6), beside, &BalanceConfig::default(), MASS_KG);
+        let forces = spread(&soles(0.6), beside, 1e-4, &BalanceConfig::default(), MASS_KG);
         assert!(forces.iter().all(|force| force.y >= 0.0));
-        assert!(spread(&[], beside, &BalanceConfig::default(), MASS_KG).is_empty());
+        assert!(spread(&[], beside, 1e-4, &BalanceConfig::default(), MASS_KG).is_empty());
     }
 
     #[test]
@@ -199,7 +200,7 @@ mod tests {
         let mut bearings = soles(0.6);
         let wanted = Wrench { force: DVec3::Y * 735.0, moment: DVec3::ZERO };
         let share = |bearings: &[Bearing]| {
-            let forces = spread(bearings, wanted, &BalanceConfig::default(), MASS_KG);
+            let forces = spread(bearings, wanted, 1e-4, &BalanceConfig::default(), MASS_KG);
             forces[1].y / forces.iter().map(|force| force.y).sum::<f64>()
         };
         let before = share(&bearings);
