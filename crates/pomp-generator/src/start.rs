@@ -68,3 +68,28 @@ pub(crate) fn read_start(layout: &FeatureLayout, x: &[f32], frame: RootFrame) ->
         vectors(BlockName::ContactImpulses).into_iter().map(|force| frame.vector_to_world(force)).collect();
     Start { state, history, future_phase_codes: codes[PAST_KEYS * width..].into(), contact_force_bw }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phases_of_a_start_pass_from_key_to_key_without_jumps() {
+        let model = pomp_embedded::load(&pomp_embedded::Device::flex()).expect("the embedded model loads");
+        let (_, _, kinematic) = model.kinematic().expect("it is whole");
+        let frame = RootFrame { origin: Vec3::ZERO, yaw: 0.0 };
+        let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
+        for (gait, x) in &kinematic.starts {
+            let start = read_start(&model.description.layout, x, frame);
+            let codes: Vec<&[f32]> = start.history.iter().map(|past| past.phase_codes.as_slice()).collect();
+            let way =
+                |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (b - a).powi(2)).sum::<f32>().sqrt();
+            for keys in codes.windows(spacing + 1).step_by(spacing) {
+                let between = way(keys[0], keys[spacing]);
+                let largest = keys.windows(2).map(|pair| way(pair[0], pair[1])).fold(0.0, f32::max);
+                // An arc is at most half as long again as its chord, while it is less than two thirds of a turn.
+                assert!(largest <= 1.6 * between / spacing as f32 + 1e-5, "{gait}: {largest} of {between}");
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Laws of the phase manifold.
 
-use pomp_phase::{ChannelPhase, PhaseState, extrapolate_code, update_code};
+use pomp_phase::{ChannelPhase, PhaseState, codes_between, extrapolate_code, update_code};
 use std::f32::consts::TAU;
 
 fn channel(amplitude: f32, frequency_hz: f32, shift_turns: f32) -> ChannelPhase {
@@ -115,4 +115,17 @@ fn rejects_states_that_are_not_finite() {
     let state = PhaseState { channels: vec![channel(1.0, 1.0, 0.0), channel(1.0, f32::NAN, 0.0)] };
     let message = state.check_finite().expect_err("a NaN is an error").to_string();
     assert!(message.contains("row 1, column 1"), "{message}");
+}
+
+#[test]
+fn codes_between_two_turn_along_the_shorter_arc_and_change_their_amplitude_evenly() {
+    let code = |amplitude: f32, degrees: f32| {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        [amplitude * cos, amplitude * sin]
+    };
+    let from = [code(1.0, 170.0), code(0.0, 0.0)].concat();
+    let to = [code(2.0, -130.0), code(0.5, 90.0)].concat();
+    assert_near(&codes_between(&from, &to, 0.25), &[code(1.25, -175.0), code(0.125, 90.0)].concat(), 1e-5);
+    assert_near(&codes_between(&from, &to, 0.0), &from, 1e-6);
+    assert_near(&codes_between(&from, &to, 1.0), &to, 1e-6);
 }
