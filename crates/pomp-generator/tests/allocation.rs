@@ -50,8 +50,8 @@ fn a_minute_asks_for_no_memory_but_for_the_depth_in_uneven_ground() {
             "{name}: a frame asks for memory"
         );
         assert!(measured.bytes_current < LARGEST_KEPT, "{name}: a minute keeps {measured:?}");
-        // The control: 32 bytes of each frame are kept, 7 MB an hour. On uneven ground tables of contacts that are given back, as after
-        // a stumble, would hide them.
+        // The control: 32 bytes of each frame are kept, 7 MB an hour. On uneven ground more than that is
+        // given back at times, which would hide them.
         if most_in_a_frame == 0 {
             let leaking = frames(MINUTE, 32);
             assert!(
