@@ -49,6 +49,9 @@ pub use ensemble_recipe::{CharacterRecipe, EnsembleRecipe};
 pub use error::GeneratorError;
 pub use ground_motion::{GroundMotion, GroundMove};
 pub use layers::LayersConfig;
+// For the training of the policy.
+#[doc(hidden)]
+pub use layers::get_up_policy::GetUpReflexes;
 pub use networks::Networks;
 pub use phase_feedback::PhaseReader;
 pub use pomp_motion::FRAME_RATE_HZ;

@@ -28,6 +28,8 @@ use std::sync::Arc;
 /// Time in which drives and assist come back, and the lying pose gives way to the route's first posture, seconds.
 const WAKE_S: f32 = 0.6;
 const FIND_S: f32 = 0.9;
+/// The same of a body that rolls over from its back.
+const ROLL_S: f32 = 1.4;
 /// Time in which a falling body lets go of its last target, seconds.
 const RELAX_S: f32 = 0.3;
 /// The route slows down beyond the first of these errors of the pelvis and nearly stops at the second.
@@ -41,6 +43,8 @@ const FOLLOW: f32 = 0.04;
 const FOLLOW_RATE_HZ: f32 = 60.0;
 /// An attempt is given up after this multiple of the route's own time.
 const GIVEN_UP_AFTER: f32 = 2.0;
+/// The same of a body that rolls over first, on which the route waits.
+const ROLLING_GIVEN_UP_AFTER: f32 = 4.0;
 /// Standing: the trunk within this of upright, the pelvis no more than this below its target, joints no faster than this
 /// on average, for this long.
 const UPRIGHT_COSINE: f32 = 0.94;
@@ -127,12 +131,66 @@ impl Way {
     }
 }
 
+/// A way up over key postures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayUp {
+    /// From the back over sitting and squatting.
+    Supine,
+    /// From the front over hands and knees, the left foot forward.
+    ProneLeft,
+    /// The same with the right foot forward.
+    ProneRight,
+}
+
+impl WayUp {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Supine, Self::ProneLeft, Self::ProneRight];
+
+    fn route(self) -> Route {
+        match self {
+            Self::Supine => Route::supine(),
+            Self::ProneLeft => Route::prone(Side::Left),
+            Self::ProneRight => Route::prone(Side::Right),
+        }
+    }
+
+    /// How long it takes at a pace of 1, seconds.
+    pub fn duration_s(self) -> f32 {
+        self.route().duration_s()
+    }
+
+    /// The pose at a time, of a body of `height_m` metres that will stand in `stance`.
+    pub fn pose(
+        self,
+        time_s: f32,
+        skeleton: &Skeleton,
+        height_m: f32,
+        stance: &RootFrame,
+        terrain: &HeightMap,
+    ) -> Pose {
+        self.route().posture(time_s).pose(skeleton, height_m, stance, terrain)
+    }
+}
+
+/// How far a body has come that gets up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RisingProgress {
+    /// Where it will stand.
+    pub stance: RootFrame,
+    /// Share of the way that the target has gone, 0 to 1.
+    pub share: f32,
+}
+
 /// An attempt.
 #[derive(Clone, Debug)]
 struct Rising {
     way: Way,
     /// Where it will stand.
     stance: RootFrame,
+    /// How it rolls over before, if it does.
+    roll: Option<Pose>,
+    /// The multiple of the way's time after which it is given up.
+    given_up_after: f32,
     /// How it lay.
     lay: Pose,
     /// Time on the route, and in all, seconds.
@@ -152,6 +210,8 @@ pub struct Recovery {
     limp: f32,
     frame_s: f32,
     recorded: Vec<Arc<RecordedWay>>,
+    /// Whether it rolls over from its back instead of sitting up.
+    rolls_over: bool,
     /// The one of them that it got up by last.
     taken: Option<Arc<RecordedWay>>,
     phase: Phase,
@@ -161,12 +221,26 @@ impl Recovery {
     /// A character of `height_m` metres that stands. `limp` is the strength of its joints while it lies, `frame_s` the
     /// length of a frame in seconds.
     pub fn new(config: GetUpConfig, height_m: f32, limp: f32, frame_s: f32) -> Self {
-        Self { config, height_m, limp, frame_s, recorded: Vec::new(), taken: None, phase: Phase::Up }
+        Self {
+            config,
+            height_m,
+            limp,
+            frame_s,
+            recorded: Vec::new(),
+            rolls_over: false,
+            taken: None,
+            phase: Phase::Up,
+        }
     }
 
     /// The same, but for the way up: the one of these `ways`, if there are any, that begins nearest to how it lies.
     pub fn by_recorded_ways(self, ways: Vec<Arc<RecordedWay>>) -> Self {
         Self { recorded: ways, ..self }
+    }
+
+    /// The same, but from its back it rolls over to its front: to sit up takes a pull from outside.
+    pub fn rolling_over(self) -> Self {
+        Self { rolls_over: true, ..self }
     }
 
     /// The recorded way that it got up by last.
@@ -186,6 +260,31 @@ impl Recovery {
             Phase::Rising(_) => Some(Gait::GetUp),
             Phase::Up | Phase::HandedBack { .. } => None,
         }
+    }
+
+    /// How far it has come, if it gets up over key postures.
+    pub fn rising(&self) -> Option<RisingProgress> {
+        let Phase::Rising(rising) = &self.phase else { return None };
+        let Way::Postures(route) = &rising.way else { return None };
+        let share = (rising.time_s / route.duration_s()).clamp(0.0, 1.0);
+        Some(RisingProgress { stance: rising.stance, share })
+    }
+
+    /// It is on its way up, at a time of `way`, in the pose `lay`, and will stand in `stance`.
+    pub fn rise_from(&mut self, way: WayUp, time_s: f32, stance: RootFrame, lay: Pose) {
+        let way = Way::Postures(way.route());
+        let rising = Rising {
+            way,
+            stance,
+            roll: None,
+            given_up_after: GIVEN_UP_AFTER,
+            lay,
+            time_s,
+            elapsed_s: time_s,
+            still_frames: 0,
+            sunk_frames: 0,
+        };
+        self.phase = Phase::Rising(Box::new(rising));
     }
 
     /// It has fallen; `target` is the last target that led it.
@@ -209,7 +308,7 @@ impl Recovery {
                     let to = from.lerp(&relaxed(fallen), (seconds(*frames) / RELAX_S).min(1.0));
                     return Leader::Recovery { from: None, to };
                 }
-                let rising = Rising::new(fallen, self.height_m, &self.recorded);
+                let rising = Rising::new(fallen, self.height_m, &self.recorded, self.rolls_over);
                 self.taken = match &rising.way {
                     Way::Recorded(way) => Some(Arc::clone(way)),
                     Way::Postures(_) | Way::StepUp(_) => None,
@@ -275,7 +374,7 @@ enum Attempt {
 }
 
 impl Rising {
-    fn new(fallen: &Fallen<'_>, height_m: f32, recorded: &[Arc<RecordedWay>]) -> Self {
+    fn new(fallen: &Fallen<'_>, height_m: f32, recorded: &[Arc<RecordedWay>], rolls_over: bool) -> Self {
         let lies = fallen.pose;
         let lay = lies.to_local(fallen.skeleton);
         let hips = lies.positions[humanoid::HIPS.0];
@@ -285,20 +384,33 @@ impl Rising {
         let (way, RootFrame { origin, yaw }) = match nearest {
             Some(way) => (Way::Recorded(Arc::clone(way)), way.stance(lies)),
             None => {
-                let (route, yaw) = choose(lies);
+                let (route, yaw) = choose(lies, rolls_over);
                 let origin = RootFrame { origin: hips, yaw }.to_world(-route.first().pelvis * height_m);
                 (Way::Postures(route), RootFrame { origin, yaw })
             }
         };
         let stance = RootFrame { origin: Vec3::new(origin.x, ground(origin.x, origin.z), origin.z), yaw };
-        Self { way, stance, lay, time_s: 0.0, elapsed_s: 0.0, still_frames: 0, sunk_frames: 0 }
+        let given_up_after = if rolls_over { ROLLING_GIVEN_UP_AFTER } else { GIVEN_UP_AFTER };
+        let rolls = rolls_over && (lies.rotations[humanoid::HIPS.0] * Vec3::Z).y > 0.0;
+        let roll = rolls.then(|| rolling(fallen));
+        Self {
+            way,
+            stance,
+            roll,
+            given_up_after,
+            lay,
+            time_s: if rolls { FIND_S - ROLL_S } else { 0.0 },
+            elapsed_s: 0.0,
+            still_frames: 0,
+            sunk_frames: 0,
+        }
     }
 
     /// The next target, and what has come of the attempt.
     fn advance(&mut self, fallen: &Fallen<'_>, pace: f32, height_m: f32, frame_s: f32) -> (Pose, Attempt) {
         self.elapsed_s += frame_s;
         self.look_for_an_edge(fallen, height_m, frame_s);
-        let lag = lag(fallen.pose, fallen.target);
+        let lag = rising_lag(fallen.pose, fallen.target);
         self.time_s += frame_s * pace * (1.0 - lag).max(SLOWEST);
         if !matches!(self.way, Way::StepUp(_)) {
             let slip = fallen.pose.positions[0] - fallen.target.root_position;
@@ -308,14 +420,23 @@ impl Rising {
             self.stance.origin = origin.with_y(ground);
         }
         let wanted = self.way.pose(self.time_s, fallen, height_m, &self.stance);
-        let found = smoothstep(self.time_s / FIND_S);
-        let target = self.lay.lerp(&wanted, found);
+        let target = match &self.roll {
+            None => self.lay.lerp(&wanted, smoothstep(self.time_s / FIND_S)),
+            Some(roll) => {
+                let share = (self.time_s - FIND_S + ROLL_S) / ROLL_S;
+                let mut target = self.lay.lerp(&wanted, smoothstep(share));
+                let limbs = self.lay.lerp(roll, smoothstep(share / 0.3));
+                let limbs = limbs.lerp(&wanted, smoothstep((share - 0.6) / 0.4));
+                target.local_rotations[1..].copy_from_slice(&limbs.local_rotations[1..]);
+                target
+            }
+        };
         let over = self.time_s >= self.way.duration_s();
         let stands = over && stands(fallen, &target) && !self.is_in_a_hole(fallen);
         self.still_frames = if stands { self.still_frames + 1 } else { 0 };
         let attempt = if self.still_frames >= (STILL_S / frame_s).round() as usize {
             Attempt::Stands
-        } else if self.elapsed_s * pace > self.way.duration_s() * GIVEN_UP_AFTER {
+        } else if self.elapsed_s * pace > self.way.duration_s() * self.given_up_after {
             Attempt::Failed
         } else {
             Attempt::UnderWay
@@ -353,8 +474,8 @@ impl Rising {
     }
 }
 
-/// How far the pelvis is behind its target: 0 close, 1 and more hopelessly.
-fn lag(body: &GlobalPose, target: &Pose) -> f32 {
+/// How far the pelvis of a body that gets up is behind its target: 0 close, 1 and more hopelessly.
+pub fn rising_lag(body: &GlobalPose, target: &Pose) -> f32 {
     let turn = log(target.local_rotations[0] * body.rotations[0].inverse()).length();
     let sink = target.root_position.y - body.positions[0].y;
     let share = |value: f32, (from, to): (f32, f32)| (value - from) / (to - from);
@@ -373,16 +494,19 @@ fn upright_and_still(fallen: &Fallen<'_>) -> bool {
 }
 
 /// The way up from a lying pose, and which way to face on it. The pelvis decides: a limp trunk may hang anywhere.
-fn choose(lies: &GlobalPose) -> (Route, f32) {
+fn choose(lies: &GlobalPose, rolls_over: bool) -> (Route, f32) {
     let pelvis = lies.rotations[humanoid::HIPS.0];
     let (left, up, front) = (pelvis * Vec3::X, pelvis * Vec3::Y, pelvis * Vec3::Z);
-    if up.y > SITTING {
+    let prone = || Route::prone(if left.y >= 0.0 { Side::Left } else { Side::Right });
+    if rolls_over {
+        (prone(), yaw_of_direction(if up.y > SITTING { front } else { up }))
+    } else if up.y > SITTING {
         (Route::supine(), yaw_of_direction(front))
     } else if front.y > FACE_UP {
         // The feet are ahead of a body that sits up.
         (Route::supine(), yaw_of_direction(-up))
     } else {
-        (Route::prone(if left.y >= 0.0 { Side::Left } else { Side::Right }), yaw_of_direction(up))
+        (prone(), yaw_of_direction(up))
     }
 }
 
@@ -412,6 +536,49 @@ fn relaxed(fallen: &Fallen<'_>) -> Pose {
     }
     for joint in [humanoid::LEFT_HAND, humanoid::RIGHT_HAND, humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
         set(joint, Quat::IDENTITY);
+    }
+    pose
+}
+
+/// The body where it lies on its back, limbs as they push it over: the foot of the side that goes up is planted and its arm reaches
+/// across; the other leg is straight, the other arm close.
+fn rolling(fallen: &Fallen<'_>) -> Pose {
+    let mut pose = fallen.pose.to_local(fallen.skeleton);
+    let left = (fallen.pose.rotations[humanoid::HIPS.0] * Vec3::X).y >= 0.0;
+    let sides = [
+        [
+            humanoid::LEFT_UP_LEG,
+            humanoid::LEFT_LEG,
+            humanoid::LEFT_FOOT,
+            humanoid::LEFT_ARM,
+            humanoid::LEFT_FORE_ARM,
+        ],
+        [
+            humanoid::RIGHT_UP_LEG,
+            humanoid::RIGHT_LEG,
+            humanoid::RIGHT_FOOT,
+            humanoid::RIGHT_ARM,
+            humanoid::RIGHT_FORE_ARM,
+        ],
+    ];
+    let x = Quat::from_rotation_x;
+    for (number, [hip, knee, ankle, shoulder, elbow]) in sides.into_iter().enumerate() {
+        let side = if number == 0 { 1.0 } else { -1.0 };
+        let rises = (number == 0) == left;
+        let mut set =
+            |joint: pomp_motion::JointIndex, rotation: Quat| pose.local_rotations[joint.0] = rotation;
+        if rises {
+            set(hip, Quat::from_rotation_z(-0.3 * side) * x(-0.9));
+            set(knee, x(1.6));
+            set(shoulder, Quat::from_rotation_y(-1.9 * side));
+            set(elbow, Quat::from_rotation_y(-0.3 * side));
+        } else {
+            set(hip, x(-0.1));
+            set(knee, x(0.2));
+            set(shoulder, Quat::from_rotation_y(-0.6 * side) * Quat::from_rotation_z(-1.2 * side));
+            set(elbow, Quat::from_rotation_y(-1.2 * side));
+        }
+        set(ankle, Quat::IDENTITY);
     }
     pose
 }

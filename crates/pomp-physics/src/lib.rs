@@ -62,7 +62,10 @@ pub use config::{
 pub use error::PhysicsError;
 pub use expectation::{Expectation, GainScale, Support};
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
-pub use get_up::{Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, standing_pose};
+pub use get_up::{
+    Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, RisingProgress, WayUp, rising_lag,
+    standing_pose,
+};
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use pomp_motion::FallDetector;

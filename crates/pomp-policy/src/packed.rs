@@ -1,6 +1,6 @@
 //! A policy for one body at a time.
 
-use crate::{ACTIONS, Action, BalancePolicy, PolicyError, PolicyNetwork};
+use crate::{Action, Policy, PolicyError, PolicyNetwork};
 use pomp_lanes::{Lanes, PackedLinear};
 use pomp_tensors::{Tanh, nonlinear_in_place};
 
@@ -13,6 +13,8 @@ pub struct PackedPolicy {
     mean: Vec<f32>,
     deviation: Vec<f32>,
     layers: Vec<PackedLinear>,
+    /// Components of an action.
+    actions: usize,
 }
 
 impl PackedPolicy {
@@ -20,7 +22,7 @@ impl PackedPolicy {
     ///
     /// # Errors
     /// A weight that is not finite.
-    pub fn new(policy: &BalancePolicy) -> Result<Self, PolicyError> {
+    pub fn new(policy: &Policy) -> Result<Self, PolicyError> {
         Self::of_parts(&policy.network, &policy.description.mean, &policy.description.deviation)
     }
 
@@ -40,7 +42,8 @@ impl PackedPolicy {
                 .map_err(|_| PolicyError::NotFinite { layer: index + 1 })
         };
         let layers = network.layers.iter().enumerate().map(pack).collect::<Result<_, _>>()?;
-        Ok(Self { mean: mean.to_vec(), deviation: deviation.to_vec(), layers })
+        let actions = network.layers.last().map_or(0, |layer| layer.weight.val().dims()[1]);
+        Ok(Self { mean: mean.to_vec(), deviation: deviation.to_vec(), layers, actions })
     }
 
     /// The normalised observation, in place.
@@ -50,13 +53,13 @@ impl PackedPolicy {
         }
     }
 
-    /// The action for a normalised observation.
+    /// The action of balance for a normalised observation.
     pub fn decide(&self, normalised: &[f32]) -> Action {
-        Action::new(&self.outputs(normalised))
+        Action::of_slice(&self.outputs(normalised))
     }
 
     /// The components of the action for a normalised observation, without limits.
-    pub fn outputs(&self, normalised: &[f32]) -> [f32; ACTIONS] {
+    pub fn outputs(&self, normalised: &[f32]) -> Vec<f32> {
         let lanes = Lanes::detect();
         let mut values = normalised.to_vec();
         for (index, layer) in self.layers.iter().enumerate() {
@@ -67,8 +70,7 @@ impl PackedPolicy {
             }
             values = out;
         }
-        let mut components = [0.0; ACTIONS];
-        components.copy_from_slice(&values[..ACTIONS]);
-        components
+        values.truncate(self.actions);
+        values
     }
 }

@@ -23,6 +23,8 @@ pub enum Stage {
     Balance,
     /// The style adapter of a trained model.
     Style,
+    /// The get-up policy, on the body of a trained model.
+    GetUp,
 }
 
 impl Stage {
@@ -35,6 +37,7 @@ impl Stage {
             Self::Controller => "controller",
             Self::Retarget => "retarget",
             Self::Balance => "balance",
+            Self::GetUp => "get-up",
             Self::Style => "style",
         }
     }
@@ -48,6 +51,7 @@ impl Stage {
             Self::Controller => "controller.safetensors",
             Self::Retarget => "retarget.safetensors",
             Self::Balance => "balance_policy.safetensors",
+            Self::GetUp => "get_up_policy.safetensors",
             Self::Style => "style_adapter.safetensors",
         }
     }

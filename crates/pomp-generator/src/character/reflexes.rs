@@ -3,14 +3,17 @@
 use super::{Character, Motion};
 use crate::GeneratorError;
 use crate::layers::balance_policy::{Correction, Followed, reaction};
+use crate::layers::get_up_policy::GetUpReflexes;
 use pomp_motion::Pose;
-use pomp_policy::{Action, PackedPolicy};
+use pomp_physics::{Expectation, RisingProgress};
+use pomp_policy::{Action, GetUpAction, PackedPolicy};
 use std::sync::Arc;
 
 impl Motion {
     /// What the drives follow in the frame under way.
     pub(super) fn driven(&self) -> (&Pose, &Pose) {
-        self.reflexes.driven().unwrap_or((&self.from, &self.target.world.0))
+        let rising = self.rising.and_then(|_| self.get_up.driven());
+        rising.or_else(|| self.reflexes.driven()).unwrap_or((&self.from, &self.target.world.0))
     }
 }
 
@@ -18,6 +21,22 @@ impl Character {
     /// Lets `policy` react from the next frame on; with none, only what [`Self::decide`] says is done.
     pub fn set_policy(&mut self, policy: Option<Arc<PackedPolicy>>) {
         self.policy = policy;
+    }
+
+    /// Lets `policy` lead the drives while the body gets up.
+    pub(crate) fn set_get_up_policy(&mut self, policy: Option<Arc<PackedPolicy>>) {
+        self.get_up_policy = policy;
+    }
+
+    /// Says how far the body has come on its way up, if a get-up policy leads it there.
+    pub(crate) fn set_rising(&mut self, rising: Option<RisingProgress>) {
+        self.motion.rising = rising;
+    }
+
+    /// What the frame under way asks of the drives, where a get-up policy leads them.
+    pub(super) fn expected(&self) -> Option<Expectation> {
+        let config = self.dynamic.config();
+        self.motion.rising.map(|_| GetUpReflexes::expectation(self.skeleton.len(), config.gravity_m_s2))
     }
 
     /// Whether a decision of a balance policy is due in the frame under way.
@@ -74,7 +93,27 @@ impl Character {
         }
         let action = reflexes.advance(&self.motion.from, &self.motion.target.world.0);
         self.motion.reflexes = reflexes;
+        self.rise();
         let reaction = reaction(&action.unwrap_or_default(), &self.dynamic);
         self.dynamic.set_reaction(&reaction);
+    }
+
+    /// The same of a body that a get-up policy leads.
+    fn rise(&mut self) {
+        let mut get_up = std::mem::take(&mut self.motion.get_up);
+        match (&self.get_up_policy, &self.motion.rising) {
+            (Some(policy), Some(progress)) => {
+                let Followed { body, from, to, terrain } = self.followed();
+                if get_up.decides() {
+                    let mut seen = Vec::new();
+                    get_up.observe(body, [from, to], terrain, progress, &mut seen);
+                    policy.normalise(&mut seen);
+                    get_up.decide(GetUpAction::of_slice(&policy.outputs(&seen)));
+                }
+                get_up.advance(from, to);
+            }
+            _ => get_up.rest(),
+        }
+        self.motion.get_up = get_up;
     }
 }

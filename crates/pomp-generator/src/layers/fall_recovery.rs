@@ -35,6 +35,11 @@ pub struct FallRecoveryConfig {
     pub after_s: f32,
     /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
     pub strength: f32,
+    /// If on, the model's get-up policy leads the drives while the character gets up. It rolls over from its back then, and the root assist
+    /// has the share `policy_assist` alone. Default false.
+    pub by_policy: bool,
+    /// Share of the external root assist while the policy leads, 0 to 1. Default 0.
+    pub policy_assist: f32,
     /// How the character gets up.
     pub get_up: GetUpConfig,
 }
@@ -47,6 +52,8 @@ impl Default for FallRecoveryConfig {
             height: pomp_motion::FALL_HEIGHT,
             after_s: pomp_motion::FALL_AFTER_S,
             strength: 0.05,
+            by_policy: false,
+            policy_assist: 0.0,
             get_up: GetUpConfig::default(),
         }
     }
@@ -58,6 +65,7 @@ impl Validate for FallRecoveryConfig {
         fields.within("height", self.height, 0.0..=1.0)?;
         fields.within("after_s", self.after_s, 0.0..=5.0)?;
         fields.within("strength", self.strength, 0.001..=1.0)?;
+        fields.within("policy_assist", self.policy_assist, 0.0..=1.0)?;
         self.get_up.check(&fields.section("get_up"))
     }
 }
@@ -66,6 +74,8 @@ impl Validate for FallRecoveryConfig {
 #[derive(Clone)]
 pub(crate) struct FallRecovery {
     enabled: bool,
+    /// Share of the assist while a policy leads, if one does.
+    policy_assist: Option<f32>,
     after_s: f32,
     detector: FallDetector,
     down_frames: usize,
@@ -76,13 +86,15 @@ pub(crate) struct FallRecovery {
 
 impl FallRecovery {
     pub fn new(config: FallRecoveryConfig, skeleton: &Skeleton, body_height_m: f32) -> Self {
+        let recovery = Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S);
         Self {
             enabled: config.enabled,
+            policy_assist: config.by_policy.then_some(config.policy_assist),
             after_s: config.after_s,
             detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
             down_frames: 0,
             was_restored: false,
-            recovery: Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S),
+            recovery: if config.by_policy { recovery.rolling_over() } else { recovery },
         }
     }
 
@@ -107,7 +119,13 @@ impl FallRecovery {
         if let Some((stood, share)) = self.recovery.fade() {
             character.mix_target(stood, share);
         }
-        character.set_help(self.recovery.help(), assist_share);
+        let mut help = self.recovery.help();
+        let led = self.policy_assist.zip(self.recovery.rising());
+        if let Some((share, _)) = led {
+            (help.assist, help.held) = (help.assist * share, true);
+        }
+        character.set_rising(led.map(|(_, rising)| rising));
+        character.set_help(help, assist_share);
     }
 
     /// `after_simulation`: counts frames in which the body is down, and releases a body that has fallen. A push that the

@@ -35,6 +35,8 @@ pub enum ConfigKind {
     Performance,
     /// `pomp train balance`.
     Balance,
+    /// `pomp train get-up`.
+    GetUp,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.
@@ -92,6 +94,8 @@ pub enum SchemaKind {
     Performance,
     /// `pomp train balance`.
     Balance,
+    /// `pomp train get-up`.
+    GetUp,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.
