@@ -298,7 +298,8 @@ impl<'a> Ppo<'a> {
             with_stable_ids(ActorCritic { actor, critic, log_deviation: Param::from_tensor(log_deviation) });
         let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
         let mut optimizer = adamw(0.0, Some(&clipping));
-        let (mut done, mut seen) = (0, Seen::new(observations, task.learning.learning_rate));
+        let mut seen = Seen { help: task.help, ..Seen::new(observations, task.learning.learning_rate) };
+        let mut done = 0;
         if start.resumes()
             && let Some(saved) = checkpoint.load(&networks, optimizer.clone())?
         {
@@ -337,10 +338,6 @@ impl<'a> Ppo<'a> {
         }
         while self.done < iterations {
             if self.done.is_multiple_of(CHECKPOINT_EVERY) {
-                self.seen.help = match self.done {
-                    0 => self.task.help,
-                    _ => helped(self.seen.help, learners),
-                };
                 self.begin_anew(learners, settings)?;
             }
             self.done += 1;
@@ -359,6 +356,9 @@ impl<'a> Ppo<'a> {
             let event = TrainEvent { stage, step: self.done, steps: iterations, figures: &named };
             metrics.write(&event)?;
             let stops = on_event(&event).is_break();
+            if self.task.help > 0.0 && self.done.is_multiple_of(CHECKPOINT_EVERY) {
+                self.seen.help = helped(self.seen.help, learners);
+            }
             self.task.description.metrics = figures.iter().cloned().collect();
             if self.done == iterations || self.done.is_multiple_of(CHECKPOINT_EVERY) {
                 self.save()?;
