@@ -29,6 +29,8 @@ const UPRIGHT_COSINE: f32 = 0.94;
 const SINK_M: f32 = 0.08;
 /// Strength of the joints of a body that falls.
 const LIMP: f32 = 0.05;
+/// Pushes per fall after which too few bodies fall.
+const MOST_PUSHES: usize = 20;
 /// Time in which a body that is pushed falls, seconds.
 const FALLS_S: f32 = 1.0;
 /// Random rotations of the joints at the beginning, and random velocities, radians, m/s and rad/s.
@@ -121,9 +123,15 @@ impl FallenBody {
             decided: vec![0.0; GET_UP_ACTIONS],
             seen: Vec::new(),
         };
-        while fallen.falls.len() < config.falls {
-            let fall = fallen.fall(config)?;
-            fallen.falls.extend(fall);
+        for _ in 0..config.falls * MOST_PUSHES {
+            if fallen.falls.len() < config.falls {
+                let fall = fallen.fall(config)?;
+                fallen.falls.extend(fall);
+            }
+        }
+        if fallen.falls.len() < config.falls {
+            let [least, most] = config.impulse_ns;
+            return Err(TrainError::TooFewFalls { pushes: config.falls * MOST_PUSHES, least, most });
         }
         fallen.begin(config)?;
         Ok(fallen)

@@ -84,9 +84,9 @@ impl Validate for GetUpTraining {
         let bodies: usize = self.grounds.iter().map(|ground| ground.bodies).sum();
         fields.within("grounds: bodies in all", bodies, 1..=100_000)?;
         fields.within("falls", self.falls, 1..=1000)?;
-        for impulse in self.impulse_ns {
-            fields.within("impulse_ns", impulse, 0.0..=1000.0)?;
-        }
+        let [least, most] = self.impulse_ns;
+        fields.within("impulse_ns[1]", most, 0.0..=1000.0)?;
+        fields.within("impulse_ns[0]", least, 0.0..=most)?;
         fields.within("from_fall", self.from_fall, 0.0..=1.0)?;
         fields.within("assist", self.assist, 0.0..=1.0)?;
         let reward = fields.section("reward");

@@ -17,7 +17,7 @@ use std::path::Path;
 /// `get_up_policy.safetensors`; metrics and checkpoints are in `get-up`.
 ///
 /// # Errors
-/// A setting outside its range; a policy that is there already, unless it is resumed or overwritten; a checkpoint of other settings; a
+/// A setting outside its range, or `settings` in which nobody gets up; pushes that fell nobody; a policy that is there already, unless it is resumed or overwritten; a checkpoint of other settings; a
 /// ground that is refused; a folder that cannot be written. [`TrainError::Stopped`] when `on_event` asks for it.
 pub fn train_get_up(
     model: &Model,
@@ -30,6 +30,12 @@ pub fn train_get_up(
 ) -> Result<Policy, TrainError> {
     config.validate()?;
     settings.validate()?;
+    pomp_config::Fields::root().holds(
+        settings.layers.fall_recovery.get_up.enabled,
+        "layers.fall_recovery.get_up.enabled",
+        "false",
+        "true in the loop of the training: its bodies get up",
+    )?;
     keep_freed_memory();
     let mut told = config.clone();
     told.learning.iterations = 0;

@@ -49,14 +49,23 @@ fn config(iterations: usize) -> GetUpTraining {
 }
 
 /// The bytes of the policy of a training that is stopped after `stop` iterations, if it goes on so long.
-fn train(out: &Path, config: &GetUpTraining, (start, stop): (Start, usize)) -> Result<Vec<u8>, TrainError> {
+fn train_in(
+    settings: &GeneratorConfig,
+    out: &Path,
+    config: &GetUpTraining,
+    (start, stop): (Start, usize),
+) -> Result<Vec<u8>, TrainError> {
     let device = Device::flex();
     let model = pomp_embedded::load(&device).unwrap();
     let mut on_event = |event: &TrainEvent<'_>| {
         if event.step == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    train_get_up(&model, &GeneratorConfig::own_feet(), config, start, out, &device, &mut on_event)?;
+    train_get_up(&model, settings, config, start, out, &device, &mut on_event)?;
     Ok(std::fs::read(out.join(PolicyKind::GetUp.file())).unwrap())
+}
+
+fn train(out: &Path, config: &GetUpTraining, until: (Start, usize)) -> Result<Vec<u8>, TrainError> {
+    train_in(&GeneratorConfig::own_feet(), out, config, until)
 }
 
 #[test]
@@ -78,4 +87,19 @@ fn a_training_that_is_stopped_goes_on_to_the_same_bytes() {
     assert!(refused.is_err(), "a checkpoint of other settings");
     let resumed = train(stopped.path(), &config(24), (Start::Resume, usize::MAX)).unwrap();
     assert!(resumed == bytes, "stopped and resumed");
+}
+
+#[test]
+fn impulses_out_of_order_and_a_loop_without_getting_up_are_refused() {
+    let told = |settings: &GeneratorConfig, impulse_ns| {
+        let out = tempfile::tempdir().unwrap();
+        let config = GetUpTraining { impulse_ns, ..config(1) };
+        train_in(settings, out.path(), &config, (Start::Anew, usize::MAX)).unwrap_err().to_string()
+    };
+    let mut settings = GeneratorConfig::own_feet();
+    let order = told(&settings, [300.0, 100.0]);
+    assert!(order.contains("impulse_ns[0]"), "{order}");
+    settings.layers.fall_recovery.get_up.enabled = false;
+    let lies = told(&settings, [150.0, 250.0]);
+    assert!(lies.contains("layers.fall_recovery.get_up.enabled"), "{lies}");
 }
