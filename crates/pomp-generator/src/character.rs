@@ -77,6 +77,8 @@ struct Motion {
     /// How far the body has come that a get-up policy leads, and what that does.
     rising: Option<RisingProgress>,
     get_up: GetUpReflexes,
+    /// Whether it is on its feet again, on such a way up, and balances.
+    stands_up: bool,
     /// No root motion leads the target: the character lies or gets up, and targets are set in the world.
     released: bool,
 }
@@ -97,6 +99,7 @@ impl Motion {
             reflexes: Reflexes::default(),
             rising: None,
             get_up: GetUpReflexes::default(),
+            stands_up: false,
             released: false,
         }
     }

@@ -5,10 +5,12 @@
 //! `before_sample`, `on_target`, `after_simulation` and `reset`.
 
 mod build;
+mod get_up_planning;
 mod live;
 mod planning;
 mod snapshot;
 mod stage;
+mod trials;
 
 pub use live::SteeredStep;
 pub use snapshot::GeneratorSnapshot;
@@ -69,6 +71,8 @@ pub(crate) struct ClosedLoop {
     under_way: UnderWay,
     /// What plans its balance, when something does.
     planner: Option<planning::Planner>,
+    /// What plans how it gets up, when something does.
+    get_up_planner: Option<get_up_planning::GetUpPlanner>,
 }
 
 /// What the stages of one frame hand on beside the character and the state.
@@ -189,6 +193,7 @@ impl ClosedLoop {
     /// up has a target at once.
     pub fn fill_window(&mut self, plan: &ControlPlan, networks: &mut Networks) -> Result<(), GeneratorError> {
         self.plan_balance(plan)?;
+        self.plan_getting_up()?;
         self.under_way =
             UnderWay { control: Some(plan.at(self.state.cursor.frame())), ..UnderWay::default() };
         self.kinematic.begin();

@@ -1,6 +1,6 @@
 use crate::layers::{
-    BalancePlanningConfig, BalancePolicyConfig, FootLockingConfig, LayersConfig, ReferenceTrackingConfig,
-    StandingPostureConfig,
+    BalancePlanningConfig, BalancePolicyConfig, FootLockingConfig, GetUpPlanningConfig, LayersConfig,
+    ReferenceTrackingConfig, StandingPostureConfig,
 };
 use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
@@ -126,6 +126,18 @@ impl Validate for GeneratorConfig {
             "true, with dynamic.balance.enabled = false",
             "off, or on with dynamic.balance.enabled = true: plans correct the balance by the legs",
         )?;
+        let recovery = &self.layers.fall_recovery;
+        for (led, name) in [
+            (recovery.by_policy, "layers.fall_recovery.by_policy"),
+            (self.layers.get_up_planning.enabled, "layers.get_up_planning.enabled"),
+        ] {
+            fields.holds(
+                self.dynamic.balance.enabled || !led,
+                name,
+                "true, with dynamic.balance.enabled = false",
+                "off, or on with dynamic.balance.enabled = true: it ends with a body that balances by its legs",
+            )?;
+        }
         check_style(&self.style, fields)?;
         fields.holds(
             self.style.is_empty() || self.controller == ControllerKind::Pomp,
@@ -162,6 +174,7 @@ impl GeneratorConfig {
                 },
                 balance_policy: BalancePolicyConfig { enabled: true },
                 balance_planning: BalancePlanningConfig { enabled: true, ..layers.balance_planning },
+                get_up_planning: GetUpPlanningConfig { enabled: true, ..layers.get_up_planning },
                 ..layers
             },
             dynamic: DynamicConfig {

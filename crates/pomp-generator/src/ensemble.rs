@@ -174,10 +174,17 @@ fn check_setups(terrain: &HeightMap, setups: &[CharacterSetup]) -> Result<(), Ge
                 "character {number} has dynamics = \"kinematic_only\"; characters that share a world are simulated"
             ));
         }
-        if setups.len() > 1 && setup.settings.layers.balance_planning.enabled {
+        let layers = &setup.settings.layers;
+        let plans = [
+            (layers.balance_planning.enabled, "balance_planning"),
+            (layers.get_up_planning.enabled, "get_up_planning"),
+        ];
+        if setups.len() > 1
+            && let Some((_, name)) = plans.into_iter().find(|(enabled, _)| *enabled)
+        {
             return bad(format!(
-                "character {number} has layers.balance_planning.enabled = true; plans are tried in a world without other characters: \
-                 switch it off, or let the character move alone"
+                "character {number} has layers.{name}.enabled = true; plans are tried in a world without other characters: switch it off, or \
+                 let the character move alone"
             ));
         }
         let near = setups[..i].iter().position(|other| other.position.distance(setup.position) < APART_M);

@@ -41,8 +41,9 @@ fn model() -> Model {
 fn config() -> GeneratorConfig {
     let mut config = GeneratorConfig::own_feet();
     config.layers.balance_planning.enabled = false;
+    config.layers.get_up_planning.enabled = false;
     config.layers.fall_recovery.by_policy = true;
-    config.layers.fall_recovery.policy_assist = SHARE;
+    config.layers.fall_recovery.led_assist = SHARE;
     config
 }
 

@@ -9,8 +9,10 @@
 mod config;
 mod edge;
 mod fallen;
+mod patience;
 mod posture;
 mod recorded;
+mod rolling;
 mod route;
 
 pub use config::GetUpConfig;
@@ -18,18 +20,18 @@ use edge::Edge;
 pub use fallen::Fallen;
 pub use recorded::RecordedWay;
 
+use patience::{Patience, Place};
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::rotation::{log, yaw_of_direction};
 use pomp_motion::{Gait, GlobalPose, Pose, RootFrame, Skeleton, humanoid, smoothstep};
 use pomp_terrain::HeightMap;
+use rolling::{ROLL_S, Roll};
 use route::{Route, Side};
 use std::sync::Arc;
 
 /// Time in which drives and assist come back, and the lying pose gives way to the route's first posture, seconds.
 const WAKE_S: f32 = 0.6;
 const FIND_S: f32 = 0.9;
-/// The same of a body that rolls over from its back.
-const ROLL_S: f32 = 1.4;
 /// Time in which a falling body lets go of its last target, seconds.
 const RELAX_S: f32 = 0.3;
 /// The route slows down beyond the first of these errors of the pelvis and nearly stops at the second.
@@ -37,20 +39,20 @@ const TILT_RAD: (f32, f32) = (0.5, 1.1);
 const SINK_M: (f32, f32) = (0.07, 0.20);
 /// Slowest pace of a route that the body does not follow.
 const SLOWEST: f32 = 0.1;
+/// The same while it rolls over: a target that waits for a body on its side does not draw it farther.
+const SLOWEST_ROLL: f32 = 0.35;
 /// Share of the way that the place to stand moves to the body each sixtieth of a second, so that a body that has slipped is
 /// not dragged back.
 const FOLLOW: f32 = 0.04;
 const FOLLOW_RATE_HZ: f32 = 60.0;
-/// An attempt is given up after this multiple of the route's own time.
-const GIVEN_UP_AFTER: f32 = 2.0;
-/// The same of a body that rolls over first, on which the route waits.
-const ROLLING_GIVEN_UP_AFTER: f32 = 4.0;
 /// Standing: the trunk within this of upright, the pelvis no more than this below its target, joints no faster than this
 /// on average, for this long.
 const UPRIGHT_COSINE: f32 = 0.94;
 const UPRIGHT_SINK_M: f32 = 0.06;
 const STILL_M_S: f32 = 0.2;
 const STILL_S: f32 = 0.15;
+/// Share of a way beyond which the target is on its feet.
+const ON_ITS_FEET: f32 = 0.62;
 /// A body that has stood upright and too low for this long gets no farther, seconds.
 const SUNK_S: f32 = 0.3;
 /// Ground as much below that which others are led over is a hole, metres.
@@ -134,8 +136,6 @@ impl Way {
 /// A way up over key postures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayUp {
-    /// From the back over sitting and squatting.
-    Supine,
     /// From the front over hands and knees, the left foot forward.
     ProneLeft,
     /// The same with the right foot forward.
@@ -143,12 +143,8 @@ pub enum WayUp {
 }
 
 impl WayUp {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Supine, Self::ProneLeft, Self::ProneRight];
-
     fn route(self) -> Route {
         match self {
-            Self::Supine => Route::supine(),
             Self::ProneLeft => Route::prone(Side::Left),
             Self::ProneRight => Route::prone(Side::Right),
         }
@@ -181,6 +177,13 @@ pub struct RisingProgress {
     pub share: f32,
 }
 
+impl RisingProgress {
+    /// Whether the target is on a foot again, from half-kneeling on: a body that balances by its legs can.
+    pub fn is_on_its_feet(&self) -> bool {
+        self.share >= ON_ITS_FEET
+    }
+}
+
 /// An attempt.
 #[derive(Clone, Debug)]
 struct Rising {
@@ -188,9 +191,10 @@ struct Rising {
     /// Where it will stand.
     stance: RootFrame,
     /// How it rolls over before, if it does.
-    roll: Option<Pose>,
-    /// The multiple of the way's time after which it is given up.
-    given_up_after: f32,
+    roll: Option<Roll>,
+    patience: Patience,
+    /// For how long the body has been hopelessly behind, seconds.
+    hopeless_s: f32,
     /// How it lay.
     lay: Pose,
     /// Time on the route, and in all, seconds.
@@ -277,7 +281,8 @@ impl Recovery {
             way,
             stance,
             roll: None,
-            given_up_after: GIVEN_UP_AFTER,
+            patience: Patience::OF_HELPED,
+            hopeless_s: 0.0,
             lay,
             time_s,
             elapsed_s: time_s,
@@ -390,14 +395,15 @@ impl Rising {
             }
         };
         let stance = RootFrame { origin: Vec3::new(origin.x, ground(origin.x, origin.z), origin.z), yaw };
-        let given_up_after = if rolls_over { ROLLING_GIVEN_UP_AFTER } else { GIVEN_UP_AFTER };
+        let patience = if rolls_over { Patience::OF_ROLLING } else { Patience::OF_HELPED };
         let rolls = rolls_over && (lies.rotations[humanoid::HIPS.0] * Vec3::Z).y > 0.0;
-        let roll = rolls.then(|| rolling(fallen));
+        let roll = rolls.then(|| Roll::of(fallen));
         Self {
             way,
             stance,
             roll,
-            given_up_after,
+            patience,
+            hopeless_s: 0.0,
             lay,
             time_s: if rolls { FIND_S - ROLL_S } else { 0.0 },
             elapsed_s: 0.0,
@@ -411,7 +417,9 @@ impl Rising {
         self.elapsed_s += frame_s;
         self.look_for_an_edge(fallen, height_m, frame_s);
         let lag = rising_lag(fallen.pose, fallen.target);
-        self.time_s += frame_s * pace * (1.0 - lag).max(SLOWEST);
+        self.hopeless_s = if lag >= 1.0 { self.hopeless_s + frame_s } else { 0.0 };
+        let slowest = if self.roll.is_some() && self.time_s < FIND_S { SLOWEST_ROLL } else { SLOWEST };
+        self.time_s += frame_s * pace * (1.0 - lag).max(slowest);
         if !matches!(self.way, Way::StepUp(_)) {
             let slip = fallen.pose.positions[0] - fallen.target.root_position;
             let follow = (FOLLOW * (frame_s * FOLLOW_RATE_HZ)).min(1.0);
@@ -422,21 +430,19 @@ impl Rising {
         let wanted = self.way.pose(self.time_s, fallen, height_m, &self.stance);
         let target = match &self.roll {
             None => self.lay.lerp(&wanted, smoothstep(self.time_s / FIND_S)),
-            Some(roll) => {
-                let share = (self.time_s - FIND_S + ROLL_S) / ROLL_S;
-                let mut target = self.lay.lerp(&wanted, smoothstep(share));
-                let limbs = self.lay.lerp(roll, smoothstep(share / 0.3));
-                let limbs = limbs.lerp(&wanted, smoothstep((share - 0.6) / 0.4));
-                target.local_rotations[1..].copy_from_slice(&limbs.local_rotations[1..]);
-                target
-            }
+            Some(roll) => roll.target(&self.lay, &wanted, (self.time_s - FIND_S + ROLL_S) / ROLL_S),
         };
         let over = self.time_s >= self.way.duration_s();
         let stands = over && stands(fallen, &target) && !self.is_in_a_hole(fallen);
         self.still_frames = if stands { self.still_frames + 1 } else { 0 };
         let attempt = if self.still_frames >= (STILL_S / frame_s).round() as usize {
             Attempt::Stands
-        } else if self.elapsed_s * pace > self.way.duration_s() * self.given_up_after {
+        } else if self.patience.is_over(&Place {
+            elapsed: self.elapsed_s * pace / self.way.duration_s(),
+            lies_s: if self.time_s < FIND_S { self.elapsed_s } else { 0.0 },
+            hopeless_s: self.hopeless_s,
+            on_its_feet: self.time_s / self.way.duration_s() >= ON_ITS_FEET,
+        }) {
             Attempt::Failed
         } else {
             Attempt::UnderWay
@@ -536,49 +542,6 @@ fn relaxed(fallen: &Fallen<'_>) -> Pose {
     }
     for joint in [humanoid::LEFT_HAND, humanoid::RIGHT_HAND, humanoid::LEFT_FOOT, humanoid::RIGHT_FOOT] {
         set(joint, Quat::IDENTITY);
-    }
-    pose
-}
-
-/// The body where it lies on its back, limbs as they push it over: the foot of the side that goes up is planted and its arm reaches
-/// across; the other leg is straight, the other arm close.
-fn rolling(fallen: &Fallen<'_>) -> Pose {
-    let mut pose = fallen.pose.to_local(fallen.skeleton);
-    let left = (fallen.pose.rotations[humanoid::HIPS.0] * Vec3::X).y >= 0.0;
-    let sides = [
-        [
-            humanoid::LEFT_UP_LEG,
-            humanoid::LEFT_LEG,
-            humanoid::LEFT_FOOT,
-            humanoid::LEFT_ARM,
-            humanoid::LEFT_FORE_ARM,
-        ],
-        [
-            humanoid::RIGHT_UP_LEG,
-            humanoid::RIGHT_LEG,
-            humanoid::RIGHT_FOOT,
-            humanoid::RIGHT_ARM,
-            humanoid::RIGHT_FORE_ARM,
-        ],
-    ];
-    let x = Quat::from_rotation_x;
-    for (number, [hip, knee, ankle, shoulder, elbow]) in sides.into_iter().enumerate() {
-        let side = if number == 0 { 1.0 } else { -1.0 };
-        let rises = (number == 0) == left;
-        let mut set =
-            |joint: pomp_motion::JointIndex, rotation: Quat| pose.local_rotations[joint.0] = rotation;
-        if rises {
-            set(hip, Quat::from_rotation_z(-0.3 * side) * x(-0.9));
-            set(knee, x(1.6));
-            set(shoulder, Quat::from_rotation_y(-1.9 * side));
-            set(elbow, Quat::from_rotation_y(-0.3 * side));
-        } else {
-            set(hip, x(-0.1));
-            set(knee, x(0.2));
-            set(shoulder, Quat::from_rotation_y(-0.6 * side) * Quat::from_rotation_z(-1.2 * side));
-            set(elbow, Quat::from_rotation_y(-1.2 * side));
-        }
-        set(ankle, Quat::IDENTITY);
     }
     pose
 }

@@ -3,8 +3,8 @@
 use crate::ppo::{End, Learner};
 use crate::{GetUpTraining, TrainError};
 use glam::Vec3;
-use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, GetUpReflexes};
-use pomp_motion::rotation::{exp, from_yaw, log};
+use pomp_generator::{FRAME_RATE_HZ, GeneratorConfig, GetUpReflexes, rising_nearness};
+use pomp_motion::rotation::{exp, from_yaw};
 use pomp_motion::{Pose, RootFrame, Skeleton, humanoid};
 use pomp_physics::{
     DynamicModule, Fallen, Leader, PoseVelocity, Push, Recovery, WayUp, WorldSnapshot, rising_lag,
@@ -267,13 +267,20 @@ impl FallenBody {
     /// Simulates the frame under way; says how the episode ended.
     fn frame(&mut self) -> Result<End, TrainError> {
         let help = self.recovery.help();
-        self.body.set_assist_scale(self.assist * help.assist);
-        self.body.set_held(true);
+        let on_its_feet = self.recovery.rising().is_some_and(|rising| rising.is_on_its_feet());
+        self.body.set_held(!on_its_feet);
+        self.body.set_assist_scale(help.assist * if on_its_feet { 1.0 } else { self.assist });
         self.body.set_strength_scale(help.strength);
-        self.reflexes.advance(&self.from, &self.to);
-        let (from, to) = self.reflexes.driven().expect("it has advanced");
-        let expected = GetUpReflexes::expectation(self.skeleton.len(), self.gravity_m_s2);
-        let simulated = self.body.step_expecting(from, to, &[], Some(&expected))?;
+        let simulated = if on_its_feet {
+            // It balances by its legs, as in the loop.
+            self.reflexes.rest();
+            self.body.step(&self.from, &self.to, &[])?
+        } else {
+            self.reflexes.advance(&self.from, &self.to);
+            let (from, to) = self.reflexes.driven().expect("it has advanced");
+            let expected = GetUpReflexes::expectation(self.skeleton.len(), self.gravity_m_s2);
+            self.body.step_expecting(from, to, &[], Some(&expected))?
+        };
         self.reflexes.note(&simulated, self.weight_n, FRAME_S);
         if simulated.recovered.is_some() {
             return Ok(End::Failed);
@@ -303,21 +310,10 @@ impl FallenBody {
     /// How well the body follows its target, 0 to the sum of the weights.
     fn tracking(&self, config: &GetUpTraining) -> f32 {
         let reward = &config.reward;
-        let pose = self.body.pose();
-        let target = self.skeleton.forward_kinematics(&self.to);
-        let near = |value: f32, scale: f32| 1.0 / (1.0 + (value / scale).powi(2));
-        let sink = (target.positions[0].y - pose.positions[0].y).max(0.0);
-        let turn = log(target.rotations[0] * pose.rotations[0].inverse()).length();
-        let away = (self.body.center_of_mass_in(&target) - self.body.center_of_mass()).with_y(0.0).length();
-        let rotations = self.body.local_rotations();
-        let errors = (1..rotations.len())
-            .map(|joint| log(self.to.local_rotations[joint] * rotations[joint].inverse()).length_squared());
-        let error = (errors.sum::<f32>() / (rotations.len() - 1) as f32).sqrt();
         let share = self.recovery.rising().map_or(0.0, |rising| rising.share);
-        let followed = reward.height * near(sink, 0.12)
-            + reward.pelvis * near(turn, 0.6)
-            + reward.place * near(away, 0.2)
-            + reward.joints * near(error, 0.5);
+        let weights = [reward.height, reward.pelvis, reward.place, reward.joints];
+        let nearness = rising_nearness(&self.body, &self.skeleton, &self.to);
+        let followed: f32 = nearness.iter().zip(weights).map(|(near, weight)| near * weight).sum();
         (reward.start + (1.0 - reward.start) * share) * followed
     }
 }

@@ -3,6 +3,7 @@
 use super::{Character, Motion};
 use crate::GeneratorError;
 use crate::layers::balance_policy::{Correction, Followed, reaction};
+use crate::layers::get_up_planning::GetUpPlan;
 use crate::layers::get_up_policy::GetUpReflexes;
 use pomp_motion::Pose;
 use pomp_physics::{Expectation, RisingProgress};
@@ -28,9 +29,14 @@ impl Character {
         self.get_up_policy = policy;
     }
 
-    /// Says how far the body has come on its way up, if a get-up policy leads it there.
-    pub(crate) fn set_rising(&mut self, rising: Option<RisingProgress>) {
+    /// Says how far the body has come on its way up, if a get-up policy or a plan leads it there, and whether it is on its feet again after that.
+    pub(crate) fn set_rising(&mut self, rising: Option<RisingProgress>, stands_up: bool) {
         self.motion.rising = rising;
+        self.motion.stands_up = stands_up;
+        if stands_up {
+            // It goes nowhere.
+            self.motion.reflexes.ahead = Default::default();
+        }
     }
 
     /// What the frame under way asks of the drives, where a get-up policy leads them.
@@ -74,6 +80,21 @@ impl Character {
         self.motion.reflexes.planned = correction;
     }
 
+    /// Whether a get-up policy leads the drives while the body gets up.
+    pub(crate) fn has_get_up_policy(&self) -> bool {
+        self.get_up_policy.is_some()
+    }
+
+    /// What get-up planning makes of the decisions.
+    pub(crate) fn get_up_plan(&self) -> &GetUpPlan {
+        &self.motion.get_up.plan
+    }
+
+    /// Makes `plan` of the decisions of the get-up policy from now on.
+    pub(crate) fn set_get_up_plan(&mut self, plan: &GetUpPlan) {
+        self.motion.get_up.plan = *plan;
+    }
+
     fn followed(&self) -> Followed<'_> {
         Followed {
             body: &self.dynamic,
@@ -86,7 +107,7 @@ impl Character {
     /// Before a frame is simulated: the policy decides, and what it does is prepared.
     pub(super) fn react(&mut self) {
         let mut reflexes = std::mem::take(&mut self.motion.reflexes);
-        if self.motion.released {
+        if self.motion.released && !self.motion.stands_up {
             reflexes.rest();
         } else if let Some(policy) = &self.policy {
             reflexes.ask(policy, &self.followed());
@@ -101,10 +122,13 @@ impl Character {
     /// The same of a body that a get-up policy leads.
     fn rise(&mut self) {
         let mut get_up = std::mem::take(&mut self.motion.get_up);
-        match (&self.get_up_policy, &self.motion.rising) {
-            (Some(policy), Some(progress)) => {
+        match &self.motion.rising {
+            Some(progress) => {
                 let Followed { body, from, to, terrain } = self.followed();
-                if get_up.decides() {
+                if let Some(policy) = &self.get_up_policy
+                    && get_up.decides()
+                    && get_up.plan.heeds_policy
+                {
                     let mut seen = Vec::new();
                     get_up.observe(body, [from, to], terrain, progress, &mut seen);
                     policy.normalise(&mut seen);
@@ -112,7 +136,7 @@ impl Character {
                 }
                 get_up.advance(from, to);
             }
-            _ => get_up.rest(),
+            None => get_up.rest(),
         }
         self.motion.get_up = get_up;
     }

@@ -1,5 +1,6 @@
 //! How a generator is made, and what can be asked of it.
 
+use super::get_up_planning::GetUpPlanner;
 use super::planning::Planner;
 use super::{ClosedLoop, Generator, UnderWay};
 use crate::character::Character;
@@ -121,6 +122,7 @@ impl Generator {
             weight_impulse_ns,
             under_way: UnderWay::default(),
             planner: None,
+            get_up_planner: GetUpPlanner::new(*seed, config.layers.get_up_planning),
         };
         if config.layers.balance_planning.enabled {
             let planning = config.layers.balance_planning;

@@ -1,19 +1,16 @@
 //! The search of balance planning ([`crate::layers::balance_planning`]).
 
 use super::ClosedLoop;
+use super::trials::{Highest, Trials, Tried};
 use crate::GeneratorError;
 use crate::character::{Character, CharacterSnapshot, Tracking};
 use crate::control::ControlPlan;
 use crate::layers::BalancePlanningConfig;
+use crate::layers::balance_planning::plan_random;
 use crate::layers::balance_policy::Correction;
 use crate::networks::Networks;
 use pomp_motion::features::OutputFrame;
 use pomp_policy::ACTIONS;
-use rayon::prelude::*;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-const WHOLE: &str = "no thread panics with the list in its hands";
 
 /// What plans for one character.
 pub(crate) struct Planner {
@@ -21,19 +18,15 @@ pub(crate) struct Planner {
     pub networks: Networks,
     seed: u64,
     config: BalancePlanningConfig,
-    /// Bodies on which corrections are tried, as many as there have been threads at once.
-    bodies: Mutex<Vec<Character>>,
+    trials: Trials,
 }
 
 /// A prediction, and the share of the way to an upright posture of its target.
 type Foreseen = (OutputFrame, f32);
 
-/// A correction that has been tried, and its score.
-type Tried = (Correction, f32);
-
 impl Planner {
     pub fn new(networks: Networks, seed: u64, config: BalancePlanningConfig) -> Self {
-        Self { networks, seed, config, bodies: Mutex::default() }
+        Self { networks, seed, config, trials: Trials::default() }
     }
 }
 
@@ -110,7 +103,7 @@ impl Search<'_> {
                 best = self.best_of(vec![correction], best)?;
             }
         }
-        let mut random = BalancePlanningConfig::random(self.planner.seed, frame);
+        let mut random = plan_random(self.planner.seed, frame);
         let rounds = if best.1 < config.content { config.rounds } else { 0 };
         for _ in 0..rounds {
             let draw = |_| config.draw(&mut random, &best.0, policy);
@@ -120,22 +113,15 @@ impl Search<'_> {
     }
 
     /// The best of `candidates` and `best`; of equals the first.
-    fn best_of(&self, candidates: Vec<Correction>, best: Tried) -> Result<Tried, GeneratorError> {
-        let highest = Highest::new(best.1);
-        let attempts = candidates.into_par_iter().with_max_len(1).map(|candidate| {
-            let mut body = self.body()?;
-            let score = self.attempt(&mut body, &candidate, &highest);
-            self.planner.bodies.lock().expect(WHOLE).push(body);
-            Ok((candidate, score?))
-        });
-        let tried: Vec<Tried> = attempts.collect::<Result<_, GeneratorError>>()?;
-        Ok(tried.into_iter().fold(best, |best, other| if other.1 > best.1 { other } else { best }))
-    }
-
-    /// A body that no other thread has.
-    fn body(&self) -> Result<Character, GeneratorError> {
-        let free = self.planner.bodies.lock().expect(WHOLE).pop();
-        free.map_or_else(|| self.character.another(), Ok)
+    fn best_of(
+        &self,
+        candidates: Vec<Correction>,
+        best: Tried<Correction>,
+    ) -> Result<Tried<Correction>, GeneratorError> {
+        let attempt = |body: &mut Character, correction: &Correction, highest: &Highest| {
+            self.attempt(body, correction, highest)
+        };
+        self.planner.trials.best_of(self.character, candidates, best, attempt)
     }
 
     /// Lets `body` follow what is foreseen with `correction`; its score, or less than the `highest` where it cannot reach that.
@@ -168,25 +154,6 @@ impl Search<'_> {
         }
         highest.raise(score);
         Ok(score)
-    }
-}
-
-/// The highest score of all threads so far.
-struct Highest(AtomicU32);
-
-impl Highest {
-    fn new(score: f32) -> Self {
-        Self(AtomicU32::new(score.to_bits()))
-    }
-
-    fn get(&self) -> f32 {
-        f32::from_bits(self.0.load(Ordering::Relaxed))
-    }
-
-    fn raise(&self, score: f32) {
-        let raised = |bits| (score > f32::from_bits(bits)).then(|| score.to_bits());
-        // An error says that there is a higher one.
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
 }
 

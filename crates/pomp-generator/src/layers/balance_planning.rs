@@ -87,6 +87,13 @@ impl Validate for BalancePlanningConfig {
     }
 }
 
+/// The random numbers of the plan before `frame`: they depend on nothing else, so that a loop goes on from a snapshot bit for bit.
+pub(crate) fn plan_random(seed: u64, frame: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(1 + frame as u64);
+    rng
+}
+
 impl BalancePlanningConfig {
     /// Whether a plan is made before `frame`.
     pub(crate) fn is_due(&self, frame: usize) -> bool {
@@ -96,13 +103,6 @@ impl BalancePlanningConfig {
     /// Frames that a plan looks ahead.
     pub(crate) fn frames(&self) -> usize {
         (self.horizon_s * FRAME_RATE_HZ).round().max(1.0) as usize
-    }
-
-    /// The random numbers of the plan before `frame`: they depend on nothing else, so that a loop goes on from a snapshot bit for bit.
-    pub(crate) fn random(seed: u64, frame: usize) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(1 + frame as u64);
-        rng
     }
 
     /// A candidate near `center`; with `policy`, it may listen to the policy where `center` does not, and the reverse.

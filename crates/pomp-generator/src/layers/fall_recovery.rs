@@ -10,10 +10,11 @@
 //! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 16
 //! and 16. Without it no fallen character gets up.
 
+use super::LayersConfig;
 use crate::character::Character;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::{Gait, Skeleton};
-use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, Recovery};
+use pomp_physics::{FallDetector, Fallen, Frame, GetUpConfig, Leader, Recovery, RisingProgress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,11 +36,10 @@ pub struct FallRecoveryConfig {
     pub after_s: f32,
     /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
     pub strength: f32,
-    /// If on, the model's get-up policy leads the drives while the character gets up. It rolls over from its back then, and the root assist
-    /// has the share `policy_assist` alone. Default false.
+    /// If on, the model's get-up policy leads the drives while the character gets up. Default false.
     pub by_policy: bool,
-    /// Share of the external root assist while the policy leads, 0 to 1. Default 0.
-    pub policy_assist: f32,
+    /// Share of the external root assist while a get-up policy or get-up planning leads the drives, 0 to 1. Default 0.
+    pub led_assist: f32,
     /// How the character gets up.
     pub get_up: GetUpConfig,
 }
@@ -53,7 +53,7 @@ impl Default for FallRecoveryConfig {
             after_s: pomp_motion::FALL_AFTER_S,
             strength: 0.05,
             by_policy: false,
-            policy_assist: 0.0,
+            led_assist: 0.0,
             get_up: GetUpConfig::default(),
         }
     }
@@ -65,7 +65,7 @@ impl Validate for FallRecoveryConfig {
         fields.within("height", self.height, 0.0..=1.0)?;
         fields.within("after_s", self.after_s, 0.0..=5.0)?;
         fields.within("strength", self.strength, 0.001..=1.0)?;
-        fields.within("policy_assist", self.policy_assist, 0.0..=1.0)?;
+        fields.within("led_assist", self.led_assist, 0.0..=1.0)?;
         self.get_up.check(&fields.section("get_up"))
     }
 }
@@ -74,8 +74,8 @@ impl Validate for FallRecoveryConfig {
 #[derive(Clone)]
 pub(crate) struct FallRecovery {
     enabled: bool,
-    /// Share of the assist while a policy leads, if one does.
-    policy_assist: Option<f32>,
+    /// Share of the assist while a policy or a plan leads the drives, if one does.
+    led_assist: Option<f32>,
     after_s: f32,
     detector: FallDetector,
     down_frames: usize,
@@ -85,16 +85,18 @@ pub(crate) struct FallRecovery {
 }
 
 impl FallRecovery {
-    pub fn new(config: FallRecoveryConfig, skeleton: &Skeleton, body_height_m: f32) -> Self {
+    pub fn new(layers: &LayersConfig, skeleton: &Skeleton, body_height_m: f32) -> Self {
+        let config = layers.fall_recovery;
+        let led = config.by_policy || layers.get_up_planning.enabled;
         let recovery = Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S);
         Self {
             enabled: config.enabled,
-            policy_assist: config.by_policy.then_some(config.policy_assist),
+            led_assist: led.then_some(config.led_assist),
             after_s: config.after_s,
             detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
             down_frames: 0,
             was_restored: false,
-            recovery: if config.by_policy { recovery.rolling_over() } else { recovery },
+            recovery: if led { recovery.rolling_over() } else { recovery },
         }
     }
 
@@ -113,6 +115,21 @@ impl FallRecovery {
         })
     }
 
+    /// How far the character has come on a way up over key postures.
+    pub fn progress(&self) -> Option<RisingProgress> {
+        self.recovery.rising()
+    }
+
+    /// The same, where a policy or a plan leads it and it is not on its feet yet.
+    fn led(&self) -> Option<RisingProgress> {
+        self.led_assist.and(self.progress()).filter(|progress| !progress.is_on_its_feet())
+    }
+
+    /// Whether it is on its feet again on a way on which a policy or a plan has led it, and balances.
+    pub fn stands_up(&self) -> bool {
+        self.led_assist.and(self.progress()).is_some_and(|progress| progress.is_on_its_feet())
+    }
+
     /// `on_target`, second half: after getting up the stood posture gives way to the module's target, and drives and assist are
     /// as strong as lying, getting up or standing asks for. `assist_share` scales the assist besides.
     pub fn on_target(&mut self, character: &mut Character, assist_share: f32) {
@@ -120,11 +137,12 @@ impl FallRecovery {
             character.mix_target(stood, share);
         }
         let mut help = self.recovery.help();
-        let led = self.policy_assist.zip(self.recovery.rising());
-        if let Some((share, _)) = led {
-            (help.assist, help.held) = (help.assist * share, true);
+        let led = self.led();
+        if let Some(share) = self.led_assist {
+            help.held = led.is_some();
+            help.assist *= if help.held { share } else { 1.0 };
         }
-        character.set_rising(led.map(|(_, rising)| rising));
+        character.set_rising(led, self.stands_up());
         character.set_help(help, assist_share);
     }
 

@@ -5,14 +5,16 @@
 //! All of it is inner torque: nothing acts on the body from outside.
 
 use super::balance_policy::{Followed, Sight};
+use super::get_up_planning::GetUpPlan;
 use pomp_motion::Pose;
 use pomp_motion::glam::Vec3;
 use pomp_physics::{DynamicModule, Expectation, Frame, GainScale, RisingProgress, rising_lag};
 use pomp_policy::{FRAMES_PER_DECISION, GetUpAction, RisingBody, observe_get_up};
 use pomp_terrain::HeightMap;
 
-/// Drives of a body that the policy leads, as a share of those of a body that is led by a target alone.
-const GAINS: GainScale = GainScale { stiffness: 0.4, damping: 0.7 };
+/// Drives of a body that a policy or a plan leads, as a share of those of a body that is led by a target alone. With softer ones, or with the
+/// whole damping, fewer bodies get up.
+const GAINS: GainScale = GainScale { stiffness: 1.0, damping: 0.75 };
 
 /// What the policy has done and sees.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +22,10 @@ pub struct GetUpReflexes {
     /// The action in force, and the one that was decided on.
     action: GetUpAction,
     decided: GetUpAction,
-    /// Frames since the last decision.
+    /// Frames that it has led.
     frames: usize,
+    /// What get-up planning makes of the decisions.
+    pub(crate) plan: GetUpPlan,
     /// Vertical force of the ground on every body in the last frame, body weights.
     ground_bw: Vec<f32>,
     /// The target with the rotations of the action, at the start of the frame under way and at its end.
@@ -69,7 +73,8 @@ impl GetUpReflexes {
     /// Moves on by a frame in which the target goes from a pose to another.
     pub fn advance(&mut self, from: &Pose, to: &Pose) {
         let before = self.action;
-        self.action = before.towards(&self.decided);
+        self.action = before.towards(&self.plan.applied_to(&self.decided));
+        self.plan.advance();
         self.frames += 1;
         let (mut from, mut to) = (from.clone(), to.clone());
         before.turn(&mut from);

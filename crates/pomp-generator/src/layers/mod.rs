@@ -11,7 +11,7 @@
 //! |---|---|
 //! | start of a rollout | `jog_start`, `stature` |
 //! | command (`step_steered` alone) | `turn_limit` |
-//! | before the window of a frame is filled | `balance_planning` |
+//! | before the window of a frame is filled | `balance_planning`, `get_up_planning` |
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
 //! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
 //! | before the simulation | `balance_policy` |
@@ -27,6 +27,7 @@ pub(crate) mod fall_recovery;
 pub(crate) mod foot_locking;
 pub(crate) mod foot_placement;
 pub(crate) mod gait_recovery;
+pub(crate) mod get_up_planning;
 pub(crate) mod get_up_policy;
 pub(crate) mod jog_start;
 pub(crate) mod path_rejoining;
@@ -48,6 +49,7 @@ pub use fall_recovery::FallRecoveryConfig;
 pub use foot_locking::FootLockingConfig;
 pub use foot_placement::FootPlacementConfig;
 pub use gait_recovery::GaitRecoveryConfig;
+pub use get_up_planning::GetUpPlanningConfig;
 pub use jog_start::JogStartConfig;
 pub use path_rejoining::PathRejoiningConfig;
 pub use phase_stabiliser::PhaseStabiliserConfig;
@@ -109,6 +111,8 @@ pub struct LayersConfig {
     pub gait_recovery: GaitRecoveryConfig,
     /// Makes a fallen character relax, get up and return control to the kinematic module.
     pub fall_recovery: FallRecoveryConfig,
+    /// Plans how a fallen character gets up by its own joints, by trying it in the simulator.
+    pub get_up_planning: GetUpPlanningConfig,
     /// Leads the character back to its path after getting up.
     pub path_rejoining: PathRejoiningConfig,
     /// Starts a jog with a walking step.
@@ -121,7 +125,7 @@ pub struct LayersConfig {
 
 impl LayersConfig {
     /// Names of all layers, as in the configuration.
-    pub const NAMES: [&str; 17] = [
+    pub const NAMES: [&str; 18] = [
         "foot_locking",
         "foot_placement",
         "shown_surface",
@@ -135,6 +139,7 @@ impl LayersConfig {
         "phase_stabiliser",
         "gait_recovery",
         "fall_recovery",
+        "get_up_planning",
         "path_rejoining",
         "jog_start",
         "turn_limit",
@@ -166,6 +171,7 @@ impl LayersConfig {
             "phase_stabiliser" => &mut self.phase_stabiliser.enabled,
             "gait_recovery" => &mut self.gait_recovery.enabled,
             "fall_recovery" => &mut self.fall_recovery.enabled,
+            "get_up_planning" => &mut self.get_up_planning.enabled,
             "path_rejoining" => &mut self.path_rejoining.enabled,
             "jog_start" => &mut self.jog_start.enabled,
             "turn_limit" => &mut self.turn_limit.enabled,
@@ -185,6 +191,7 @@ impl Validate for LayersConfig {
         self.balance_planning.check(&fields.section("balance_planning"))?;
         self.phase_stabiliser.check(&fields.section("phase_stabiliser"))?;
         self.fall_recovery.check(&fields.section("fall_recovery"))?;
+        self.get_up_planning.check(&fields.section("get_up_planning"))?;
         self.turn_limit.check(&fields.section("turn_limit"))?;
         self.stature.check(&fields.section("stature"))
     }
@@ -227,7 +234,7 @@ impl Layers {
             standing_posture: StandingPosture::new(layers.standing_posture),
             phase_stabiliser: PhaseStabiliser::new(layers.phase_stabiliser, module.gait_cycles()),
             gait_recovery: GaitRecovery::new(layers.gait_recovery, height_m),
-            fall_recovery: FallRecovery::new(layers.fall_recovery, character.skeleton(), height_m),
+            fall_recovery: FallRecovery::new(layers, character.skeleton(), height_m),
         }
     }
 
