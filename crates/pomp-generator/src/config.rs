@@ -126,18 +126,12 @@ impl Validate for GeneratorConfig {
             "true, with dynamic.balance.enabled = false",
             "off, or on with dynamic.balance.enabled = true: plans correct the balance by the legs",
         )?;
-        let recovery = &self.layers.fall_recovery;
-        for (led, name) in [
-            (recovery.by_policy, "layers.fall_recovery.by_policy"),
-            (self.layers.get_up_planning.enabled, "layers.get_up_planning.enabled"),
-        ] {
-            fields.holds(
-                self.dynamic.balance.enabled || !led,
-                name,
-                "true, with dynamic.balance.enabled = false",
-                "off, or on with dynamic.balance.enabled = true: it ends with a body that balances by its legs",
-            )?;
-        }
+        fields.holds(
+            self.dynamic.balance.enabled || !self.layers.get_up_planning.enabled,
+            "layers.get_up_planning.enabled",
+            "true, with dynamic.balance.enabled = false",
+            "off, or on with dynamic.balance.enabled = true: it ends with a body that balances by its legs",
+        )?;
         check_style(&self.style, fields)?;
         fields.holds(
             self.style.is_empty() || self.controller == ControllerKind::Pomp,

@@ -267,20 +267,13 @@ impl FallenBody {
     /// Simulates the frame under way; says how the episode ended.
     fn frame(&mut self) -> Result<End, TrainError> {
         let help = self.recovery.help();
-        let on_its_feet = self.recovery.rising().is_some_and(|rising| rising.is_on_its_feet());
-        self.body.set_held(!on_its_feet);
-        self.body.set_assist_scale(help.assist * if on_its_feet { 1.0 } else { self.assist });
+        self.body.set_assist_scale(self.assist * help.assist);
+        self.body.set_held(true);
         self.body.set_strength_scale(help.strength);
-        let simulated = if on_its_feet {
-            // It balances by its legs, as in the loop.
-            self.reflexes.rest();
-            self.body.step(&self.from, &self.to, &[])?
-        } else {
-            self.reflexes.advance(&self.from, &self.to);
-            let (from, to) = self.reflexes.driven().expect("it has advanced");
-            let expected = GetUpReflexes::expectation(self.skeleton.len(), self.gravity_m_s2);
-            self.body.step_expecting(from, to, &[], Some(&expected))?
-        };
+        self.reflexes.advance(&self.from, &self.to);
+        let (from, to) = self.reflexes.driven().expect("it has advanced");
+        let expected = GetUpReflexes::expectation(self.skeleton.len(), self.gravity_m_s2);
+        let simulated = self.body.step_expecting(from, to, &[], Some(&expected))?;
         self.reflexes.note(&simulated, self.weight_n, FRAME_S);
         if simulated.recovered.is_some() {
             return Ok(End::Failed);

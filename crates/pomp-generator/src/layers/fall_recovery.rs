@@ -76,6 +76,8 @@ pub(crate) struct FallRecovery {
     enabled: bool,
     /// Share of the assist while a policy or a plan leads the drives, if one does.
     led_assist: Option<f32>,
+    /// Whether get-up planning leads it.
+    plans: bool,
     after_s: f32,
     detector: FallDetector,
     down_frames: usize,
@@ -92,6 +94,7 @@ impl FallRecovery {
         Self {
             enabled: config.enabled,
             led_assist: led.then_some(config.led_assist),
+            plans: layers.get_up_planning.enabled,
             after_s: config.after_s,
             detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
             down_frames: 0,
@@ -120,14 +123,14 @@ impl FallRecovery {
         self.recovery.rising()
     }
 
-    /// The same, where a policy or a plan leads it and it is not on its feet yet.
+    /// The same, where a policy or a plan leads the drives: a plan does so until it is on its feet.
     fn led(&self) -> Option<RisingProgress> {
-        self.led_assist.and(self.progress()).filter(|progress| !progress.is_on_its_feet())
+        self.led_assist.and(self.progress()).filter(|progress| !(self.plans && progress.is_on_its_feet()))
     }
 
-    /// Whether it is on its feet again on a way on which a policy or a plan has led it, and balances.
+    /// Whether it is on its feet again on a way on which plans lead it, and balances.
     pub fn stands_up(&self) -> bool {
-        self.led_assist.and(self.progress()).is_some_and(|progress| progress.is_on_its_feet())
+        self.plans && self.progress().is_some_and(|progress| progress.is_on_its_feet())
     }
 
     /// `on_target`, second half: after getting up the stood posture gives way to the module's target, and drives and assist are
@@ -138,9 +141,11 @@ impl FallRecovery {
         }
         let mut help = self.recovery.help();
         let led = self.led();
-        if let Some(share) = self.led_assist {
-            help.held = led.is_some();
-            help.assist *= if help.held { share } else { 1.0 };
+        match self.led_assist.zip(led) {
+            Some((share, _)) => (help.assist, help.held) = (help.assist * share, true),
+            // On its feet, or onto an edge: by its legs alone.
+            None if self.plans => help.held = false,
+            None => {}
         }
         character.set_rising(led, self.stands_up());
         character.set_help(help, assist_share);
