@@ -1,7 +1,7 @@
 //! The search of get-up planning ([`crate::layers::get_up_planning`]).
 
 use super::ClosedLoop;
-use super::trials::{Highest, Trials, Tried};
+use super::trials::{Highest, Trials, Tried, weight};
 use crate::GeneratorError;
 use crate::character::{Character, CharacterSnapshot};
 use crate::layers::balance_planning::plan_random;
@@ -207,9 +207,4 @@ impl Search<'_> {
         highest.raise(score);
         Ok(score)
     }
-}
-
-/// Weight of a frame at this share of the horizon, 1 on average: where the body ends counts more than how it gets there.
-fn weight(elapsed: f32) -> f32 {
-    0.5 + elapsed
 }

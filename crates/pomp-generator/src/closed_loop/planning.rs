@@ -1,7 +1,7 @@
 //! The search of balance planning ([`crate::layers::balance_planning`]).
 
 use super::ClosedLoop;
-use super::trials::{Highest, Trials, Tried};
+use super::trials::{Highest, Trials, Tried, weight};
 use crate::GeneratorError;
 use crate::character::{Character, CharacterSnapshot, Tracking};
 use crate::control::ControlPlan;
@@ -155,11 +155,6 @@ impl Search<'_> {
         highest.raise(score);
         Ok(score)
     }
-}
-
-/// Weight of a frame at this share of the horizon, 1 on average: where the body ends counts more than how it gets there.
-fn weight(elapsed: f32) -> f32 {
-    0.5 + elapsed
 }
 
 /// 0 to 1, for a frame in which the body is up. The parts are those of the reward that the balance policy learns by (configs/balance.toml), but

@@ -1,7 +1,8 @@
 //! Path rejoining: a way back to the path after getting up beside it, facing anywhere (ours).
 //!
 //! Acts at `before_sample`, from `reset` until the plan is met again: a command that begins where the character stands, changes
-//! no faster than a person does and leads to the plan takes its place. Switched off, the plan is followed at once.
+//! no faster than a person does and leads to the plan takes its place. While the plan stands, the character stands where it got up.
+//! Switched off, the plan is followed at once.
 //!
 //! Cost: none but after a fall.
 //!
@@ -23,8 +24,6 @@ const TURN_RATE_RAD_S: f32 = 0.8;
 /// Speeds of the beginning and of the slowest way back, m/s.
 const FASTEST_MPS: f32 = 1.0;
 const SLOWEST_MPS: f32 = 0.6;
-/// A plan that stands is near enough within this distance, metres.
-const NEAR_M: f32 = 1.5;
 /// It is back when it is this near the plan's place, heading and speed: metres, radians, m/s.
 const BACK_M: f32 = 0.6;
 const BACK_RAD: f32 = 0.25;
@@ -95,11 +94,8 @@ impl Rejoin {
         let moving = now.speed_mps.max(later.speed_mps) > 0.15;
         let gait = if now.gait == Gait::Stand { Gait::Walk } else { now.gait };
         let share = now.speed_mps.max(SLOWEST_MPS) / pace_mps(gait).max(SLOWEST_MPS);
-        let direction = if moving || way.length() > NEAR_M {
-            way.normalize_or_zero() * share.min(1.0)
-        } else {
-            Vec2::ZERO
-        };
+        // A plan that stands is stood beside: nobody asked for a walk.
+        let direction = if moving { way.normalize_or_zero() * share.min(1.0) } else { Vec2::ZERO };
         let led = self.control.plan(Steering::toward(direction, gait), root);
         let at = led.at(0.0);
         let met = moving
@@ -140,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn near_a_plan_that_stands_it_stands_as_it_faces() {
+    fn beside_a_plan_that_stands_it_stands_as_it_faces() {
         let plan = ControlPlan::preset(Preset::Stand, 20.0, 60.0);
-        let frame = RootFrame { origin: Vec3::new(0.2, 0.0, 0.1), yaw: -2.0 };
+        let frame = RootFrame { origin: Vec3::new(2.2, 0.0, 1.1), yaw: -2.0 };
         let mut rejoin = Rejoin::new(&frame, 0.0, BOUNDS, 60.0);
         for step in 0..120 {
-            let led = rejoin.plan(&plan, step as f32, Vec2::new(0.2, 0.1)).expect("nothing to meet");
+            let led = rejoin.plan(&plan, step as f32, Vec2::new(2.2, 1.1)).expect("nothing to meet");
             assert!(led.at(30.0).speed_mps == 0.0 && (led.at(30.0).yaw + 2.0).abs() < 1e-6);
         }
     }
