@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 19] = [
     "preprocess",
     "train",
     "controller",
@@ -18,7 +18,6 @@ const KINDS: [&str; 20] = [
     "bench",
     "performance",
     "balance",
-    "get-up",
     "studio",
     "style",
     "style-adapter",
@@ -46,7 +45,6 @@ fn kind(name: &str) -> &'static str {
     match (folder, file) {
         ("ablations", _) => "train",
         ("", "balance.toml") => "balance",
-        ("", "get_up.toml") => "get-up",
         ("bench", "performance.toml" | "performance_quick.toml") => "performance",
         ("bench", _) => "bench",
         ("controllers", "matching.toml" | "matching-phase.toml") => "matching",

@@ -25,8 +25,7 @@ use pomp_skeletal::SkeletalConfig;
 use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_train::{
-    BalanceTraining, ControllerConfig, GetUpTraining, LearnedConfig, MatchingConfig, StyleTraining,
-    TrainConfig,
+    BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, StyleTraining, TrainConfig,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -360,7 +359,6 @@ fn the_reference_of_the_configurations_is_that_of_their_structs() {
         Kind::whole::<BenchConfig>("bench", &["bench/quick.toml", "bench/assist.toml"]),
         Kind::with_defaults::<PerformanceConfig>("performance", &[]),
         Kind::whole::<BalanceTraining>("balance", &["balance.toml"]),
-        Kind::whole::<GetUpTraining>("get-up", &["get_up.toml"]),
         Kind::with_defaults::<StudioConfig>("studio", &[]),
         Kind::with_defaults::<StyleConfig>("style", &[]),
         Kind::whole::<StyleTraining>("style-adapter", &["style_adapter.toml"]),

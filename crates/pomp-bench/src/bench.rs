@@ -267,12 +267,11 @@ fn key(world: &World, config: &BenchConfig, job: &Job<'_>) -> String {
         ..job.scenario.clone()
     };
     let data = world.mocap.as_ref().filter(|_| job.method.needs_data()).map(Mocap::hash);
-    // Controllers and the policies have files of their own beside those that the model's hash is of.
+    // Controllers and the balance policy have files of their own beside those that the model's hash is of.
     let model = match &job.method.kind {
         MethodKind::ClosedLoop(config)
             if world.model.controllers.contains_key(&config.controller)
-                || config.layers.balance_policy.enabled
-                || config.layers.fall_recovery.by_policy =>
+                || config.layers.balance_policy.enabled =>
         {
             world.model.sha256_with(config.used_parts()).unwrap_or_else(|| world.model_id.clone())
         }

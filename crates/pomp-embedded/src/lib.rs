@@ -44,7 +44,6 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         aligned_phase: Some(ALIGNED_PHASE),
         kinematic: Some(KINEMATIC),
         balance_policy: Some(BALANCE_POLICY),
-        get_up_policy: None,
         styles: Some(STYLE_ADAPTER),
     };
     Model::from_bytes(&bytes, "embedded compact model", device)

@@ -16,7 +16,8 @@ pub use tracking::Tracking;
 
 use crate::layers::LayersConfig;
 use crate::layers::balance_policy::Reflexes;
-use crate::layers::get_up_policy::GetUpReflexes;
+use crate::layers::fall_recovery::Rising;
+use crate::layers::get_up_planning::GetUpReflexes;
 use crate::layers::pose_blending::PoseBlending;
 use crate::layers::shown_surface::ShownSurface;
 use crate::layers::standing_posture::straighten;
@@ -27,7 +28,7 @@ use glam::{Vec2, Vec3};
 use pomp_motion::features::{CharacterState, OutputFrame};
 use pomp_motion::rotation::{from_yaw, wrap_angle};
 use pomp_motion::{FRAME_RATE_HZ, FallDetector, GlobalPose, PerJoint, Pose, RootFrame, Skeleton};
-use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push, RisingProgress, standing_pose};
+use pomp_physics::{DynamicModule, Frame, PoseVelocity, Push, standing_pose};
 use pomp_policy::PackedPolicy;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
@@ -51,7 +52,6 @@ pub struct Character {
     dynamic: DynamicModule,
     fall_detector: FallDetector,
     policy: Option<Arc<PackedPolicy>>,
-    get_up_policy: Option<Arc<PackedPolicy>>,
     motion: Motion,
 }
 
@@ -74,11 +74,9 @@ struct Motion {
     displaced: Vec2,
     /// What the balance policy does.
     reflexes: Reflexes,
-    /// How far the body has come that a get-up policy leads, and what that does.
-    rising: Option<RisingProgress>,
+    /// What plans do to the body as it gets up.
+    rising: Rising,
     get_up: GetUpReflexes,
-    /// Whether it is on its feet again, on such a way up, and balances.
-    stands_up: bool,
     /// No root motion leads the target: the character lies or gets up, and targets are set in the world.
     released: bool,
 }
@@ -97,9 +95,8 @@ impl Motion {
             at_start: true,
             displaced: Vec2::ZERO,
             reflexes: Reflexes::default(),
-            rising: None,
+            rising: Rising::default(),
             get_up: GetUpReflexes::default(),
-            stands_up: false,
             released: false,
         }
     }
@@ -145,7 +142,6 @@ impl Character {
             dynamic,
             fall_detector: FallDetector::new(skeleton, DOWN_HEIGHT, DOWN_TILT_DEG),
             policy: None,
-            get_up_policy: None,
             motion: Motion::at(start, adaptation, PoseBlending::new(config.layers.pose_blending)),
             layers: config.layers(),
         }
@@ -162,7 +158,6 @@ impl Character {
             dynamic: DynamicModule::new(&self.skeleton, self.dynamic.config(), self.terrain.grid())?,
             fall_detector: self.fall_detector.clone(),
             policy: self.policy.clone(),
-            get_up_policy: self.get_up_policy.clone(),
             motion: self.motion.clone(),
         })
     }
@@ -306,9 +301,8 @@ impl Character {
         if self.goes_on_from_target() {
             return self.go_on_from_target(simulated.pose.positions[0]);
         }
-        let Motion {
-            state, target_frame, from, target, adaptation, blending, released, rising, get_up, ..
-        } = &mut self.motion;
+        let Motion { state, target_frame, from, target, adaptation, blending, released, .. } =
+            &mut self.motion;
         let hips = simulated.pose.positions[0];
         let ground = adaptation.surface().height(hips.x, hips.z);
         let mut body =
@@ -317,9 +311,6 @@ impl Character {
         let is_led = self.leads_its_root && self.dynamics == Dynamics::KinematicOnly;
         let reached = if is_led { *target_frame } else { body.frame };
         body.yaw_rate = CharacterState::yaw_rate_between(&state.frame, &reached, FRAME_S);
-        if rising.is_some() {
-            get_up.note(simulated, self.dynamic.config().body_weight_n(), FRAME_S);
-        }
         if *released {
             adaptation.stay_in_world(simulated);
             state.clone_from(&body);

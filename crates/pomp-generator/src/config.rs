@@ -207,7 +207,6 @@ impl GeneratorConfig {
         UsedParts {
             controller: self.controller,
             balance_policy: self.layers.balance_policy.enabled,
-            get_up_policy: self.layers.fall_recovery.by_policy,
             styles: self.style.values().any(|weight| *weight != 0.0),
         }
     }

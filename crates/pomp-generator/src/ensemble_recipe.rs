@@ -79,13 +79,10 @@ struct PushSettings {
 impl EnsembleRecipe {
     /// What the rollouts use of their model.
     pub fn used_parts(&self) -> UsedParts {
-        let used = || self.characters.iter().map(|character| character.setup.settings.used_parts());
-        UsedParts {
-            balance_policy: used().any(|used| used.balance_policy),
-            get_up_policy: used().any(|used| used.get_up_policy),
-            styles: used().any(|used| used.styles),
-            ..UsedParts::default()
-        }
+        let balance_policy =
+            self.characters.iter().any(|character| character.setup.settings.layers.balance_policy.enabled);
+        let styles = self.characters.iter().any(|character| character.setup.settings.used_parts().styles);
+        UsedParts { balance_policy, styles, ..UsedParts::default() }
     }
 
     /// Makes the rollouts, one recording per character with the names "character_1", "character_2", …. `after_step` is

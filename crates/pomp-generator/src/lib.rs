@@ -51,7 +51,6 @@ pub use ground_motion::{GroundMotion, GroundMove};
 pub use layers::LayersConfig;
 // For the training of the policy.
 #[doc(hidden)]
-pub use layers::{get_up_planning::rising_nearness, get_up_policy::GetUpReflexes};
 pub use networks::Networks;
 pub use phase_feedback::PhaseReader;
 pub use pomp_motion::FRAME_RATE_HZ;

@@ -5,7 +5,7 @@ use pomp_files::Hasher;
 use pomp_kinematic::{GammaTable, KinematicConfig, KinematicModel};
 use pomp_motion::{Joint, Skeleton};
 use pomp_phase::{PeriodicAutoencoder, PeriodicEncoder};
-use pomp_policy::{Policy, PolicyKind};
+use pomp_policy::BalancePolicy;
 use pomp_weights::{WeightFile, WeightPrecision, WeightTensor};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,12 +30,10 @@ pub struct Model {
     /// Controllers that can take the place of the kinematic module.
     pub controllers: BTreeMap<ControllerKind, ControllerFile>,
     /// The balance policy, trained on the motion of this model.
-    pub balance_policy: Option<Policy>,
-    /// The get-up policy, trained on its body.
-    pub get_up_policy: Option<Policy>,
+    pub balance_policy: Option<BalancePolicy>,
     /// The styles that its kinematic module can take.
     pub styles: Option<ModelStyles>,
-    /// SHA-256 of the files that it was read from, those of controllers, policies and styles left out, 64 hexadecimal digits; `None` for one that was made in memory.
+    /// SHA-256 of the files that it was read from, those of controllers, balance policy and styles left out, 64 hexadecimal digits; `None` for one that was made in memory.
     /// Changes in memory do not change it.
     pub files_sha256: Option<String>,
 }
@@ -47,8 +45,6 @@ pub struct UsedParts {
     pub controller: ControllerKind,
     /// Whether the balance policy reacts.
     pub balance_policy: bool,
-    /// Whether the get-up policy leads a fallen body.
-    pub get_up_policy: bool,
     /// Whether it moves in a style.
     pub styles: bool,
 }
@@ -66,8 +62,6 @@ pub struct ModelBytes<'a> {
     pub kinematic: Option<&'a [u8]>,
     /// `balance_policy.safetensors`.
     pub balance_policy: Option<&'a [u8]>,
-    /// `get_up_policy.safetensors`.
-    pub get_up_policy: Option<&'a [u8]>,
     /// `style_adapter.safetensors`.
     pub styles: Option<&'a [u8]>,
 }
@@ -117,16 +111,13 @@ impl Model {
             reason: error.to_string(),
         })?;
         let (phase, aligned_phase, kinematic) = (read(PHASE)?, optional(ALIGNED)?, optional(KINEMATIC)?);
-        let (balance_policy, get_up_policy) =
-            (optional(PolicyKind::Balance.file())?, optional(PolicyKind::GetUp.file())?);
-        let styles = optional(ModelStyles::FILE)?;
+        let (balance_policy, styles) = (optional(BalancePolicy::FILE)?, optional(ModelStyles::FILE)?);
         let bytes = ModelBytes {
             description: &json,
             phase: &phase,
             aligned_phase: aligned_phase.as_deref(),
             kinematic: kinematic.as_deref(),
             balance_policy: balance_policy.as_deref(),
-            get_up_policy: get_up_policy.as_deref(),
             styles: styles.as_deref(),
         };
         let mut model = Self::from_bytes(&bytes, &folder.display().to_string(), device)?;
@@ -212,11 +203,8 @@ impl Model {
                 });
             }
         };
-        let policy = |kind: PolicyKind, bytes: Option<&[u8]>| {
-            bytes.map(|bytes| Policy::from_bytes(kind, bytes, &name(kind.file()), device)).transpose()
-        };
-        let balance_policy = policy(PolicyKind::Balance, bytes.balance_policy)?;
-        let get_up_policy = policy(PolicyKind::GetUp, bytes.get_up_policy)?;
+        let policy = |bytes| BalancePolicy::from_bytes(bytes, &name(BalancePolicy::FILE), device);
+        let balance_policy = bytes.balance_policy.map(policy).transpose()?;
         let styles = match (bytes.styles, &description.kinematic) {
             (Some(bytes), Some(kinematic)) => {
                 let file = name(ModelStyles::FILE);
@@ -239,7 +227,6 @@ impl Model {
             kinematic,
             controllers,
             balance_policy,
-            get_up_policy,
             styles,
             files_sha256,
         })
@@ -303,16 +290,13 @@ impl Model {
     }
 
     /// What names the model when `used` is used of it: [`Self::files_sha256`], with the controller's file where it is not the
-    /// kinematic module, and with those of the policies and the styles; `None` for a model that was made in memory.
+    /// kinematic module, and with those of the balance policy and the styles; `None` for a model that was made in memory.
     pub fn sha256_with(&self, used: UsedParts) -> Option<String> {
         let files = self.files_sha256.as_ref()?;
         let controller = self.controllers.get(&used.controller);
-        let policies = [
-            self.balance_policy.as_ref().filter(|_| used.balance_policy),
-            self.get_up_policy.as_ref().filter(|_| used.get_up_policy),
-        ];
+        let policy = self.balance_policy.as_ref().filter(|_| used.balance_policy);
         let styles = self.styles.as_ref().filter(|_| used.styles);
-        if controller.is_none() && policies.iter().all(Option::is_none) && styles.is_none() {
+        if controller.is_none() && policy.is_none() && styles.is_none() {
             return Some(files.clone());
         }
         let mut hash = Hasher::default();
@@ -320,7 +304,7 @@ impl Model {
         if let Some(file) = controller {
             hash.update(file.bytes());
         }
-        for policy in policies.into_iter().flatten() {
+        if let Some(policy) = policy {
             hash.update(policy.file_sha256.as_ref()?.as_bytes());
         }
         if let Some(styles) = styles {
@@ -367,23 +351,11 @@ impl Model {
     ///
     /// # Errors
     /// It has not been trained.
-    pub fn balance_policy(&self) -> Result<&Policy, ModelError> {
+    pub fn balance_policy(&self) -> Result<&BalancePolicy, ModelError> {
         self.balance_policy.as_ref().ok_or_else(|| ModelError::MissingPart {
             source_name: self.description.config_name.clone(),
             part: "balance policy",
             stage: "balance",
-        })
-    }
-
-    /// The get-up policy.
-    ///
-    /// # Errors
-    /// It has not been trained.
-    pub fn get_up_policy(&self) -> Result<&Policy, ModelError> {
-        self.get_up_policy.as_ref().ok_or_else(|| ModelError::MissingPart {
-            source_name: self.description.config_name.clone(),
-            part: "get-up policy",
-            stage: "get-up",
         })
     }
 

@@ -133,46 +133,9 @@ impl Way {
     }
 }
 
-/// A way up over key postures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayUp {
-    /// From the front over hands and knees, the left foot forward.
-    ProneLeft,
-    /// The same with the right foot forward.
-    ProneRight,
-}
-
-impl WayUp {
-    fn route(self) -> Route {
-        match self {
-            Self::ProneLeft => Route::prone(Side::Left),
-            Self::ProneRight => Route::prone(Side::Right),
-        }
-    }
-
-    /// How long it takes at a pace of 1, seconds.
-    pub fn duration_s(self) -> f32 {
-        self.route().duration_s()
-    }
-
-    /// The pose at a time, of a body of `height_m` metres that will stand in `stance`.
-    pub fn pose(
-        self,
-        time_s: f32,
-        skeleton: &Skeleton,
-        height_m: f32,
-        stance: &RootFrame,
-        terrain: &HeightMap,
-    ) -> Pose {
-        self.route().posture(time_s).pose(skeleton, height_m, stance, terrain)
-    }
-}
-
 /// How far a body has come that gets up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RisingProgress {
-    /// Where it will stand.
-    pub stance: RootFrame,
     /// Share of the way that the target has gone, 0 to 1.
     pub share: f32,
 }
@@ -271,25 +234,7 @@ impl Recovery {
         let Phase::Rising(rising) = &self.phase else { return None };
         let Way::Postures(route) = &rising.way else { return None };
         let share = (rising.time_s / route.duration_s()).clamp(0.0, 1.0);
-        Some(RisingProgress { stance: rising.stance, share })
-    }
-
-    /// It is on its way up, at a time of `way`, in the pose `lay`, and will stand in `stance`.
-    pub fn rise_from(&mut self, way: WayUp, time_s: f32, stance: RootFrame, lay: Pose) {
-        let way = Way::Postures(way.route());
-        let rising = Rising {
-            way,
-            stance,
-            roll: None,
-            patience: Patience::OF_HELPED,
-            hopeless_s: 0.0,
-            lay,
-            time_s,
-            elapsed_s: time_s,
-            still_frames: 0,
-            sunk_frames: 0,
-        };
-        self.phase = Phase::Rising(Box::new(rising));
+        Some(RisingProgress { share })
     }
 
     /// It has fallen; `target` is the last target that led it.
@@ -481,7 +426,7 @@ impl Rising {
 }
 
 /// How far the pelvis of a body that gets up is behind its target: 0 close, 1 and more hopelessly.
-pub fn rising_lag(body: &GlobalPose, target: &Pose) -> f32 {
+fn rising_lag(body: &GlobalPose, target: &Pose) -> f32 {
     let turn = log(target.local_rotations[0] * body.rotations[0].inverse()).length();
     let sink = target.root_position.y - body.positions[0].y;
     let share = |value: f32, (from, to): (f32, f32)| (value - from) / (to - from);

@@ -62,10 +62,7 @@ pub use config::{
 pub use error::PhysicsError;
 pub use expectation::{Expectation, GainScale, Support};
 pub use frame::{Divergence, DivergenceReason, Frame, PoseVelocity, Push};
-pub use get_up::{
-    Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, RisingProgress, WayUp, rising_lag,
-    standing_pose,
-};
+pub use get_up::{Fallen, GetUpConfig, Help, Leader, RecordedWay, Recovery, RisingProgress, standing_pose};
 pub use limit::JointLimit;
 pub use module::DynamicModule;
 pub use pomp_motion::FallDetector;

@@ -25,16 +25,6 @@ const APPROACH: f32 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Action([f32; ACTIONS]);
 
-/// A component within its limits; one that is not finite is 0.
-pub(crate) fn limited(value: f32) -> f32 {
-    if value.is_finite() { value.clamp(-MOST, MOST) } else { 0.0 }
-}
-
-/// A component a frame later, when `decided` has been decided on.
-pub(crate) fn approach(value: f32, decided: f32) -> f32 {
-    value + (decided - value) * APPROACH
-}
-
 impl Default for Action {
     fn default() -> Self {
         Self::NONE
@@ -47,15 +37,7 @@ impl Action {
 
     /// The action of these components, each limited to ±3; one that is not finite is 0.
     pub fn new(components: &[f32; ACTIONS]) -> Self {
-        Self(components.map(limited))
-    }
-
-    /// [`Self::new`] of a slice of [`ACTIONS`] components.
-    ///
-    /// # Panics
-    /// A slice of another length.
-    pub fn of_slice(components: &[f32]) -> Self {
-        Self::new(components.try_into().expect("an action has its number of components"))
+        Self(components.map(|value| if value.is_finite() { value.clamp(-MOST, MOST) } else { 0.0 }))
     }
 
     /// Its components.
@@ -65,7 +47,7 @@ impl Action {
 
     /// This action a frame later, when `decided` has been decided on.
     pub fn towards(&self, decided: &Self) -> Self {
-        Self(std::array::from_fn(|i| approach(self.0[i], decided.0[i])))
+        Self(std::array::from_fn(|i| self.0[i] + (decided.0[i] - self.0[i]) * APPROACH))
     }
 
     /// Both at once.

@@ -1,8 +1,7 @@
 //! What the policy sees and does, of a body and a world that are mirrored at the median plane of the heading.
 
-use crate::get_up::{LIMBS, PLACES};
 use crate::observation::{ACROSS_M, AHEAD_M, KEYS_AHEAD, SPINE};
-use crate::{ACTIONS, GET_UP_OBSERVATIONS, OBSERVATIONS};
+use crate::{ACTIONS, OBSERVATIONS};
 use pomp_motion::legs::LEGS;
 
 /// Mirrors rows of numbers: which number takes the place of each, and with which sign.
@@ -44,12 +43,6 @@ impl Builder {
         self.middle(&TURNS);
         self.sides(&TURNS);
     }
-
-    /// The components of an action of a body that gets up.
-    fn get_up_action(&mut self) {
-        self.sides(&[TURNS; LIMBS[0].len()].concat());
-        self.middle(&TURNS);
-    }
 }
 
 impl Mirror {
@@ -81,34 +74,6 @@ impl Mirror {
     pub fn of_actions() -> Self {
         let mut builder = Builder::default();
         builder.action();
-        Self { parts: builder.parts }
-    }
-
-    /// That of what a body sees that gets up.
-    pub fn of_get_up_observations() -> Self {
-        let mut builder = Builder::default();
-        builder.middle(&[POINTS; 7].concat());
-        builder.middle(&[TURNS; 2].concat());
-        builder.sides(&[POINTS; 2 * PLACES[0].len()].concat());
-        builder.middle(&[POINTS; 2].concat());
-        builder.sides(&[1.0; PLACES[0].len()]);
-        builder.middle(&[1.0; 2]);
-        builder.sides(&[1.0; 3]);
-        builder.middle(&[1.0]);
-        builder.sides(&[TURNS; 3 * LIMBS[0].len()].concat());
-        builder.middle(&[TURNS; 2 * SPINE.len()].concat());
-        builder.get_up_action();
-        builder.middle(&[1.0; 2]);
-        builder.middle(&[1.0; 2]);
-        builder.sides(&[1.0]);
-        assert_eq!(builder.parts.len(), GET_UP_OBSERVATIONS, "every number is mirrored");
-        Self { parts: builder.parts }
-    }
-
-    /// That of what a body does that gets up.
-    pub fn of_get_up_actions() -> Self {
-        let mut builder = Builder::default();
-        builder.get_up_action();
         Self { parts: builder.parts }
     }
 

@@ -1,6 +1,6 @@
 //! The trained policy with everything that it takes to run it, as one file.
 
-use crate::{ACTIONS, GET_UP_ACTIONS, GET_UP_OBSERVATIONS, OBSERVATIONS, PolicyError};
+use crate::{ACTIONS, OBSERVATIONS, PolicyError};
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
@@ -13,50 +13,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// The entry of the metadata that holds a [`PolicyDescription`].
+const ENTRY: &str = "balance_policy";
 const WEIGHTS: &str = "policy";
-
-/// What a policy is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolicyKind {
-    /// Steps and corrections of a body that walks or stands ([`crate::Action`]).
-    Balance,
-    /// Drives of a body that gets up ([`crate::GetUpAction`]).
-    GetUp,
-}
-
-impl PolicyKind {
-    /// Name of its file in a model folder.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::Balance => "balance_policy.safetensors",
-            Self::GetUp => "get_up_policy.safetensors",
-        }
-    }
-
-    /// The entry of the metadata that holds a [`PolicyDescription`].
-    fn entry(self) -> &'static str {
-        match self {
-            Self::Balance => "balance_policy",
-            Self::GetUp => "get_up_policy",
-        }
-    }
-
-    /// The command that makes it.
-    pub(crate) fn command(self) -> &'static str {
-        match self {
-            Self::Balance => "pomp train balance",
-            Self::GetUp => "pomp train get-up",
-        }
-    }
-
-    /// Numbers of an observation and of an action.
-    pub fn widths(self) -> [usize; 2] {
-        match self {
-            Self::Balance => [OBSERVATIONS, ACTIONS],
-            Self::GetUp => [GET_UP_OBSERVATIONS, GET_UP_ACTIONS],
-        }
-    }
-}
 
 /// Sizes of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -131,11 +90,11 @@ pub struct PolicyDescription {
 
 impl PolicyDescription {
     /// What is wrong with it, in words.
-    fn check(&self, observations: usize) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         self.sizes.check(&Fields::root()).map_err(|error| error.to_string())?;
-        if (self.mean.len(), self.deviation.len()) != (observations, observations) {
+        if (self.mean.len(), self.deviation.len()) != (OBSERVATIONS, OBSERVATIONS) {
             return Err(format!(
-                "it sees {} numbers, and this version shows it {observations}",
+                "it sees {} numbers, and this version shows it {OBSERVATIONS}",
                 self.mean.len()
             ));
         }
@@ -150,9 +109,7 @@ impl PolicyDescription {
 
 /// A trained policy and its description.
 #[derive(Clone, Debug)]
-pub struct Policy {
-    /// What it is for.
-    pub kind: PolicyKind,
+pub struct BalancePolicy {
     /// What it is.
     pub description: PolicyDescription,
     /// Its weights: observations, normalised, to actions.
@@ -161,14 +118,17 @@ pub struct Policy {
     pub file_sha256: Option<String>,
 }
 
-impl Policy {
+impl BalancePolicy {
+    /// Name of its file in a model folder.
+    pub const FILE: &'static str = "balance_policy.safetensors";
+
     /// Writes it in half precision, whole or not at all.
     ///
     /// # Errors
     /// A file that cannot be written, or a weight that is not finite.
     pub fn save(&self, path: &Path) -> Result<(), PolicyError> {
         let json = serde_json::to_string(&self.description).expect("a description is plain data");
-        let mut file = WeightFile::new(Some((self.kind.entry(), &json)));
+        let mut file = WeightFile::new(Some((ENTRY, &json)));
         file.add_module(WEIGHTS, &self.network)?;
         Ok(file.save(path, WeightPrecision::F16)?)
     }
@@ -176,26 +136,16 @@ impl Policy {
     /// Reads the bytes of a file; `source_name` is named in errors.
     ///
     /// # Errors
-    /// Bytes that are damaged or hold no policy of this kind and version.
-    pub fn from_bytes(
-        kind: PolicyKind,
-        bytes: &[u8],
-        source_name: &str,
-        device: &Device,
-    ) -> Result<Self, PolicyError> {
-        let bad = |reason: String| PolicyError::BadFile {
-            source_name: source_name.to_owned(),
-            reason,
-            command: kind.command(),
-        };
-        let [observations, actions] = kind.widths();
+    /// Bytes that are damaged or hold no policy of this version.
+    pub fn from_bytes(bytes: &[u8], source_name: &str, device: &Device) -> Result<Self, PolicyError> {
+        let bad = |reason: String| PolicyError::BadFile { source_name: source_name.to_owned(), reason };
         let file = WeightFile::from_bytes(bytes, source_name)?;
         let description: PolicyDescription =
-            serde_json::from_str(file.metadata(kind.entry())?).map_err(|error| bad(error.to_string()))?;
-        description.check(observations).map_err(bad)?;
-        let fresh = PolicyNetwork::new(&description.sizes.hidden, [observations, actions], device);
+            serde_json::from_str(file.metadata(ENTRY)?).map_err(|error| bad(error.to_string()))?;
+        description.check().map_err(bad)?;
+        let fresh = PolicyNetwork::new(&description.sizes.hidden, [OBSERVATIONS, ACTIONS], device);
         let network = file.load_into(WEIGHTS, fresh)?;
-        Ok(Self { kind, description, network, file_sha256: Some(Digest::of(bytes).to_string()) })
+        Ok(Self { description, network, file_sha256: Some(Digest::of(bytes).to_string()) })
     }
 }
 
@@ -208,7 +158,7 @@ mod tests {
         Device::flex()
     }
 
-    fn policy() -> Policy {
+    fn policy() -> BalancePolicy {
         let sizes = PolicySizes { hidden: vec![16, 8] };
         let network = PolicyNetwork::new(&sizes.hidden, [OBSERVATIONS, ACTIONS], &device());
         let description = PolicyDescription {
@@ -221,12 +171,12 @@ mod tests {
             deviation: vec![0.5; OBSERVATIONS],
             metrics: BTreeMap::from([("reward".to_owned(), 0.5)]),
         };
-        Policy { kind: PolicyKind::Balance, description, network, file_sha256: None }
+        BalancePolicy { description, network, file_sha256: None }
     }
 
-    fn bytes(policy: &Policy) -> Vec<u8> {
+    fn bytes(policy: &BalancePolicy) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(policy.kind.file());
+        let path = folder.path().join(BalancePolicy::FILE);
         policy.save(&path).unwrap();
         std::fs::read(path).unwrap()
     }
@@ -235,7 +185,7 @@ mod tests {
     fn a_policy_is_read_as_it_was_written_and_decides_the_same() {
         let policy = policy();
         let written = bytes(&policy);
-        let read = Policy::from_bytes(PolicyKind::Balance, &written, "it", &device()).unwrap();
+        let read = BalancePolicy::from_bytes(&written, "it", &device()).unwrap();
         assert_eq!(read.description, policy.description);
         assert_eq!(read.file_sha256, Some(Digest::of(&written).to_string()));
         assert_eq!(bytes(&read), written, "half precision loses nothing a second time");
@@ -258,9 +208,8 @@ mod tests {
 
     #[test]
     fn damaged_files_and_those_of_other_versions_are_refused_by_name() {
-        let refused = |bytes: &[u8]| {
-            Policy::from_bytes(PolicyKind::Balance, bytes, "there.safetensors", &device()).unwrap_err()
-        };
+        let refused =
+            |bytes: &[u8]| BalancePolicy::from_bytes(bytes, "there.safetensors", &device()).unwrap_err();
         let good = bytes(&policy());
         for bad in [&b""[..], &b"not weights"[..], &good[..good.len() - 7], &good[..64]] {
             let told = refused(bad).to_string();

@@ -147,13 +147,13 @@ pub fn observe(observed: &Observed<'_>, out: &mut Vec<f32>) {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::{Mirror, SeenBody, SeenTarget};
     use pomp_motion::{PerJoint, Skeleton};
 
     /// Numbers that look like none in particular, -1 to 1.
-    pub(crate) fn drawn(number: usize, axis: usize) -> f32 {
+    fn drawn(number: usize, axis: usize) -> f32 {
         ((number * 3 + axis) as f32 * 12.9898).sin()
     }
 
@@ -179,8 +179,8 @@ pub(crate) mod tests {
         Vec3::new(of.x, -of.y, -of.z)
     }
 
-    /// What `write` writes of a body, its target and the ground; in the mirror if so asked.
-    pub(crate) fn seen(mirrored: bool, write: impl Fn(&Observed<'_>, &mut Vec<f32>)) -> Vec<f32> {
+    /// A body, its target and the ground, as the policy sees them; in the mirror if so asked.
+    fn seen(mirrored: bool) -> Vec<f32> {
         let skeleton = Skeleton::humanoid(1.75);
         let map = skeleton.mirror_map();
         let mirror_pose = |pose: Pose| Pose {
@@ -245,13 +245,13 @@ pub(crate) mod tests {
             action: &action,
         };
         let mut out = Vec::new();
-        write(&observed, &mut out);
+        observe(&observed, &mut out);
         out
     }
 
     #[test]
     fn what_is_seen_of_a_mirrored_world_is_the_mirror_of_what_is_seen() {
-        let (plain, mirrored) = (seen(false, observe), Mirror::of_observations().rows(&seen(true, observe)));
+        let (plain, mirrored) = (seen(false), Mirror::of_observations().rows(&seen(true)));
         assert_eq!(plain.len(), OBSERVATIONS);
         for (at, (plain, mirrored)) in plain.iter().zip(&mirrored).enumerate() {
             assert!((plain - mirrored).abs() < 2e-3, "number {at}: {plain} and {mirrored}");

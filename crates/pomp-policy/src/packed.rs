@@ -1,6 +1,6 @@
 //! A policy for one body at a time.
 
-use crate::{Action, Policy, PolicyError, PolicyNetwork};
+use crate::{ACTIONS, Action, BalancePolicy, PolicyError, PolicyNetwork};
 use pomp_lanes::{Lanes, PackedLinear};
 use pomp_tensors::{Tanh, nonlinear_in_place};
 
@@ -13,8 +13,6 @@ pub struct PackedPolicy {
     mean: Vec<f32>,
     deviation: Vec<f32>,
     layers: Vec<PackedLinear>,
-    /// Components of an action.
-    actions: usize,
 }
 
 impl PackedPolicy {
@@ -22,7 +20,7 @@ impl PackedPolicy {
     ///
     /// # Errors
     /// A weight that is not finite.
-    pub fn new(policy: &Policy) -> Result<Self, PolicyError> {
+    pub fn new(policy: &BalancePolicy) -> Result<Self, PolicyError> {
         Self::of_parts(&policy.network, &policy.description.mean, &policy.description.deviation)
     }
 
@@ -42,8 +40,7 @@ impl PackedPolicy {
                 .map_err(|_| PolicyError::NotFinite { layer: index + 1 })
         };
         let layers = network.layers.iter().enumerate().map(pack).collect::<Result<_, _>>()?;
-        let actions = network.layers.last().map_or(0, |layer| layer.weight.val().dims()[1]);
-        Ok(Self { mean: mean.to_vec(), deviation: deviation.to_vec(), layers, actions })
+        Ok(Self { mean: mean.to_vec(), deviation: deviation.to_vec(), layers })
     }
 
     /// The normalised observation, in place.
@@ -53,13 +50,13 @@ impl PackedPolicy {
         }
     }
 
-    /// The action of balance for a normalised observation.
+    /// The action for a normalised observation.
     pub fn decide(&self, normalised: &[f32]) -> Action {
-        Action::of_slice(&self.outputs(normalised))
+        Action::new(&self.outputs(normalised))
     }
 
     /// The components of the action for a normalised observation, without limits.
-    pub fn outputs(&self, normalised: &[f32]) -> Vec<f32> {
+    pub fn outputs(&self, normalised: &[f32]) -> [f32; ACTIONS] {
         let lanes = Lanes::detect();
         let mut values = normalised.to_vec();
         for (index, layer) in self.layers.iter().enumerate() {
@@ -70,7 +67,8 @@ impl PackedPolicy {
             }
             values = out;
         }
-        values.truncate(self.actions);
-        values
+        let mut components = [0.0; ACTIONS];
+        components.copy_from_slice(&values[..ACTIONS]);
+        components
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of the training of a balance policy.
 
-use crate::{PolicyLearning, TrainError};
+use crate::TrainError;
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_generator::Preset;
 use pomp_policy::PolicySizes;
@@ -31,7 +31,7 @@ pub struct BalanceTraining {
     /// Weights of the reward of a decision.
     pub reward: BalanceReward,
     /// Proximal policy optimisation.
-    pub learning: PolicyLearning,
+    pub learning: BalanceLearning,
 }
 
 /// Motions of one kind.
@@ -77,6 +77,34 @@ pub struct BalanceReward {
     pub change: f32,
 }
 
+/// Proximal policy optimisation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BalanceLearning {
+    /// Iterations.
+    pub iterations: usize,
+    /// Decisions of each walker in an iteration.
+    pub decisions: usize,
+    /// Passes over them.
+    pub epochs: usize,
+    /// Decisions in a batch.
+    pub batch_size: usize,
+    /// Learning rate to begin with; it is led so that the policy changes by about `divergence` in an iteration.
+    pub learning_rate: f64,
+    /// Wanted Kullback-Leibler divergence of an iteration.
+    pub divergence: f32,
+    /// Discount of a decision.
+    pub discount: f32,
+    /// Trace of generalised advantage estimation.
+    pub trace: f32,
+    /// Farthest change of a probability that is rewarded, as a ratio above 1.
+    pub clip: f32,
+    /// Standard deviation of the actions to begin with.
+    pub deviation: f32,
+    /// Weight of the entropy.
+    pub entropy: f32,
+}
+
 impl BalanceTraining {
     /// Checks every range.
     ///
@@ -116,6 +144,18 @@ impl Validate for BalanceTraining {
         ] {
             reward.within(name, value, 0.0..=100.0)?;
         }
-        self.learning.check(&fields.section("learning"))
+        let learning = fields.section("learning");
+        let BalanceLearning { iterations, decisions, epochs, batch_size, .. } = self.learning;
+        learning.within("iterations", iterations, 1..=1_000_000)?;
+        learning.within("decisions", decisions, 1..=10_000)?;
+        learning.within("epochs", epochs, 1..=100)?;
+        learning.within("batch_size", batch_size, 1..=1_000_000)?;
+        learning.within("learning_rate", self.learning.learning_rate, 1e-7..=1.0)?;
+        learning.within("divergence", self.learning.divergence, 1e-5..=1.0)?;
+        learning.within("discount", self.learning.discount, 0.0..=1.0)?;
+        learning.within("trace", self.learning.trace, 0.0..=1.0)?;
+        learning.within("clip", self.learning.clip, 0.01..=1.0)?;
+        learning.within("deviation", self.learning.deviation, 0.01..=3.0)?;
+        learning.within("entropy", self.learning.entropy, 0.0..=1.0)
     }
 }

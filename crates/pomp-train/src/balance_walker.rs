@@ -1,6 +1,6 @@
 //! Bodies that follow the kinematic module's own motion on their own feet, for a balance policy to learn from.
 
-use crate::ppo::{End, Learner};
+use crate::rows::normal;
 use crate::{BalanceScene, BalanceTraining, TrainError};
 use glam::Vec3;
 use pomp_generator::{Character, ControlPlan, FRAME_RATE_HZ, GeneratorConfig, PredictedMotion};
@@ -8,7 +8,7 @@ use pomp_model::Model;
 use pomp_motion::humanoid;
 use pomp_motion::rotation::from_yaw;
 use pomp_physics::Push;
-use pomp_policy::{ACTIONS, Action, FRAMES_PER_DECISION, Mirror};
+use pomp_policy::{ACTIONS, Action, FRAMES_PER_DECISION, Mirror, OBSERVATIONS, PackedPolicy};
 use pomp_terrain::generate;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,6 +35,33 @@ pub(crate) struct Walker {
     decided: Action,
     /// What is seen now, in SI units.
     seen: Vec<f32>,
+}
+
+/// How a decision ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum End {
+    /// The episode goes on.
+    None,
+    /// The body fell.
+    Fell,
+    /// The episode was long enough; what was seen then, normalised.
+    Cut(Vec<f32>),
+}
+
+/// The decisions of one walker in an iteration.
+pub(crate) struct Decisions {
+    /// What was seen, normalised, `[T, OBSERVATIONS]`.
+    pub seen: Vec<f32>,
+    /// What was drawn, `[T, ACTIONS]`.
+    pub drawn: Vec<f32>,
+    /// The means that it was drawn around.
+    pub means: Vec<f32>,
+    pub rewards: Vec<f32>,
+    pub ends: Vec<End>,
+    /// What is seen after the last, normalised.
+    pub after: Vec<f32>,
+    /// Sums and sums of squares of what was seen, SI units.
+    pub sums: [Vec<f64>; 2],
 }
 
 /// The random numbers of a walker.
@@ -94,6 +121,18 @@ impl Walker {
         Ok(walker)
     }
 
+    /// Begins an episode with random numbers that depend on the seed, the `number` of the walker and the iterations that are `done`.
+    pub fn begin_with(
+        &mut self,
+        config: &BalanceTraining,
+        number: usize,
+        done: usize,
+    ) -> Result<(), TrainError> {
+        self.rng = random(config, number as u64);
+        self.rng.set_stream(1 + done as u64);
+        self.begin(config)
+    }
+
     /// Begins an episode with the motion or anywhere in it.
     fn begin(&mut self, config: &BalanceTraining) -> Result<(), TrainError> {
         let frames = self.motion.states.len();
@@ -119,6 +158,92 @@ impl Walker {
         self.character.observe_balance(&mut seen)?;
         self.seen = if self.mirrored { self.mirrors[0].rows(&seen) } else { seen };
         Ok(())
+    }
+
+    /// Takes so many decisions by `policy`, with noise of these `deviations`.
+    pub fn run(
+        &mut self,
+        config: &BalanceTraining,
+        policy: &PackedPolicy,
+        deviations: &[f32],
+    ) -> Result<Decisions, TrainError> {
+        let count = config.learning.decisions;
+        let mut decisions = Decisions {
+            seen: Vec::with_capacity(count * OBSERVATIONS),
+            drawn: Vec::with_capacity(count * ACTIONS),
+            means: Vec::with_capacity(count * ACTIONS),
+            rewards: Vec::with_capacity(count),
+            ends: Vec::with_capacity(count),
+            after: Vec::new(),
+            sums: [vec![0.0; OBSERVATIONS], vec![0.0; OBSERVATIONS]],
+        };
+        for _ in 0..count {
+            let [sums, squares] = &mut decisions.sums;
+            for ((sum, square), value) in sums.iter_mut().zip(squares).zip(&self.seen) {
+                *sum += f64::from(*value);
+                *square += f64::from(*value).powi(2);
+            }
+            let seen = self.normalised(policy);
+            let means = policy.outputs(&seen);
+            let drawn: [f32; ACTIONS] =
+                std::array::from_fn(|i| means[i] + deviations[i] * normal(&mut self.rng));
+            let (reward, end) = self.decide(config, Action::new(&drawn), policy)?;
+            decisions.seen.extend(seen);
+            decisions.drawn.extend(drawn);
+            decisions.means.extend(means);
+            decisions.rewards.push(reward);
+            decisions.ends.push(end);
+        }
+        decisions.after = self.normalised(policy);
+        Ok(decisions)
+    }
+
+    fn normalised(&self, policy: &PackedPolicy) -> Vec<f32> {
+        let mut seen = self.seen.clone();
+        policy.normalise(&mut seen);
+        seen
+    }
+
+    /// Runs the frames of one decision; when the episode ends, another one has begun afterwards.
+    fn decide(
+        &mut self,
+        config: &BalanceTraining,
+        action: Action,
+        policy: &PackedPolicy,
+    ) -> Result<(f32, End), TrainError> {
+        let mean_square = |value: &dyn Fn(usize) -> f32| {
+            (0..ACTIONS).map(|i| value(i).powi(2)).sum::<f32>() / ACTIONS as f32
+        };
+        let (now, before) = (action.components(), self.decided.components());
+        let cost = config.reward.action * mean_square(&|i| now[i])
+            + config.reward.change * mean_square(&|i| now[i] - before[i]);
+        self.decided = action;
+        self.character.decide(self.in_world(action));
+        let mut reward = -cost;
+        for _ in 0..FRAMES_PER_DECISION {
+            let pushes = self.draw_pushes(config);
+            let frame = self.character.simulate(&pushes, self.frame)?;
+            reward += self.tracking(config) / FRAMES_PER_DECISION as f32;
+            if self.character.is_down(&frame) {
+                self.begin(config)?;
+                return Ok((reward, End::Fell));
+            }
+            self.character.take_over(&frame);
+            self.frame += 1;
+            self.aim();
+        }
+        self.observe()?;
+        let at = self.character.body().pose().positions[0];
+        let bounds = self.character.terrain().bounds();
+        let on_ground = [(-EDGE_M, -EDGE_M), (-EDGE_M, EDGE_M), (EDGE_M, -EDGE_M), (EDGE_M, EDGE_M)]
+            .iter()
+            .all(|(x, z)| bounds.contains(at.x + x, at.z + z));
+        if self.frame + FRAMES_PER_DECISION > self.last || !on_ground {
+            let seen = self.normalised(policy);
+            self.begin(config)?;
+            return Ok((reward, End::Cut(seen)));
+        }
+        Ok((reward, End::None))
     }
 
     /// An action of the policy as it is done.
@@ -152,65 +277,5 @@ impl Walker {
             + reward.height * height
             + reward.pelvis * pelvis
             + reward.legs * legs
-    }
-}
-
-impl Learner for Walker {
-    type Settings = BalanceTraining;
-
-    fn begin_with(
-        &mut self,
-        config: &BalanceTraining,
-        (number, done): (usize, usize),
-        _: f32,
-    ) -> Result<(), TrainError> {
-        self.rng = random(config, number as u64);
-        self.rng.set_stream(1 + done as u64);
-        self.begin(config)
-    }
-
-    fn seen(&self) -> &[f32] {
-        &self.seen
-    }
-
-    fn random(&mut self) -> &mut ChaCha8Rng {
-        &mut self.rng
-    }
-
-    fn decide(&mut self, config: &BalanceTraining, drawn: &[f32]) -> Result<(f32, End), TrainError> {
-        let action = Action::of_slice(drawn);
-        let mean_square = |value: &dyn Fn(usize) -> f32| {
-            (0..ACTIONS).map(|i| value(i).powi(2)).sum::<f32>() / ACTIONS as f32
-        };
-        let (now, before) = (action.components(), self.decided.components());
-        let cost = config.reward.action * mean_square(&|i| now[i])
-            + config.reward.change * mean_square(&|i| now[i] - before[i]);
-        self.decided = action;
-        self.character.decide(self.in_world(action));
-        let mut reward = -cost;
-        for _ in 0..FRAMES_PER_DECISION {
-            let pushes = self.draw_pushes(config);
-            let frame = self.character.simulate(&pushes, self.frame)?;
-            reward += self.tracking(config) / FRAMES_PER_DECISION as f32;
-            if self.character.is_down(&frame) {
-                self.begin(config)?;
-                return Ok((reward, End::Failed));
-            }
-            self.character.take_over(&frame);
-            self.frame += 1;
-            self.aim();
-        }
-        self.observe()?;
-        let at = self.character.body().pose().positions[0];
-        let bounds = self.character.terrain().bounds();
-        let on_ground = [(-EDGE_M, -EDGE_M), (-EDGE_M, EDGE_M), (EDGE_M, -EDGE_M), (EDGE_M, EDGE_M)]
-            .iter()
-            .all(|(x, z)| bounds.contains(at.x + x, at.z + z));
-        if self.frame + FRAMES_PER_DECISION > self.last || !on_ground {
-            let seen = self.seen.clone();
-            self.begin(config)?;
-            return Ok((reward, End::Cut(seen)));
-        }
-        Ok((reward, End::None))
     }
 }

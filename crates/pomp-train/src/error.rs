@@ -90,18 +90,6 @@ pub enum TrainError {
     /// A rollout in the simulator was refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
-    /// Pushes that fell too few bodies.
-    #[error(
-        "of {pushes} pushes too few felled a body; raise impulse_ns, now {least} to {most} N·s, in the configuration of the training"
-    )]
-    TooFewFalls {
-        /// How many were tried.
-        pushes: usize,
-        /// Smallest impulse, N·s.
-        least: f32,
-        /// Largest impulse, N·s.
-        most: f32,
-    },
     /// The simulator refused a body, a pose or a push.
     #[error(transparent)]
     Physics(#[from] pomp_physics::PhysicsError),

@@ -32,9 +32,6 @@ mod error;
 mod example;
 mod finite;
 mod gait_starts;
-mod get_up_body;
-mod get_up_config;
-mod get_up_stage;
 mod held_out;
 mod kinematic_config;
 mod kinematic_report;
@@ -49,8 +46,6 @@ mod matching_stage;
 mod own_window;
 mod phase_stage;
 mod phaseless;
-mod policy_learning;
-mod ppo;
 mod practice_ground;
 mod progress;
 #[cfg(test)]
@@ -78,7 +73,7 @@ mod windows;
 #[doc(hidden)]
 pub use adamw::adamw;
 pub use annotate::{Annotated, annotate_phases, count_recordings};
-pub use balance_config::{BalancePushes, BalanceReward, BalanceScene, BalanceTraining};
+pub use balance_config::{BalanceLearning, BalancePushes, BalanceReward, BalanceScene, BalanceTraining};
 pub use balance_stage::train_balance;
 pub use config::{AlignedStage, PhaseStage, TrainConfig};
 pub use controller_config::ControllerConfig;
@@ -87,8 +82,6 @@ pub use dataset::{Dataset, FRAME_RATE_HZ, TrainingClip};
 pub use early_stopping::EarlyStopping;
 pub use error::TrainError;
 pub use example::{LedBody, OwnState, StateSource, write_example};
-pub use get_up_config::{GetUpGround, GetUpReward, GetUpTraining};
-pub use get_up_stage::train_get_up;
 pub use held_out::HorizonErrors;
 pub use kinematic_config::{
     BlockWeights, DiffusionChoice, KinematicStage, KinematicTraining, LayoutChoice, NetworkSizes, Phases,
@@ -100,7 +93,6 @@ pub use kinematic_report::{
 pub use learned_config::{LearnedConfig, LearnedTraining};
 pub use learned_stage::train_learned_matching;
 pub use matching_stage::{MatchingConfig, build_matching, train_matching};
-pub use policy_learning::PolicyLearning;
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use retarget_stage::train_retargeting;

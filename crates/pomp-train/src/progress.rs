@@ -23,8 +23,6 @@ pub enum Stage {
     Balance,
     /// The style adapter of a trained model.
     Style,
-    /// The get-up policy, on the body of a trained model.
-    GetUp,
 }
 
 impl Stage {
@@ -37,7 +35,6 @@ impl Stage {
             Self::Controller => "controller",
             Self::Retarget => "retarget",
             Self::Balance => "balance",
-            Self::GetUp => "get-up",
             Self::Style => "style",
         }
     }
@@ -51,7 +48,6 @@ impl Stage {
             Self::Controller => "controller.safetensors",
             Self::Retarget => "retarget.safetensors",
             Self::Balance => "balance_policy.safetensors",
-            Self::GetUp => "get_up_policy.safetensors",
             Self::Style => "style_adapter.safetensors",
         }
     }

@@ -209,7 +209,6 @@ fn first_model(
         kinematic: None,
         controllers: BTreeMap::new(),
         balance_policy: None,
-        get_up_policy: None,
         styles: None,
         files_sha256: None,
     }
@@ -371,12 +370,9 @@ fn without_length(mut config: serde_json::Value, stage: Stage) -> serde_json::Va
         let (section, length) = match later {
             Stage::Phase => ("phase", "epochs"),
             Stage::AlignedPhase => ("aligned_phase", "epochs"),
-            Stage::Kinematic
-            | Stage::Controller
-            | Stage::Retarget
-            | Stage::Balance
-            | Stage::GetUp
-            | Stage::Style => ("kinematic", "steps"),
+            Stage::Kinematic | Stage::Controller | Stage::Retarget | Stage::Balance | Stage::Style => {
+                ("kinematic", "steps")
+            }
         };
         config[section]["training"][length] = serde_json::Value::Null;
     }

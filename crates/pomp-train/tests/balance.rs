@@ -4,10 +4,10 @@
 
 use pomp_embedded::Device;
 use pomp_generator::{GeneratorConfig, Preset};
-use pomp_policy::{Policy, PolicyKind, PolicySizes};
+use pomp_policy::{BalancePolicy, PolicySizes};
 use pomp_terrain::{Shape, TerrainSpec};
 use pomp_train::{
-    BalancePushes, BalanceReward, BalanceScene, BalanceTraining, PolicyLearning, Start, TrainError,
+    BalanceLearning, BalancePushes, BalanceReward, BalanceScene, BalanceTraining, Start, TrainError,
     TrainEvent, train_balance,
 };
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ fn config(iterations: usize) -> BalanceTraining {
             action: 0.03,
             change: 0.03,
         },
-        learning: PolicyLearning {
+        learning: BalanceLearning {
             iterations,
             decisions: 6,
             epochs: 2,
@@ -73,7 +73,7 @@ fn train(
         if event.step == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     train_balance(&model, settings, config, start, out, &device, &mut on_event)?;
-    Ok(std::fs::read(out.join(PolicyKind::Balance.file())).unwrap())
+    Ok(std::fs::read(out.join(BalancePolicy::FILE)).unwrap())
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_training_that_is_stopped_goes_on_to_the_same_bytes() {
     let [whole, stopped] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let never = (Start::Anew, usize::MAX);
     let bytes = train(whole.path(), &settings, &config(24), never).unwrap();
-    let policy = Policy::from_bytes(PolicyKind::Balance, &bytes, "it", &Device::flex()).unwrap();
+    let policy = BalancePolicy::from_bytes(&bytes, "it", &Device::flex()).unwrap();
     let metrics = &policy.description.metrics;
     println!("{metrics:?}");
     assert!(metrics["reward"] > 0.0 && metrics["divergence"] > 0.0);

@@ -53,12 +53,6 @@ pub fn balance_origin(path: Option<&Path>) -> Origin<'_> {
     path.map_or(Origin::BuiltIn { name, text }, Origin::File)
 }
 
-/// Where the configuration of the training of a get-up policy comes from.
-pub fn get_up_origin(path: Option<&Path>) -> Origin<'_> {
-    let (name, text) = ("configs/get_up.toml", include_str!("../configs/get_up.toml"));
-    path.map_or(Origin::BuiltIn { name, text }, Origin::File)
-}
-
 /// Where the configuration of the training of a style adapter comes from.
 pub fn style_origin(path: Option<&Path>) -> Origin<'_> {
     let (name, text) = ("configs/style_adapter.toml", include_str!("../configs/style_adapter.toml"));

@@ -3,18 +3,18 @@
 use super::{Character, Motion};
 use crate::GeneratorError;
 use crate::layers::balance_policy::{Correction, Followed, reaction};
-use crate::layers::get_up_planning::GetUpPlan;
-use crate::layers::get_up_policy::GetUpReflexes;
+use crate::layers::fall_recovery::Rising;
+use crate::layers::get_up_planning::{GetUpPlan, GetUpReflexes};
 use pomp_motion::Pose;
-use pomp_physics::{Expectation, RisingProgress};
-use pomp_policy::{Action, GetUpAction, PackedPolicy};
+use pomp_physics::Expectation;
+use pomp_policy::{Action, PackedPolicy};
 use std::sync::Arc;
 
 impl Motion {
     /// What the drives follow in the frame under way.
     pub(super) fn driven(&self) -> (&Pose, &Pose) {
-        let rising = self.rising.and_then(|_| self.get_up.driven());
-        rising.or_else(|| self.reflexes.driven()).unwrap_or((&self.from, &self.target.world.0))
+        let turned = self.get_up.driven().filter(|_| self.rising == Rising::Turned);
+        turned.or_else(|| self.reflexes.driven()).unwrap_or((&self.from, &self.target.world.0))
     }
 }
 
@@ -24,25 +24,20 @@ impl Character {
         self.policy = policy;
     }
 
-    /// Lets `policy` lead the drives while the body gets up.
-    pub(crate) fn set_get_up_policy(&mut self, policy: Option<Arc<PackedPolicy>>) {
-        self.get_up_policy = policy;
-    }
-
-    /// Says how far the body has come on its way up, if a get-up policy or a plan leads it there, and whether it is on its feet again after that.
-    pub(crate) fn set_rising(&mut self, rising: Option<RisingProgress>, stands_up: bool) {
+    /// Says what plans do to the body as it gets up.
+    pub(crate) fn set_rising(&mut self, rising: Rising) {
         self.motion.rising = rising;
-        self.motion.stands_up = stands_up;
-        if stands_up {
+        if rising == Rising::OnItsFeet {
             // It goes nowhere.
             self.motion.reflexes.ahead = Default::default();
         }
     }
 
-    /// What the frame under way asks of the drives, where a get-up policy leads them.
+    /// What the frame under way asks of the drives, where plans turn the joints of a body that gets up.
     pub(super) fn expected(&self) -> Option<Expectation> {
         let config = self.dynamic.config();
-        self.motion.rising.map(|_| GetUpReflexes::expectation(self.skeleton.len(), config.gravity_m_s2))
+        let turned = self.motion.rising == Rising::Turned;
+        turned.then(|| GetUpReflexes::expectation(self.skeleton.len(), config.gravity_m_s2))
     }
 
     /// Whether a decision of a balance policy is due in the frame under way.
@@ -80,17 +75,12 @@ impl Character {
         self.motion.reflexes.planned = correction;
     }
 
-    /// Whether a get-up policy leads the drives while the body gets up.
-    pub(crate) fn has_get_up_policy(&self) -> bool {
-        self.get_up_policy.is_some()
-    }
-
-    /// What get-up planning makes of the decisions.
+    /// The plan by which the body gets up.
     pub(crate) fn get_up_plan(&self) -> &GetUpPlan {
         &self.motion.get_up.plan
     }
 
-    /// Makes `plan` of the decisions of the get-up policy from now on.
+    /// Lets the body get up by `plan` from now on.
     pub(crate) fn set_get_up_plan(&mut self, plan: &GetUpPlan) {
         self.motion.get_up.plan = *plan;
     }
@@ -107,7 +97,7 @@ impl Character {
     /// Before a frame is simulated: the policy decides, and what it does is prepared.
     pub(super) fn react(&mut self) {
         let mut reflexes = std::mem::take(&mut self.motion.reflexes);
-        if self.motion.released && !self.motion.stands_up {
+        if self.motion.released && self.motion.rising != Rising::OnItsFeet {
             reflexes.rest();
         } else if let Some(policy) = &self.policy {
             reflexes.ask(policy, &self.followed());
@@ -119,24 +109,13 @@ impl Character {
         self.dynamic.set_reaction(&reaction);
     }
 
-    /// The same of a body that a get-up policy leads.
+    /// The same of a body that gets up by plans.
     fn rise(&mut self) {
         let mut get_up = std::mem::take(&mut self.motion.get_up);
-        match &self.motion.rising {
-            Some(progress) => {
-                let Followed { body, from, to, terrain } = self.followed();
-                if let Some(policy) = &self.get_up_policy
-                    && get_up.decides()
-                    && get_up.plan.heeds_policy
-                {
-                    let mut seen = Vec::new();
-                    get_up.observe(body, [from, to], terrain, progress, &mut seen);
-                    policy.normalise(&mut seen);
-                    get_up.decide(GetUpAction::of_slice(&policy.outputs(&seen)));
-                }
-                get_up.advance(from, to);
-            }
-            None => get_up.rest(),
+        if self.motion.rising == Rising::Turned {
+            get_up.advance(&self.motion.from, &self.motion.target.world.0);
+        } else {
+            get_up.rest();
         }
         self.motion.get_up = get_up;
     }

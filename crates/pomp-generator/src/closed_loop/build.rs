@@ -83,10 +83,6 @@ impl Generator {
             let policy = PackedPolicy::new(model.balance_policy()?).map_err(ModelError::from)?;
             character.set_policy(Some(Arc::new(policy)));
         }
-        if config.layers.fall_recovery.by_policy {
-            let policy = PackedPolicy::new(model.get_up_policy()?).map_err(ModelError::from)?;
-            character.set_get_up_policy(Some(Arc::new(policy)));
-        }
         if character.body().body_names() != model.description.body_names {
             return Err(GeneratorError::BadModel {
                 reason: "it was trained with other bodies than this version simulates; train it again"

@@ -6,7 +6,7 @@ use crate::GeneratorError;
 use crate::character::{Character, CharacterSnapshot};
 use crate::layers::balance_planning::plan_random;
 use crate::layers::balance_policy::Correction;
-use crate::layers::fall_recovery::FallRecovery;
+use crate::layers::fall_recovery::{FallRecovery, Rising};
 use crate::layers::get_up_planning::{GetUpPlan, rising_nearness};
 use crate::layers::{BalancePlanningConfig, GetUpPlanningConfig};
 use pomp_physics::Leader;
@@ -47,7 +47,7 @@ impl ClosedLoop {
             let from = self.character.save();
             let assist_share = self.state.assist_share;
             let search = Search { planner, character: &self.character, from: &from, recovery, assist_share };
-            if recovery.stands_up() {
+            if recovery.rising() == Rising::OnItsFeet {
                 let correction =
                     search.corrections(self.state.frame, &self.config.layers.balance_planning)?;
                 self.character.set_planned(correction);
@@ -102,14 +102,10 @@ impl Search<'_> {
     /// The best rotations before `frame`.
     fn rotations(&self, frame: usize) -> Result<GetUpPlan, GeneratorError> {
         let config = &self.planner.config;
-        let policy = self.character.has_get_up_policy();
-        let mut first = vec![self.character.get_up_plan().rest(), config.nothing(false)];
-        if policy {
-            first.push(config.nothing(true));
-        }
+        let first = vec![self.character.get_up_plan().rest(), config.nothing()];
         let mut random = plan_random(self.planner.seed, frame);
         self.best(first, (config.rounds, config.candidates), |center, round| {
-            config.draw(&mut random, center, round, policy)
+            config.draw(&mut random, center, round)
         })
     }
 

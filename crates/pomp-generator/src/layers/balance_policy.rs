@@ -6,10 +6,10 @@
 //!
 //! Cost and evidence: docs/experiments/0090-balance-policy.md.
 
+use pomp_motion::Pose;
 use pomp_motion::features::FUTURE_KEYS;
-use pomp_motion::glam::{Vec2, Vec3};
-use pomp_motion::{GlobalPose, Pose};
-use pomp_physics::{DynamicModule, PoseVelocity, Reaction};
+use pomp_motion::glam::Vec2;
+use pomp_physics::{DynamicModule, Reaction};
 use pomp_policy::{
     Action, FRAMES_PER_DECISION, Observed, PackedPolicy, SeenBody, SeenTarget, heading, observe,
 };
@@ -74,47 +74,6 @@ pub(crate) struct Followed<'a> {
     pub terrain: &'a HeightMap,
 }
 
-/// What a policy sees of a body and its target.
-pub(crate) struct Sight<'a> {
-    body: &'a DynamicModule,
-    pose: GlobalPose,
-    velocity: PoseVelocity,
-    ends: [(&'a Pose, Vec3, GlobalPose); 2],
-}
-
-impl<'a> Sight<'a> {
-    pub fn of(followed: &Followed<'a>) -> Self {
-        let Followed { body, from, to, .. } = *followed;
-        let ends = [from, to].map(|local| {
-            let pose = body.skeleton().forward_kinematics(local);
-            (local, body.center_of_mass_in(&pose), pose)
-        });
-        Self { body, pose: body.pose(), velocity: body.velocity(), ends }
-    }
-
-    pub fn body(&self) -> SeenBody<'_> {
-        let body = self.body;
-        let feet = body.balancing_feet();
-        let mass_kg: f32 = body.body_masses().iter().sum();
-        SeenBody {
-            pose: &self.pose,
-            local_rotations: body.local_rotations(),
-            center_m: body.center_of_mass(),
-            velocity_m_s: body.momentum() / mass_kg,
-            joint_velocities: body.joint_velocities(),
-            pelvis_angular: body.angular_velocities()[0],
-            relative_angular: &self.velocity.angular,
-            displaced_m: feet.map(|foot| foot.displaced),
-            loads_bw: feet.map(|foot| foot.load_bw),
-        }
-    }
-
-    /// The target at the start of the frame and at its end.
-    pub fn ends(&self) -> [SeenTarget<'_>; 2] {
-        self.ends.each_ref().map(|(local, center_m, pose)| SeenTarget { local, pose, center_m: *center_m })
-    }
-}
-
 impl Reflexes {
     /// Whether a decision is due.
     pub fn decides(&self) -> bool {
@@ -123,13 +82,27 @@ impl Reflexes {
 
     /// What the policy sees, into `out`.
     pub fn observe(&self, followed: &Followed<'_>, out: &mut Vec<f32>) {
-        let sight = Sight::of(followed);
-        let [from, to] = sight.ends();
-        let terrain = followed.terrain;
-        observe(
-            &Observed { body: sight.body(), from, to, ahead: &self.ahead, terrain, action: &self.action },
-            out,
-        );
+        let Followed { body, from, to, terrain } = *followed;
+        let (pose, velocity, feet) = (body.pose(), body.velocity(), body.balancing_feet());
+        let mass_kg: f32 = body.body_masses().iter().sum();
+        let ends = [from, to].map(|local| {
+            let pose = body.skeleton().forward_kinematics(local);
+            (local, body.center_of_mass_in(&pose), pose)
+        });
+        let [from, to] =
+            ends.each_ref().map(|(local, center_m, pose)| SeenTarget { local, pose, center_m: *center_m });
+        let body = SeenBody {
+            pose: &pose,
+            local_rotations: body.local_rotations(),
+            center_m: body.center_of_mass(),
+            velocity_m_s: body.momentum() / mass_kg,
+            joint_velocities: body.joint_velocities(),
+            pelvis_angular: body.angular_velocities()[0],
+            relative_angular: &velocity.angular,
+            displaced_m: feet.map(|foot| foot.displaced),
+            loads_bw: feet.map(|foot| foot.load_bw),
+        };
+        observe(&Observed { body, from, to, ahead: &self.ahead, terrain, action: &self.action }, out);
     }
 
     /// From now on `action` is approached.

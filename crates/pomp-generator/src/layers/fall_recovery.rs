@@ -36,10 +36,6 @@ pub struct FallRecoveryConfig {
     pub after_s: f32,
     /// Strength of the joints while fallen, fraction of the gains, 0.001 to 1. Default 0.05.
     pub strength: f32,
-    /// If on, the model's get-up policy leads the drives while the character gets up. Default false.
-    pub by_policy: bool,
-    /// Share of the external root assist while a get-up policy or get-up planning leads the drives, 0 to 1. Default 0.
-    pub led_assist: f32,
     /// How the character gets up.
     pub get_up: GetUpConfig,
 }
@@ -52,8 +48,6 @@ impl Default for FallRecoveryConfig {
             height: pomp_motion::FALL_HEIGHT,
             after_s: pomp_motion::FALL_AFTER_S,
             strength: 0.05,
-            by_policy: false,
-            led_assist: 0.0,
             get_up: GetUpConfig::default(),
         }
     }
@@ -65,18 +59,27 @@ impl Validate for FallRecoveryConfig {
         fields.within("height", self.height, 0.0..=1.0)?;
         fields.within("after_s", self.after_s, 0.0..=5.0)?;
         fields.within("strength", self.strength, 0.001..=1.0)?;
-        fields.within("led_assist", self.led_assist, 0.0..=1.0)?;
         self.get_up.check(&fields.section("get_up"))
     }
+}
+
+/// What plans do to a body, seen from its way up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rising {
+    /// It does not get up, or without plans.
+    #[default]
+    Unplanned,
+    /// Rotations are added to its postures.
+    Turned,
+    /// It balances by its legs.
+    OnItsFeet,
 }
 
 /// The layer.
 #[derive(Clone)]
 pub(crate) struct FallRecovery {
     enabled: bool,
-    /// Share of the assist while a policy or a plan leads the drives, if one does.
-    led_assist: Option<f32>,
-    /// Whether get-up planning leads it.
+    /// Whether get-up planning leads a body that gets up.
     plans: bool,
     after_s: f32,
     detector: FallDetector,
@@ -89,17 +92,16 @@ pub(crate) struct FallRecovery {
 impl FallRecovery {
     pub fn new(layers: &LayersConfig, skeleton: &Skeleton, body_height_m: f32) -> Self {
         let config = layers.fall_recovery;
-        let led = config.by_policy || layers.get_up_planning.enabled;
+        let plans = layers.get_up_planning.enabled;
         let recovery = Recovery::new(config.get_up, body_height_m, config.strength, FRAME_S);
         Self {
             enabled: config.enabled,
-            led_assist: led.then_some(config.led_assist),
-            plans: layers.get_up_planning.enabled,
+            plans,
             after_s: config.after_s,
             detector: FallDetector::new(skeleton, config.height, config.tilt_deg),
             down_frames: 0,
             was_restored: false,
-            recovery: if led { recovery.rolling_over() } else { recovery },
+            recovery: if plans { recovery.rolling_over() } else { recovery },
         }
     }
 
@@ -123,14 +125,13 @@ impl FallRecovery {
         self.recovery.rising()
     }
 
-    /// The same, where a policy or a plan leads the drives: a plan does so until it is on its feet.
-    fn led(&self) -> Option<RisingProgress> {
-        self.led_assist.and(self.progress()).filter(|progress| !(self.plans && progress.is_on_its_feet()))
-    }
-
-    /// Whether it is on its feet again on a way on which plans lead it, and balances.
-    pub fn stands_up(&self) -> bool {
-        self.plans && self.progress().is_some_and(|progress| progress.is_on_its_feet())
+    /// What planned rotations do to a body that gets up: they are added until it is on its feet, and then it balances by its legs.
+    pub fn rising(&self) -> Rising {
+        match self.progress().filter(|_| self.plans) {
+            None => Rising::Unplanned,
+            Some(progress) if progress.is_on_its_feet() => Rising::OnItsFeet,
+            Some(_) => Rising::Turned,
+        }
     }
 
     /// `on_target`, second half: after getting up the stood posture gives way to the module's target, and drives and assist are
@@ -140,14 +141,14 @@ impl FallRecovery {
             character.mix_target(stood, share);
         }
         let mut help = self.recovery.help();
-        let led = self.led();
-        match self.led_assist.zip(led) {
-            Some((share, _)) => (help.assist, help.held) = (help.assist * share, true),
+        let rising = self.rising();
+        if rising == Rising::Turned {
+            (help.assist, help.held) = (0.0, true);
+        } else if self.plans {
             // On its feet, or onto an edge: by its legs alone.
-            None if self.plans => help.held = false,
-            None => {}
+            help.held = false;
         }
-        character.set_rising(led, self.stands_up());
+        character.set_rising(rising);
         character.set_help(help, assist_share);
     }
 

@@ -2,30 +2,55 @@
 //! sampling, a model predictive control).
 //!
 //! Acts before the window of a frame is filled, on a body that gets up over key postures. A few times per second rotations of limbs and spine
-//! ([`pomp_policy::GetUpAction`]) over a short time ahead are drawn and tried on the body as it is now; those with which it follows the
-//! postures best are added to them, until the next plan. Where the model has a get-up policy, a plan also decides whether it is
-//! listened to. Once the body is on its feet it balances by its legs, and corrections of that balance are planned likewise
+//! ([`Turns`]) over a short time ahead are drawn and tried on the body as it is now; those with which it follows the postures best are added
+//! to them, until the next plan. Once the body is on its feet it balances by its legs, and corrections of that balance are planned likewise
 //! ([`super::balance_planning`]). All of it is inner torque: nothing acts on the body from outside.
 //!
 //! Cost and evidence: docs/experiments/0114-getting-up-by-trying.md.
 
 use pomp_config::{Fields, OutOfRange, Validate};
-use pomp_motion::rotation::log;
-use pomp_motion::{FRAME_RATE_HZ, Pose, Skeleton};
-use pomp_physics::DynamicModule;
-use pomp_policy::{GET_UP_ACTIONS, GetUpAction};
+use pomp_motion::glam::Vec3;
+use pomp_motion::humanoid::{
+    LEFT_ARM, LEFT_FOOT, LEFT_FORE_ARM, LEFT_LEG, LEFT_UP_LEG, RIGHT_ARM, RIGHT_FOOT, RIGHT_FORE_ARM,
+    RIGHT_LEG, RIGHT_UP_LEG, SPINE, SPINE1, SPINE2,
+};
+use pomp_motion::rotation::{exp, log};
+use pomp_motion::{FRAME_RATE_HZ, JointIndex, Pose, Skeleton};
+use pomp_physics::{DynamicModule, Expectation, GainScale};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Actions of a plan, at equal distances over its horizon; between them it is interpolated.
+/// Joints that are turned; the spine is turned besides, as a whole.
+const LIMBS: [JointIndex; 10] = [
+    LEFT_UP_LEG,
+    LEFT_LEG,
+    LEFT_FOOT,
+    LEFT_ARM,
+    LEFT_FORE_ARM,
+    RIGHT_UP_LEG,
+    RIGHT_LEG,
+    RIGHT_FOOT,
+    RIGHT_ARM,
+    RIGHT_FORE_ARM,
+];
+const TRUNK: [JointIndex; 3] = [SPINE, SPINE1, SPINE2];
+/// Numbers of a rotation of every limb and of the spine; three each.
+const TURNS: usize = 3 * (LIMBS.len() + 1);
+/// What a number of 1 means, radians, and how many of these a joint is turned at most.
+const ROTATION_RAD: f32 = 0.25;
+const MOST: f32 = 3.0;
+/// Share of the way to the rotations that are planned that is gone in a frame.
+const APPROACH: f32 = 0.5;
+/// Drives of a body that plans lead, as a share of those of a body that is led by a target alone. With softer ones, or with the whole
+/// damping, fewer bodies get up.
+const GAINS: GainScale = GainScale { stiffness: 1.0, damping: 0.75 };
+/// Rotations of a plan, at equal distances over its horizon; between them it is interpolated.
 const KEYS: usize = 4;
-/// Share of the candidates that listen to the policy where the best one so far does not, and the reverse.
-const POLICY_DIFFERS: f32 = 0.25;
 /// Each round draws this much nearer to the best candidate so far than the one before.
 const NEARER: f32 = 0.5;
-/// Correlation of the actions of a candidate with what they have in common: independent ones average out over the horizon.
+/// Correlation of the rotations of a candidate with what they have in common: independent ones average out over the horizon.
 const WHOLE: f32 = 0.9;
 /// Errors at which half of the rating is left: metres below the target, radians of the pelvis, metres beside it, radians of the joints.
 const SCALES: [f32; 4] = [0.12, 0.6, 0.2, 0.5];
@@ -34,8 +59,8 @@ const SCALES: [f32; 4] = [0.12, 0.6, 0.2, 0.5];
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GetUpPlanningConfig {
-    /// If on, a fallen character gets up by plans. It rolls over from its back, and the root assist has the share
-    /// `fall_recovery.led_assist` alone. Default false.
+    /// If on, a fallen character gets up by plans. It rolls over from its back, and the root assist is off
+    /// meanwhile. Default false.
     pub enabled: bool,
     /// Time between two plans, seconds; default 0.1.
     pub interval_s: f32,
@@ -93,106 +118,139 @@ impl GetUpPlanningConfig {
         (self.horizon_s * FRAME_RATE_HZ).round().max(1.0) as usize
     }
 
-    /// The plan that does nothing beside the policy, or instead of it.
-    pub(crate) fn nothing(&self, heeds_policy: bool) -> GetUpPlan {
-        GetUpPlan { heeds_policy, keys: [GetUpAction::default(); KEYS], elapsed: 0.0, frame: self.frame() }
+    /// The plan that does nothing.
+    pub(crate) fn nothing(&self) -> GetUpPlan {
+        GetUpPlan { frame: 1.0 / self.frames() as f32, ..GetUpPlan::default() }
     }
 
-    /// A frame, as a share of the horizon.
-    fn frame(&self) -> f32 {
-        1.0 / self.frames() as f32
-    }
-
-    /// A candidate near `center` in a round; with `policy`, it may listen to the policy where `center` does not, and the reverse.
-    pub(crate) fn draw(
-        &self,
-        rng: &mut impl Rng,
-        center: &GetUpPlan,
-        round: usize,
-        policy: bool,
-    ) -> GetUpPlan {
+    /// A candidate near `center` in a round.
+    pub(crate) fn draw(&self, rng: &mut impl Rng, center: &GetUpPlan, round: usize) -> GetUpPlan {
         let deviation = self.deviation * NEARER.powi(round as i32);
         let whole = normals(rng);
         let keys = center.keys.map(|key| {
             let own = normals(rng);
-            let drawn: [f32; GET_UP_ACTIONS] = std::array::from_fn(|i| {
-                key.components()[i] + deviation * (WHOLE * whole[i] + (1.0 - WHOLE * WHOLE).sqrt() * own[i])
-            });
-            GetUpAction::of_slice(&drawn)
+            Turns::new(std::array::from_fn(|i| {
+                key.0[i] + deviation * (WHOLE * whole[i] + (1.0 - WHOLE * WHOLE).sqrt() * own[i])
+            }))
         });
-        let turns = policy && rng.random::<f32>() < POLICY_DIFFERS;
-        GetUpPlan { heeds_policy: center.heeds_policy != turns, keys, ..*center }
+        GetUpPlan { keys, ..*center }
     }
 }
 
-fn normals(rng: &mut impl Rng) -> [f32; GET_UP_ACTIONS] {
+fn normals(rng: &mut impl Rng) -> [f32; TURNS] {
     std::array::from_fn(|_| rng.sample(StandardNormal))
 }
 
-/// What get-up planning makes of the decisions of the policy.
+/// Rotations that are added to the target of a body that gets up, in units of 0.25 rad and in the frames of the joints' parents.
 #[derive(Clone, Copy, Debug, PartialEq)]
+struct Turns([f32; TURNS]);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self([0.0; TURNS])
+    }
+}
+
+impl Turns {
+    /// Those of these numbers, each limited to ±3.
+    fn new(numbers: [f32; TURNS]) -> Self {
+        Self(numbers.map(|number| number.clamp(-MOST, MOST)))
+    }
+
+    /// These a frame later, when `planned` ones are approached.
+    fn towards(&self, planned: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] + (planned.0[i] - self.0[i]) * APPROACH))
+    }
+
+    /// Turns the joints of a target.
+    fn turn(&self, pose: &mut Pose) {
+        let limbs = LIMBS.map(|joint| (joint, 1.0));
+        let trunk = TRUNK.map(|joint| (joint, 1.0 / TRUNK.len() as f32));
+        let parts = limbs.into_iter().enumerate().chain(trunk.map(|joint| (LIMBS.len(), joint)));
+        for (at, (joint, share)) in parts {
+            let vector = Vec3::from_slice(&self.0[3 * at..3 * at + 3]);
+            let rotation = &mut pose.local_rotations[joint.0];
+            *rotation = (exp(vector * ROTATION_RAD * share) * *rotation).normalize();
+        }
+    }
+}
+
+/// Rotations over a horizon.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GetUpPlan {
-    /// Whether the policy is listened to.
-    pub heeds_policy: bool,
-    /// What is added.
-    keys: [GetUpAction; KEYS],
+    keys: [Turns; KEYS],
     /// Time since it was made, and that of a frame, as shares of its horizon.
     elapsed: f32,
     frame: f32,
 }
 
-impl Default for GetUpPlan {
-    /// The policy alone.
-    fn default() -> Self {
-        Self { heeds_policy: true, keys: [GetUpAction::default(); KEYS], elapsed: 0.0, frame: 0.0 }
+impl GetUpPlan {
+    /// The rotations at a share of the horizon.
+    fn at(&self, share: f32) -> Turns {
+        let place = share.clamp(0.0, 1.0) * (KEYS - 1) as f32;
+        let before = (place as usize).min(KEYS - 2);
+        let (a, b, between) = (&self.keys[before].0, &self.keys[before + 1].0, place - before as f32);
+        Turns::new(std::array::from_fn(|i| a[i] + (b[i] - a[i]) * between))
+    }
+
+    /// What is left of it, as a plan of now for as long a time; the last rotations go on.
+    pub fn rest(&self) -> Self {
+        let key = |number: usize| self.at(self.elapsed + number as f32 / (KEYS - 1) as f32);
+        Self { keys: std::array::from_fn(key), elapsed: 0.0, ..*self }
+    }
+
+    /// Mean square of its numbers.
+    pub fn mean_square(&self) -> f32 {
+        let squares = self.keys.iter().flat_map(|turns| turns.0).map(|number| number * number);
+        squares.sum::<f32>() / (KEYS * TURNS) as f32
     }
 }
 
-impl GetUpPlan {
-    /// What is added at a share of the horizon.
-    fn at(&self, share: f32) -> [f32; GET_UP_ACTIONS] {
-        let place = share.clamp(0.0, 1.0) * (KEYS - 1) as f32;
-        let before = (place as usize).min(KEYS - 2);
-        let (a, b, between) =
-            (self.keys[before].components(), self.keys[before + 1].components(), place - before as f32);
-        std::array::from_fn(|i| a[i] + (b[i] - a[i]) * between)
+/// What a plan has done to a body that gets up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GetUpReflexes {
+    /// The rotations in force.
+    turns: Turns,
+    /// The plan in force.
+    pub plan: GetUpPlan,
+    /// The target with the rotations, at the start of the frame under way and at its end.
+    driven: Option<(Pose, Pose)>,
+}
+
+impl GetUpReflexes {
+    /// Moves on by a frame in which the target goes from a pose to another.
+    pub fn advance(&mut self, from: &Pose, to: &Pose) {
+        let before = self.turns;
+        self.turns = before.towards(&self.plan.at(self.plan.elapsed));
+        self.plan.elapsed += self.plan.frame;
+        let (mut from, mut to) = (from.clone(), to.clone());
+        before.turn(&mut from);
+        self.turns.turn(&mut to);
+        self.driven = Some((from, to));
     }
 
-    /// What is to be done now, where the policy has `decided`.
-    pub fn applied_to(&self, decided: &GetUpAction) -> GetUpAction {
-        let added = self.at(self.elapsed);
-        let heeded = if self.heeds_policy { 1.0 } else { 0.0 };
-        let both: [f32; GET_UP_ACTIONS] =
-            std::array::from_fn(|i| heeded * decided.components()[i] + added[i]);
-        GetUpAction::of_slice(&both)
+    /// What the drives follow in the frame under way, where that is not the target itself.
+    pub fn driven(&self) -> Option<(&Pose, &Pose)> {
+        self.driven.as_ref().map(|(from, to)| (from, to))
     }
 
-    /// A frame has gone by.
-    pub fn advance(&mut self) {
-        self.elapsed += self.frame;
+    /// What a frame asks of the drives of a body with so many `joints`.
+    pub fn expectation(joints: usize, gravity_m_s2: f32) -> Expectation {
+        let gains = vec![GAINS; joints];
+        Expectation { gains, ..Expectation::of_torques(vec![Vec3::ZERO; joints], gravity_m_s2) }
     }
 
-    /// What is left of it, as a plan of now for as long a time; the last action goes on.
-    pub fn rest(&self) -> Self {
-        let key = |number: usize| self.at(self.elapsed + number as f32 / (KEYS - 1) as f32);
-        Self {
-            keys: std::array::from_fn(|number| GetUpAction::of_slice(&key(number))),
-            elapsed: 0.0,
-            ..*self
+    /// Nothing is done any more.
+    pub fn rest(&mut self) {
+        if self.driven.is_some() {
+            *self = Self::default();
         }
-    }
-
-    /// Mean square of what is added.
-    pub fn mean_square(&self) -> f32 {
-        let squares =
-            self.keys.iter().flat_map(GetUpAction::components).map(|component| component * component);
-        squares.sum::<f32>() / (KEYS * GET_UP_ACTIONS) as f32
     }
 }
 
 /// How near a body that gets up is to its target, each 0 to 1: the height of the pelvis, its rotation, the place of the centre of mass and
 /// the joints. They fall off slowly: of two bodies that are both far from their target, the nearer one still counts more.
-pub fn rising_nearness(body: &DynamicModule, skeleton: &Skeleton, to: &Pose) -> [f32; 4] {
+pub(crate) fn rising_nearness(body: &DynamicModule, skeleton: &Skeleton, to: &Pose) -> [f32; 4] {
     let pose = body.pose();
     let target = skeleton.forward_kinematics(to);
     let sink = (target.positions[0].y - pose.positions[0].y).max(0.0);

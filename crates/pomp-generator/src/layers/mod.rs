@@ -28,7 +28,6 @@ pub(crate) mod foot_locking;
 pub(crate) mod foot_placement;
 pub(crate) mod gait_recovery;
 pub(crate) mod get_up_planning;
-pub(crate) mod get_up_policy;
 pub(crate) mod jog_start;
 pub(crate) mod path_rejoining;
 pub(crate) mod phase_stabiliser;

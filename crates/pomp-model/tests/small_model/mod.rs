@@ -29,7 +29,6 @@ impl Files {
             aligned_phase: Some(&self.aligned_phase),
             kinematic: Some(&self.kinematic),
             balance_policy: None,
-            get_up_policy: None,
             styles: None,
         };
         Model::from_bytes(&bytes, "small", &Device::flex()).map_err(|error| error.to_string())
@@ -109,7 +108,6 @@ fn model() -> Model {
         kinematic: Some((network, gamma)),
         controllers: BTreeMap::new(),
         balance_policy: None,
-        get_up_policy: None,
         styles: None,
         files_sha256: None,
     }

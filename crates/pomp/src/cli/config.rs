@@ -35,8 +35,6 @@ pub enum ConfigKind {
     Performance,
     /// `pomp train balance`.
     Balance,
-    /// `pomp train get-up`.
-    GetUp,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.
@@ -94,8 +92,6 @@ pub enum SchemaKind {
     Performance,
     /// `pomp train balance`.
     Balance,
-    /// `pomp train get-up`.
-    GetUp,
     /// `pomp studio`.
     Studio,
     /// `pomp style fit`.

@@ -23,8 +23,6 @@ pub enum TrainStage {
     Retarget,
     /// The balance policy, which learns in the closed loop from the motion of a trained model; it takes no --data.
     Balance,
-    /// The get-up policy, which learns to bring the fallen body of a trained model to its feet; it takes no --data.
-    GetUp,
     /// The style adapter of a trained model; the configuration says which clips of --data show which style.
     Style,
 }
@@ -77,7 +75,7 @@ pub struct TrainArguments {
     /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// For balance and get-up: configuration of the closed loop; that of configs/own_feet.toml if left out.
+    /// For balance: configuration of the closed loop; that of configs/own_feet.toml if left out.
     #[arg(long = "loop", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub closed_loop: Option<PathBuf>,
     /// Continue from the last checkpoint. The settings must be unchanged, except that the numbers of steps and epochs may be

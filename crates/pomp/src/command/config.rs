@@ -18,8 +18,7 @@ use pomp_studio::StudioConfig;
 use pomp_style::StyleConfig;
 use pomp_terrain::TerrainSpec;
 use pomp_train::{
-    BalanceTraining, ControllerConfig, GetUpTraining, LearnedConfig, MatchingConfig, StyleTraining,
-    TrainConfig,
+    BalanceTraining, ControllerConfig, LearnedConfig, MatchingConfig, StyleTraining, TrainConfig,
 };
 use std::process::ExitCode;
 
@@ -52,7 +51,6 @@ pub fn show(arguments: &ConfigShowArguments) -> Result<ExitCode> {
         ConfigKind::Balance => {
             resolve_whole::<BalanceTraining>(default_model::balance_origin(path), set)?.show()
         }
-        ConfigKind::GetUp => resolve_whole::<GetUpTraining>(default_model::get_up_origin(path), set)?.show(),
         ConfigKind::Studio => config_file::over_defaults::<StudioConfig>(path, set)?.show(),
         ConfigKind::Style => config_file::over_defaults::<StyleConfig>(path, set)?.show(),
         ConfigKind::StyleAdapter => {
@@ -77,7 +75,6 @@ pub fn print_schema(arguments: &ConfigSchemaArguments) -> Result<ExitCode> {
         SchemaKind::Bench => schema_of_whole::<BenchConfig>(),
         SchemaKind::Performance => schema::<PerformanceConfig>(),
         SchemaKind::Balance => schema_of_whole::<BalanceTraining>(),
-        SchemaKind::GetUp => schema_of_whole::<GetUpTraining>(),
         SchemaKind::Studio => schema::<StudioConfig>(),
         SchemaKind::Style => schema::<StyleConfig>(),
         SchemaKind::StyleAdapter => schema_of_whole::<StyleTraining>(),

@@ -1,4 +1,4 @@
-use super::{train_controller, train_policy, train_retarget, train_style};
+use super::{train_balance, train_controller, train_retarget, train_style};
 use crate::cli::{TrainArguments, TrainStage};
 use crate::errors::INTERRUPTED;
 use crate::interrupt::{Interrupt, resuming};
@@ -6,7 +6,6 @@ use crate::progress::{self, Progress};
 use crate::{default_model, device};
 use anyhow::{Result, bail};
 use pomp_config::resolve;
-use pomp_policy::PolicyKind;
 use pomp_train::{
     Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train,
 };
@@ -18,8 +17,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     match (arguments.stage, arguments.kind) {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
         (TrainStage::Retarget, None) => return train_retarget::run(arguments),
-        (TrainStage::Balance, None) => return train_policy::run(arguments, PolicyKind::Balance),
-        (TrainStage::GetUp, None) => return train_policy::run(arguments, PolicyKind::GetUp),
+        (TrainStage::Balance, None) => return train_balance::run(arguments),
         (TrainStage::Style, None) => return train_style::run(arguments),
         (_, Some(kind)) => bail!(
             "\"{kind}\" names a controller; write `pomp train controller {kind} …`, or leave it out to train a stage"
@@ -88,7 +86,6 @@ fn stages(asked: TrainStage) -> &'static [Stage] {
         | TrainStage::Controller
         | TrainStage::Retarget
         | TrainStage::Balance
-        | TrainStage::GetUp
         | TrainStage::Style => &[Stage::Phase, Stage::AlignedPhase, Stage::Kinematic],
     }
 }
