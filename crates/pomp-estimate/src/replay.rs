@@ -103,11 +103,13 @@ fn follow(
     Ok(stage.finish())
 }
 
-/// The clip's first motion continued backwards at constant velocity, ending with its first frame.
+/// The clip's first motion continued backwards at constant velocity for `frames` frames, ending with its first frame; for one frame where
+/// the clip begins in the air, because no contact has to settle there.
 pub fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
     let first = &clip.poses[0];
     let second = &clip.poses[1.min(clip.frames() - 1)];
     let fall = initial_fall(clip);
+    let frames = if fall.is_some() { 1 } else { frames };
     (0..=frames)
         .rev()
         .map(|back| {
@@ -119,7 +121,7 @@ pub fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
                 .map(|(a, b)| rotation::exp(rotation::log(*b * a.inverse()) * t) * *a)
                 .collect();
             let mut root_position = first.root_position + (second.root_position - first.root_position) * t;
-            // The height is held: a body that was sinking would otherwise start above the ground. One that falls
+            // The height is held: a body that was sinking would otherwise start above the ground. One that flies
             // has to arrive at its speed.
             root_position.y = first.root_position.y;
             if let Some(fall) = fall {
@@ -131,7 +133,7 @@ pub fn approach(clip: &Clip, frames: usize) -> Vec<Pose> {
 }
 
 /// Vertical speed and acceleration of the root at the start, metres per frame and per frame², when the clip begins in
-/// free fall: over its first two tenths of a second the root falls with more than [`FALLING`] of gravity.
+/// the air: over its first two tenths of a second the root is accelerated downward by more than [`FALLING`] of gravity.
 fn initial_fall(clip: &Clip) -> Option<Vec2> {
     let frames = (0.1 * clip.frame_rate_hz).round().max(2.0) as usize;
     if clip.frames() <= 2 * frames {
@@ -142,8 +144,43 @@ fn initial_fall(clip: &Clip) -> Option<Vec2> {
     let acceleration = (height(2 * frames) - 2.0 * height(frames) + height(0)) / (span * span);
     let speed = (height(frames) - height(0)) / span - 0.5 * acceleration * span;
     let gravity = GRAVITY_M_S2 as f32 / (clip.frame_rate_hz * clip.frame_rate_hz);
-    (acceleration < -FALLING * gravity && speed < 0.0).then_some(Vec2::new(speed, acceleration))
+    (acceleration < -FALLING * gravity).then_some(Vec2::new(speed, acceleration))
 }
 
-/// Share of gravity from which on a clip begins in free fall.
+/// Share of gravity from which on a clip begins in the air.
 const FALLING: f32 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pomp_motion::Skeleton;
+    use pomp_motion::glam::Vec3;
+    use std::sync::Arc;
+
+    /// The root goes up with a speed, m/s, and is accelerated.
+    fn clip(speed: f32, acceleration: f32) -> Clip {
+        let skeleton = Arc::new(Skeleton::humanoid(1.75));
+        let at = |frame: usize| {
+            let t = frame as f32 / 60.0;
+            let mut pose = Pose::rest(&skeleton);
+            pose.root_position = Vec3::new(t, 1.4 + speed * t + 0.5 * acceleration * t * t, 0.0);
+            pose
+        };
+        let poses = (0..30).map(at).collect();
+        Clip { name: "flies".to_owned(), skeleton, frame_rate_hz: 60.0, poses }
+    }
+
+    #[test]
+    fn a_replay_that_begins_in_the_air_begins_with_the_speed_of_its_clip() {
+        for speed in [-2.0, 0.3] {
+            let approach = approach(&clip(speed, -9.81), 6);
+            assert_eq!(approach.len(), 2, "no contact has to settle");
+            let begins = (approach[1].root_position - approach[0].root_position) * 60.0;
+            println!("a clip of {speed} m/s: its approach has {begins} m/s");
+            assert!((begins.y - speed).abs() < 0.2 && (begins.x - 1.0).abs() < 1e-3);
+        }
+        let on_the_ground = approach(&clip(-0.5, 0.0), 6);
+        assert_eq!(on_the_ground.len(), 7);
+        assert!(on_the_ground.iter().all(|pose| pose.root_position.y == 1.4));
+    }
+}

@@ -83,6 +83,9 @@ pub struct BalanceConfig {
     pub standing_rad_s: f32,
     /// Time constant of the smoothing of the target's velocities, seconds; default 0.04.
     pub smoothing_s: f32,
+    /// If on, the body follows the motion of a frame's expectation, where it has one: the target's velocities without smoothing and the
+    /// expectation's accelerations, upward too. Replays of clips have expectations, which know what comes. Default false.
+    pub follows_expectation: bool,
     /// Stiffness of the drives of a standing leg, as a share of that of a leg in the air. Stiff legs work against the contact forces that
     /// the balance demands, and bounce. Default 0.03.
     pub stance_stiffness: f32,
@@ -152,6 +155,7 @@ impl Default for BalanceConfig {
             standing_below_m_s: 1.2,
             standing_rad_s: 5.0,
             smoothing_s: 0.04,
+            follows_expectation: false,
             stance_stiffness: 0.03,
             stance_damping: 0.1,
             touch_yielding: 0.0,

@@ -62,6 +62,12 @@ impl Expectation {
 }
 
 impl Expectation {
+    /// Acceleration of the centre of mass of all bodies, which have these masses, m/s².
+    pub(crate) fn center_acceleration(&self, masses: &[f32]) -> Vec3 {
+        let weighed = self.accelerations.iter().zip(masses).map(|(acceleration, mass)| *acceleration * *mass);
+        weighed.sum::<Vec3>() / masses.iter().sum::<f32>()
+    }
+
     /// Checks sizes, indices and values for a ragdoll of `bodies` bodies.
     pub(crate) fn check(&self, bodies: usize) -> Result<(), PhysicsError> {
         let sizes = [

@@ -37,7 +37,7 @@ pub(crate) struct Aim<'a> {
     pub(crate) to: Pose,
     pub(crate) velocity: PoseVelocity,
     pushes: &'a [Push],
-    expected: Option<&'a Expectation>,
+    pub(crate) expected: Option<&'a Expectation>,
     /// How the target moves, for a body that balances by its legs.
     pub(crate) led: Option<Led>,
 }

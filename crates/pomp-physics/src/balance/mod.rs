@@ -48,10 +48,22 @@ pub(crate) struct Led {
     /// Velocity of its centre of mass, m/s, and angular velocity of its pelvis, rad/s, smoothed.
     pub(crate) velocity: Vec3,
     pub(crate) spin: Vec3,
-    /// Acceleration of its centre of mass, m/s², from the smoothed velocities.
+    /// Acceleration of its centre of mass along the ground, m/s², from the smoothed velocities.
     pub(crate) acceleration: Vec3,
+    /// What an expectation says instead, if it is followed.
+    pub(crate) expected: Option<ExpectedMotion>,
     /// Height of its centre of mass from the start of the frame on.
     pub(crate) height: HeightWave,
+}
+
+/// How the target moves in a frame whose expectation is followed: not smoothed, so that the body is not late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExpectedMotion {
+    /// Mean velocity of its centre of mass over the frame, m/s, and mean angular velocity of its pelvis, rad/s.
+    velocity: Vec3,
+    spin: Vec3,
+    /// Acceleration of its centre of mass, m/s².
+    acceleration: Vec3,
 }
 
 /// How the pelvis of a body that balances is to be moved.
@@ -63,6 +75,19 @@ pub(crate) struct Wanted {
     pub(crate) angular: Vec3,
     /// Cost of the forces that make it, relative to that of an error.
     pub(crate) force_cost: f64,
+}
+
+impl Led {
+    /// Velocity of the centre of mass, angular velocity of the pelvis and acceleration that lead the body when the share `elapsed` of a frame
+    /// of `frame_s` seconds is over.
+    fn motion(&self, elapsed: f32, frame_s: f32) -> (Vec3, Vec3, Vec3) {
+        match self.expected {
+            None => (self.velocity, self.spin, self.acceleration),
+            Some(ExpectedMotion { velocity, spin, acceleration }) => {
+                (velocity + acceleration * ((elapsed - 0.5) * frame_s), spin, acceleration)
+            }
+        }
+    }
 }
 
 impl DynamicModule {
@@ -92,10 +117,15 @@ impl DynamicModule {
         let (velocity, spin) = self.controls.led.unwrap_or(now);
         let (velocity, spin) = (velocity.lerp(now.0, share), spin.lerp(now.1, share));
         let before = self.controls.led.map_or(velocity, |(before, _)| before);
-        let acceleration = (velocity - before) / self.frame_s();
+        let acceleration = along_ground((velocity - before) / self.frame_s());
         self.controls.led = Some((velocity, spin));
         let height = self.observe_height(&to, center(&to).y);
-        aim.led = Some(Led { from, to, velocity, spin, acceleration, height });
+        let expected = aim.expected.filter(|_| config.follows_expectation).map(|expected| ExpectedMotion {
+            velocity: now.0,
+            spin: now.1,
+            acceleration: expected.center_acceleration(ragdoll.masses()),
+        });
+        aim.led = Some(Led { from, to, velocity, spin, acceleration, expected, height });
     }
 
     /// Velocity of the centre of mass of a target whose root goes as `velocity` says, smoothed as far as there is a past.
@@ -133,14 +163,15 @@ impl World {
         let in_world = from.0.lerp(to.0, elapsed) - now.0;
         let over_feet = standing::over_feet(from.1.lerp(to.1, elapsed), led.velocity, stands) - now.1;
         let error = Vec3 { y: in_world.y, ..in_world.lerp(over_feet, by_feet) };
-        let slip = led.velocity - ragdoll.momentum(start) / ragdoll.total_mass();
+        let (velocity, spin, ahead) = led.motion(elapsed, module.frame_s());
+        let slip = velocity - ragdoll.momentum(start) / ragdoll.total_mass();
         let horizontal = config.horizontal_rad_s + (config.standing_rad_s - config.horizontal_rad_s) * stands;
         let rate = Vec3::new(horizontal, config.vertical_rad_s, horizontal);
         let damping =
             Vec3::new(config.horizontal_damping, config.vertical_damping, config.horizontal_damping);
         let added = module.controls.reaction;
-        let linear = rate * rate * error + 2.0 * damping * rate * slip + added.acceleration;
-        let along = along_ground(linear + led.acceleration).clamp_length_max(config.horizontal_most_m_s2);
+        let linear = rate * rate * error + 2.0 * damping * rate * slip + added.acceleration + ahead;
+        let along = along_ground(linear).clamp_length_max(config.horizontal_most_m_s2);
         let up = match config.level_rad_s {
             0.0 => linear.y,
             _ => {
@@ -159,7 +190,7 @@ impl World {
         let turn = log(target * start.local_rotations[0].inverse());
         let rate = config.pelvis_rad_s;
         let angular = rate * rate * turn
-            + 2.0 * config.pelvis_damping * rate * (led.spin - start.angular[0])
+            + 2.0 * config.pelvis_damping * rate * (spin - start.angular[0])
             + added.angular;
         Wanted {
             linear: Vec3 { y: up, ..along },

@@ -3,7 +3,9 @@
 use crate::support::*;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::{Pose, humanoid};
-use pomp_physics::{BalanceConfig, DynamicConfig, DynamicModule, Frame, PoseVelocity, Push, Reaction};
+use pomp_physics::{
+    BalanceConfig, DynamicConfig, DynamicModule, Expectation, Frame, GainScale, PoseVelocity, Push, Reaction,
+};
 
 /// The default with balance by the legs, at four steps a frame.
 fn balancing() -> DynamicConfig {
@@ -63,6 +65,50 @@ fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_w
     let lowest = control.iter().map(pelvis).fold(f32::INFINITY, f32::min);
     println!("without balance: lowest pelvis {lowest:.2} m");
     assert!(lowest < 0.5);
+}
+
+/// Root mean square error of the vertical force on a body that bends and stretches its knees quickly, against what its motion asks for,
+/// body weights.
+fn force_error(follows_expectation: bool) -> f32 {
+    let mut config = balancing();
+    config.balance.follows_expectation = follows_expectation;
+    let bends = |t: f32| {
+        let mut pose = crouch(0.12 + 0.05 * (std::f32::consts::TAU * 1.5 * t).sin());
+        pose.root_position.z += 0.03;
+        pose
+    };
+    let mut module = module_with(&config, &flat());
+    let joints = module.pose().positions.len();
+    let height = |module: &DynamicModule, t: f32| {
+        module.center_of_mass_in(&skeleton().forward_kinematics(&bends(t))).y
+    };
+    module.reset(&bends(0.0), &PoseVelocity::between(&bends(0.0), &bends(DT), DT)).unwrap();
+    let mut squares = 0.0;
+    for frame in 0..120 {
+        let (from, to) = (frame as f32 * DT, (frame + 1) as f32 * DT);
+        let [before, now, next] =
+            [from - 0.5 * DT, 0.5 * (from + to), to + 0.5 * DT].map(|t| height(&module, t));
+        let rises = (next - 2.0 * now + before) / (DT * DT);
+        let expected = Expectation {
+            supports: vec![],
+            accelerations: vec![Vec3::Y * rises; joints],
+            gains: vec![GainScale::NONE; joints],
+            torques: vec![],
+        };
+        let done = module.step_expecting(&bends(from), &bends(to), &[], Some(&expected)).unwrap();
+        let weight = config.body_weight_n();
+        let wanted = 1.0 + rises / config.gravity_m_s2;
+        let error = vertical_impulse(&[done]) / (weight * DT) - wanted;
+        squares += if frame < 30 { 0.0 } else { error * error };
+    }
+    (squares / 90.0).sqrt()
+}
+
+#[test]
+fn a_body_that_follows_its_expectation_presses_on_the_ground_as_its_motion_asks() {
+    let (late, told) = (force_error(false), force_error(true));
+    println!("vertical error {late:.3} body weights, following the expectation {told:.3}");
+    assert!(told < 0.5 * late, "{told} and {late}");
 }
 
 /// A step of the left foot, and accelerations in every direction.
