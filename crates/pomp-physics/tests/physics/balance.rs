@@ -82,7 +82,8 @@ fn force_error(follows_expectation: bool) -> f32 {
     let height = |module: &DynamicModule, t: f32| {
         module.center_of_mass_in(&skeleton().forward_kinematics(&bends(t))).y
     };
-    module.reset(&bends(0.0), &PoseVelocity::between(&bends(0.0), &bends(DT), DT)).unwrap();
+    let begins = PoseVelocity::between(&bends(0.0), &bends(DT), DT);
+    module.reset(&bends(0.0), &begins).expect("a finite pose");
     let mut squares = 0.0;
     for frame in 0..120 {
         let (from, to) = (frame as f32 * DT, (frame + 1) as f32 * DT);
@@ -95,7 +96,8 @@ fn force_error(follows_expectation: bool) -> f32 {
             gains: vec![GainScale::NONE; joints],
             torques: vec![],
         };
-        let done = module.step_expecting(&bends(from), &bends(to), &[], Some(&expected)).unwrap();
+        let done =
+            module.step_expecting(&bends(from), &bends(to), &[], Some(&expected)).expect("finite poses");
         let weight = config.body_weight_n();
         let wanted = 1.0 + rises / config.gravity_m_s2;
         let error = vertical_impulse(&[done]) / (weight * DT) - wanted;
