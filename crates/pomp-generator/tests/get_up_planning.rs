@@ -5,7 +5,8 @@
 use glam::{Vec2, Vec3};
 use pomp_embedded::Device;
 use pomp_generator::{
-    CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset, StepOutput,
+    CharacterInput, CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset,
+    StepOutput,
 };
 use pomp_model::Model;
 use pomp_motion::{Gait, humanoid};
@@ -113,4 +114,31 @@ fn plans_without_balance_and_among_others_are_refused_by_name() {
     held.dynamic.balance.enabled = false;
     let told = Generator::new(&MODEL, ground, &held, Gait::Stand, 5).err().unwrap().to_string();
     assert!(told.contains("layers.get_up_planning.enabled"), "{told}");
+}
+
+#[test]
+fn alone_in_a_scene_it_gets_up_as_by_itself() {
+    let mut config = GeneratorConfig::own_feet();
+    config.layers.get_up_planning.rounds = 0;
+    let plan = ControlPlan::preset(Preset::Stand, 10.0, FRAME_RATE_HZ);
+    let ground = HeightMap::flat(40.0, 0.5).unwrap();
+    let setup = CharacterSetup {
+        settings: config.clone(),
+        start: Gait::Stand,
+        seed: 5,
+        position: Vec2::ZERO,
+        yaw: 0.0,
+    };
+    let mut scene = Ensemble::new(&MODEL, &ground, &[setup]).unwrap();
+    let mut alone = generator(&config, 5);
+    let push = push(Vec3::Z * -220.0);
+    let mut rising = 0;
+    for frame in 0..300 {
+        let pushes = if frame == PUSHED_AT { std::slice::from_ref(&push) } else { &[] };
+        let step = alone.step(&plan, pushes).unwrap();
+        let steps = scene.step(&[CharacterInput { plan: &plan, pushes }]).unwrap();
+        assert_eq!(steps[0].simulated.pose, step.simulated.pose, "frame {frame}");
+        rising += usize::from(rises(&step));
+    }
+    assert!(rising > 60, "{rising} frames of getting up");
 }

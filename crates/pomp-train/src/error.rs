@@ -90,9 +90,6 @@ pub enum TrainError {
     /// A rollout in the simulator was refused.
     #[error(transparent)]
     Generator(#[from] pomp_generator::GeneratorError),
-    /// The simulator refused a body, a pose or a push.
-    #[error(transparent)]
-    Physics(#[from] pomp_physics::PhysicsError),
     /// The ground of a simulated rollout.
     #[error(transparent)]
     Terrain(#[from] pomp_terrain::TerrainError),

@@ -17,13 +17,14 @@ impl Character {
             character.begin()?;
             character.react();
         }
+        let expected: Vec<_> = characters.iter().map(|character| character.expected()).collect();
         let mut bodies = Vec::with_capacity(characters.len());
         let mut steps = Vec::with_capacity(characters.len());
-        for (character, pushes) in characters.iter_mut().zip(pushes) {
+        for ((character, pushes), expected) in characters.iter_mut().zip(pushes).zip(&expected) {
             let Self { dynamic, motion, .. } = &mut **character;
             bodies.push(dynamic);
             let (from, to) = motion.driven();
-            steps.push(MemberStep { from, to, pushes, expected: None });
+            steps.push(MemberStep { from, to, pushes, expected: expected.as_ref() });
         }
         Ok(DynamicModule::step_together(&mut bodies, &steps)?)
     }
