@@ -4,6 +4,7 @@
 use crate::rows::matrix;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use pomp_motion::features::{BlockName, FeatureLayout, Normaliser};
+use pomp_motion::legs::LEGS;
 use pomp_motion::{FRAME_RATE_HZ, Skeleton};
 use std::ops::Range;
 
@@ -20,6 +21,8 @@ pub(crate) struct DifferentiableBody {
     positions: Range<usize>,
     rotations: Range<usize>,
     root: Range<usize>,
+    /// Velocities of ankles and toes.
+    feet: Vec<Range<usize>>,
     /// Mean and deviation of the state in x.
     mean: Tensor<2>,
     deviation: Tensor<2>,
@@ -80,6 +83,11 @@ impl DifferentiableBody {
             .map(|joint| sorted.iter().position(|&other| other == joint).expect("every joint is sorted"))
             .collect();
         let root = layout.x_range(BlockName::RootMotion);
+        let velocities = layout.x_range(BlockName::JointVelocities).start;
+        let feet = LEGS.iter().flat_map(|leg| &leg[2..]).map(|joint| {
+            let start = velocities + 3 * joint.0;
+            start..start + 3
+        });
         let scale = |values: &[f32]| matrix(values[..root.end].to_vec(), root.end, device);
         Self {
             levels,
@@ -90,6 +98,7 @@ impl DifferentiableBody {
             mean: scale(x.mean()),
             deviation: scale(x.deviation()),
             root,
+            feet: feet.collect(),
         }
     }
 
@@ -136,6 +145,15 @@ impl DifferentiableBody {
         let rotations = Tensor::cat(vec![first, second], 2).reshape([rows, 6 * self.joints]);
         let next = Tensor::cat(vec![flat(positions), flat(velocities), rotations, root], 1);
         (next - self.mean.clone()) / self.deviation.clone()
+    }
+
+    /// Speed of the slowest of ankles and toes in the world, m/s, `[B, 1]`, of poses normalised as in x.
+    pub fn slowest_foot(&self, poses: &Tensor<2>) -> Tensor<2> {
+        let speeds = self.feet.iter().map(|foot| {
+            let velocity = columns(poses, foot) * columns(&self.deviation, foot) + columns(&self.mean, foot);
+            ((velocity.clone() * velocity).sum_dim(1) + TINY).sqrt()
+        });
+        Tensor::cat(speeds.collect(), 1).min_dim(1)
     }
 
     /// Positions of all joints, `[B, J, 3]`, of rotations `[B, J, 3, 3]` and the place of the pelvis, `[B, 1, 3]`.
@@ -232,5 +250,31 @@ mod tests {
                 "column {column}: {found}, {expected}"
             );
         }
+    }
+
+    #[test]
+    fn the_slowest_foot_is_the_one_that_stands() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let layout = FeatureLayout::new(skeleton.len(), skeleton.len(), 1, Rotations::SixD);
+        let device = Device::flex();
+        let rows: Vec<Vec<f32>> = [0.1, 0.9].iter().map(|value| vec![*value; layout.x_len()]).collect();
+        let x = Normaliser::fit(layout.x_blocks(), rows.iter().map(Vec::as_slice));
+        let body = DifferentiableBody::new(&skeleton, &layout, &x, &device);
+        let mut walking = state(&skeleton, 0.1);
+        walking.velocities_root = walking.velocities_root.iter().map(|_| Vec3::new(0.3, 0.0, 0.4)).collect();
+        let speed = |of: &CharacterState| {
+            let mut row = vec![0.0; layout.y_len()];
+            layout.write_state_of_y(of, &mut row);
+            row.resize(layout.x_len(), 0.0);
+            x.normalise(&mut row);
+            let slowest = body.slowest_foot(&matrix(row, layout.x_len(), &device));
+            slowest.try_into_vec_as::<f32>().unwrap()[0]
+        };
+        assert!((speed(&walking) - 0.5).abs() < 1e-3);
+        let mut standing = walking.clone();
+        standing.velocities_root[LEGS[1][3].0] = Vec3::new(0.0, 0.05, 0.0);
+        assert!((speed(&standing) - 0.05).abs() < 1e-3);
+        walking.velocities_root[LEGS[1][1].0] = Vec3::ZERO;
+        assert!((speed(&walking) - 0.5).abs() < 1e-3, "a knee does not stand");
     }
 }

@@ -288,8 +288,12 @@ impl<'a> Unroll<'a> {
             let of_clips = self.poses_of_clips(rollouts);
             let own = columns(&pose, &(0..of_clips.dims()[1]));
             let distance = (own.clone() - of_clips.clone()).abs() * self.pose_weights();
-            moved.poses.push([own, of_clips]);
             let mut error = change.sum() * CHANGE + distance.sum();
+            if self.settings.standing_weight > 0.0 {
+                let glide = self.body.slowest_foot(&own) - self.body.slowest_foot(&of_clips);
+                error = error + glide.clamp_min(0.0).sum() * self.settings.standing_weight as f32;
+            }
+            moved.poses.push([own, of_clips]);
             if let Some((phases, codes)) = &updated {
                 let wanted = phases.codes.next(&now.clone().detach(), &wanted);
                 let weights = columns(&self.weights, &phases.codes.output);

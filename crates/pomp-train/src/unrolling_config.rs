@@ -18,6 +18,9 @@ pub struct Unrolling {
     /// Weight, beside that of the poses, of how much less or more the characters move over a window than the clips: of the deviation of
     /// every column of the pose over its frames. The pose alone asks for the mean of what may come, which moves less than each.
     pub spread_weight: f64,
+    /// Weight, beside that of one number of the pose, of every m/s by which the slowest of ankles and toes is faster than that of the clip:
+    /// a character whose feet both glide has no foot that stands, whatever the phase of its step.
+    pub standing_weight: f64,
     /// Largest deviation of the angles by which the joints are turned away from the clip where a rollout begins, radians: it learns to
     /// come back from poses that no clip has.
     pub astray_rad: f32,
@@ -36,6 +39,7 @@ impl Validate for Unrolling {
         fields.within("frames", self.frames, 1..=300)?;
         fields.within("weight", self.weight, 0.0..=1e6)?;
         fields.within("spread_weight", self.spread_weight, 0.0..=1e6)?;
+        fields.within("standing_weight", self.standing_weight, 0.0..=1e6)?;
         fields.within("astray_rad", self.astray_rad, 0.0..=1.0)?;
         fields.within("retimed_frames", self.retimed_frames, 0..=600)?;
         fields.within("carried_share", self.carried_share, 0.0..=1.0)
@@ -49,6 +53,7 @@ impl Default for Unrolling {
             frames: 16,
             weight: 1.0,
             spread_weight: 0.0,
+            standing_weight: 0.0,
             astray_rad: 0.2,
             retimed_frames: 40,
             carried_share: 0.9,
