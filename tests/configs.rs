@@ -158,6 +158,13 @@ fn own_feet_planned_toml_is_what_a_rollout_on_its_own_feet_has() {
 }
 
 #[test]
+fn own_feet_unrolled_toml_is_what_the_model_of_all_directions_has() {
+    let config: GeneratorConfig = parsed("own_feet_unrolled.toml");
+    config.validate().unwrap();
+    assert_eq!(config, GeneratorConfig::own_feet_unrolled());
+}
+
+#[test]
 fn moving_ground_toml_moves_the_ground_and_changes_nothing_else() {
     let config: GeneratorConfig = parsed("moving_ground.toml");
     config.validate().unwrap();

@@ -26,13 +26,20 @@ const PARTIAL: &str = ".partial-pomp-";
 /// interruption loses little.
 const TOGETHER: usize = 8;
 
+/// What makes the frames of a rollout.
+#[derive(Clone, Debug)]
+pub struct Loop<'a> {
+    /// The model that leads the character.
+    pub model: &'a Model,
+    /// Settings.
+    pub settings: GeneratorConfig,
+}
+
 /// What the rollouts of a batch share.
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// Settings of the loop, by the name of what holds the character up in them; each scene names its own.
-    pub settings: BTreeMap<String, GeneratorConfig>,
+    /// Loops by the name of what holds the character up in them; each scene names its own.
+    pub loops: BTreeMap<String, Loop<'a>>,
     /// Length of each rollout, seconds.
     pub seconds: f32,
     /// Seed of the first rollout; the others count up from it.
@@ -130,9 +137,9 @@ pub fn run(
 ) -> Result<BatchReport, BatchError> {
     let mut manifest = batch.new_manifest()?;
     let packed = batch
-        .settings
+        .loops
         .iter()
-        .map(|(support, settings)| Ok((support.as_str(), Networks::new(batch.model, settings)?)));
+        .map(|(support, with)| Ok((support.as_str(), Networks::new(with.model, &with.settings)?)));
     let networks: BTreeMap<&str, Networks> = packed.collect::<Result<_, GeneratorError>>()?;
     let path = out.join(format!("{}{}{}", MANIFEST.0, share.suffix, MANIFEST.1));
     take_folder(out, &manifest)?;
@@ -292,18 +299,20 @@ impl Batch<'_> {
         fields.within("seconds", self.seconds, (Bound::Excluded(0.0), Bound::Included(LONGEST_S)))?;
         let counts = self.count > 0 && self.first_seed.checked_add(self.count as u64).is_some();
         fields.holds(counts, "count", self.count, "1 or more, and as many as there are seeds left")?;
-        fields.holds(!self.settings.is_empty(), "settings", "{}", "at least one of them")?;
+        fields.holds(!self.loops.is_empty(), "loops", "{}", "at least one of them")?;
         let mut model_hashes = BTreeMap::new();
-        for (support, settings) in &self.settings {
+        let mut generator = BTreeMap::new();
+        for (support, Loop { model, settings }) in &self.loops {
             settings.validate()?;
-            model_hashes.insert(support, model_hash(self.model, settings.used_parts())?);
+            model_hashes.insert(support, model_hash(model, settings.used_parts())?);
+            generator.insert(support, settings);
         }
         let settings = json!({
             "model_sha256": model_hashes,
             "seconds": plain(&self.seconds),
             "first_seed": self.first_seed,
             "scenes": self.scenes,
-            "generator": plain(&self.settings),
+            "generator": plain(&generator),
         });
         let digest = Digest::of(settings.to_string());
         Ok(Manifest {
@@ -327,15 +336,15 @@ impl Batch<'_> {
         let seed = self.first_seed + index as u64;
         let path = out.join(&file);
         let scene = scene(seed)?;
-        let Some(settings) = self.settings.get(&scene.support) else {
-            let reason = format!("its support \"{}\" is not among the settings of the batch", scene.support);
+        let Some(Loop { model, settings }) = self.loops.get(&scene.support) else {
+            let reason = format!("its support \"{}\" is not among the loops of the batch", scene.support);
             return Err(BatchError::BadScene { seed, reason });
         };
         let Scene { ground, control, support, .. } = &scene;
         let [ground, control, support] = [ground, control, support].map(String::clone);
         let row = Row { file, seed, ground, control, support };
         let frames = (self.seconds * FRAME_RATE_HZ).round().max(1.0) as usize;
-        let recipe = scene.recipe(self.model, settings, seed, frames)?;
+        let recipe = scene.recipe(model, settings, seed, frames)?;
         Ok(match found(&path, &recipe)? {
             Some(there) => Err(row.of(&there, &path)?),
             None => Ok(Asked { index, path, recipe, row }),
@@ -354,22 +363,23 @@ impl Batch<'_> {
             by_support.entry(one.row.support.clone()).or_default().push(one);
         }
         for (support, asked) in by_support {
-            self.make_alike(asked, &networks[support.as_str()], tell)?;
+            let model = self.loops[&support].model;
+            Self::make_alike(asked, model, &networks[support.as_str()], tell)?;
         }
         Ok(())
     }
 
     /// Makes rollouts with the same settings together.
     fn make_alike(
-        &self,
         asked: Vec<Asked>,
+        model: &Model,
         networks: &Networks,
         tell: &dyn Fn(usize, Outcome),
     ) -> Result<(), BatchError> {
         let names: Vec<String> = asked.iter().map(|one| rollout_name(one.index)).collect();
         let recipes: Vec<(&RolloutRecipe, &str)> =
             asked.iter().zip(&names).map(|(one, name)| (&one.recipe, name.as_str())).collect();
-        let made = RolloutRecipe::run_together(&recipes, self.model, networks);
+        let made = RolloutRecipe::run_together(&recipes, model, networks);
         for (Asked { index, path, row, .. }, recording) in asked.into_iter().zip(made) {
             let _rollout = tracing::info_span!("rollout", index, seed = row.seed).entered();
             let outcome = match recording {

@@ -16,7 +16,7 @@ mod manifest;
 mod random;
 mod scene;
 
-pub use batch::{Batch, BatchReport, Progress, Share, rollout_name, run};
+pub use batch::{Batch, BatchReport, Loop, Progress, Share, rollout_name, run};
 pub use error::BatchError;
 pub use manifest::{Manifest, ManifestFailure, ManifestGround, ManifestRollout};
 pub use random::{DirectionFrom, GroundShape, RandomGround, RandomPushes, RandomScenes};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
-use pomp_batch::{Batch, BatchError, BatchReport, Manifest, Progress, RandomScenes, Share, run};
+use pomp_batch::{Batch, BatchError, BatchReport, Loop, Manifest, Progress, RandomScenes, Share, run};
 use pomp_embedded::{Device, Model};
 use pomp_generator::{ControlPlan, GeneratorConfig, replay};
 use serde_json::json;
@@ -18,6 +18,11 @@ fn model() -> &'static Model {
     MODEL.get_or_init(|| pomp_embedded::load(&Device::flex()).unwrap())
 }
 
+fn unrolled() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| pomp_embedded_unrolled::load(&Device::flex()).unwrap())
+}
+
 fn scenes() -> RandomScenes {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/batch.toml");
     let mut scenes: RandomScenes = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -28,10 +33,12 @@ fn scenes() -> RandomScenes {
 
 fn batch(count: usize) -> Batch<'static> {
     Batch {
-        model: model(),
-        settings: BTreeMap::from([
-            ("assist".to_owned(), GeneratorConfig::default()),
-            ("own-feet".to_owned(), GeneratorConfig::own_feet()),
+        loops: BTreeMap::from([
+            ("assist".to_owned(), Loop { model: model(), settings: GeneratorConfig::default() }),
+            (
+                "own-feet".to_owned(),
+                Loop { model: unrolled(), settings: GeneratorConfig::own_feet_unrolled() },
+            ),
         ]),
         seconds: 0.5,
         first_seed: 5,
@@ -94,12 +101,13 @@ fn threads_and_interruptions_change_no_byte_and_every_rollout_replays() {
 
     let rollout = pomp_formats::read_recording(&one.join("rollout_0003.npz")).unwrap();
     assert!(!rollout.generation.as_ref().unwrap().pushes.is_empty());
-    assert_eq!(replay(&rollout, model(), |_| 0.0).unwrap().differences, []);
+    let of_support = &report.manifest.clips[3].support;
+    assert_eq!(replay(&rollout, batch(4).loops[of_support].model, |_| 0.0).unwrap().differences, []);
     let mut supports = BTreeSet::new();
     for (index, clip) in report.manifest.clips.iter().enumerate() {
         assert_eq!(clip.seed, 5 + index as u64);
         let rollout = pomp_formats::read_recording(&one.join(&clip.file)).unwrap();
-        let settings = &batch(4).settings[&clip.support];
+        let settings = &batch(4).loops[&clip.support].settings;
         assert_eq!(rollout.config_hash, settings.hash(), "{} has other settings than it says", clip.file);
         supports.insert(&clip.support);
     }
@@ -165,7 +173,7 @@ fn rejects_a_folder_of_another_batch_naming_the_setting() {
     refused(batch(1), "count (2 there, 1 asked for)");
     refused(Batch { scenes: json!({"other": 1}), ..batch(2) }, "scenes");
     let mut other = batch(2);
-    other.settings.get_mut("assist").unwrap().dynamic.friction = 0.5;
+    other.loops.get_mut("assist").unwrap().settings.dynamic.friction = 0.5;
     refused(other, "generator.assist.dynamic.friction (0.6 there, 0.5 asked for)");
     // The scenes are other ones than the manifest says: a terrain file that was changed, for instance.
     let mut other = scenes();
@@ -181,7 +189,7 @@ fn rejects_a_folder_of_another_batch_naming_the_setting() {
 fn a_scene_with_a_support_that_the_batch_lacks_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut only = batch(2);
-    only.settings.remove("own-feet");
+    only.loops.remove("own-feet");
     let error = make(&only, folder.path(), 1).expect_err("one scene has another support");
     assert!(
         matches!(error, BatchError::BadScene { .. }) && error.to_string().contains("own-feet"),

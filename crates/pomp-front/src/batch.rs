@@ -89,7 +89,7 @@ impl Scenes {
         seed: u64,
         seconds: f32,
         bodies: &[String],
-        supports: &Supports,
+        supports: &Supports<'_>,
     ) -> Result<Scene, BatchError> {
         let support = |ground: &str, plan: &ControlPlan| supports.name_for(ground, plan).to_owned();
         match self {

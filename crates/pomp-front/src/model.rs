@@ -4,12 +4,42 @@ use anyhow::{Context, Result, bail};
 use pomp_embedded::Device;
 use pomp_model::{Model, ModelStyles, UsedParts};
 use std::path::Path;
+use std::sync::Arc;
+
+/// The models that a run may use.
+#[derive(Clone)]
+pub struct Models {
+    /// The one that is given, or the embedded compact model.
+    pub first: Arc<Model>,
+    /// The embedded model of all directions, where none is given: it leads characters on their own feet whose commands the compact model
+    /// has not learned.
+    pub unrolled: Option<Arc<Model>>,
+}
+
+impl Models {
+    /// The model of a folder, which must be one that can generate; without one, those that come with the program.
+    ///
+    /// # Errors
+    /// A folder without a whole model.
+    pub fn find(folder: Option<&Path>, device: &Device) -> Result<Self> {
+        let first = find_whole(folder, device)?;
+        let unrolled = folder.is_none().then(|| load_unrolled(device)).transpose()?;
+        Ok(Self { first: Arc::new(first), unrolled: unrolled.map(Arc::new) })
+    }
+}
+
+const DAMAGED: &str = "the program is damaged: build it again";
 
 /// Reads the embedded compact model, with its controllers.
 pub fn load(device: &Device) -> Result<Model> {
-    let mut model = pomp_embedded::load(device).context("the program is damaged: build it again")?;
+    let mut model = pomp_embedded::load(device).context(DAMAGED)?;
     pomp_embedded_controllers::add_to(&mut model);
     Ok(model)
+}
+
+/// Reads the embedded model of all directions.
+pub fn load_unrolled(device: &Device) -> Result<Model> {
+    pomp_embedded_unrolled::load(device).context(DAMAGED)
 }
 
 /// The model of a folder, or the embedded one without.

@@ -1,12 +1,15 @@
 //! What holds a character up: its own feet, or the external root assist.
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
-//! feet in what it was measured to hold on them (docs/results.md). On stairs a small residual wrench helps them, and elsewhere the assist
-//! holds it; both are told. Of scenes that are drawn, each has the support that its ground and its command need.
+//! feet in what it was measured to hold on them (docs/results.md): led by the compact model, or, of the models that come with the program,
+//! by that of all directions where the compact one has not learned what is commanded. On stairs a small residual wrench helps the feet, and
+//! elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its command need.
 
+use crate::model::Models;
 use crate::rollout::BEYOND_S;
 use crate::{control, misuse};
 use anyhow::Result;
+use pomp_batch::Loop;
 use pomp_config::{Origin, resolve_over};
 use pomp_controllers::ControllerKind;
 use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
@@ -17,10 +20,29 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
-/// Grounds on which a character was measured to stay on its own feet, by their names as presets.
-const OWN_FEET_GROUNDS: [&str; 7] = [LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS];
-/// The only ground on which jogs were measured.
+/// What characters of a model were measured to hold on their own feet, besides walking ahead and standing.
+struct Held {
+    /// Grounds, by their names as presets.
+    grounds: &'static [&'static str],
+    /// Whether they jog, on level ground.
+    jogs: bool,
+    /// Whether they walk aside, turn on the spot faster than [`FASTEST_TURN_RAD_S`] and walk crouched.
+    all_directions: bool,
+    /// Whether they walk backward.
+    backward: bool,
+}
+
+/// What those of the compact model hold, and of models like it.
+const COMPACT: Held = Held {
+    grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS],
+    jogs: true,
+    all_directions: false,
+    backward: false,
+};
+/// What those of the model of all directions hold.
+const UNROLLED: Held = Held { grounds: &[LEVEL], jogs: false, all_directions: true, backward: false };
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
@@ -29,16 +51,18 @@ const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
 /// Fastest walk and jog that were measured, m/s.
 const FASTEST_WALK_MPS: f32 = 1.5;
 const FASTEST_JOG_MPS: f32 = 2.5;
-/// Fastest turn on the spot that was measured, rad/s.
+/// Fastest turn on the spot that was measured with the compact model, rad/s.
 const FASTEST_TURN_RAD_S: f32 = 1.1;
-/// Names of supports in a batch: those of [`Support`], own feet with the residual wrench, and that of a configuration file.
+/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet with the residual wrench, and
+/// that of a configuration file.
 const OWN_FEET: &str = "own-feet";
+const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
 const CONFIGURED: &str = "configured";
 /// Slowest speed that counts as moving, m/s.
 const MOVING_MPS: f32 = 0.3;
-/// Cosine of the angle between heading and direction of travel below which a command leads backward or aside.
+/// Cosine of the angle between heading and direction of travel below which a command leads aside; below minus as much, backward.
 const ALONG_HEADING: f32 = 0.7;
 
 /// What holds a character up.
@@ -109,13 +133,17 @@ pub enum Situation<'a> {
         /// Length, seconds.
         seconds: f32,
     },
+    /// A character whose commands are not known in advance.
+    Steered,
     /// Several characters in one world.
     Together,
 }
 
-/// The settings of a loop, and what is to be told of their support.
+/// A loop, and what is to be told of its support.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct Chosen<'m> {
+    /// The model that leads the character.
+    pub model: &'m Arc<Model>,
     /// The settings, whose ranges are checked.
     pub settings: GeneratorConfig,
     /// What holds the character up in them, as a batch names it.
@@ -126,112 +154,154 @@ pub struct Chosen {
 
 /// What holds up the characters of a batch.
 #[derive(Clone, Debug)]
-pub struct Supports {
-    /// The settings of each, whose ranges are checked, by its name.
-    pub settings: BTreeMap<String, GeneratorConfig>,
+pub struct Supports<'m> {
+    /// The loop of each, with settings whose ranges are checked, by its name.
+    pub loops: BTreeMap<String, Loop<'m>>,
     /// What from outside helps characters although nobody asked for it, and why.
     pub note: Option<String>,
     /// The only one, unless ground and command decide.
     only: Option<&'static str>,
 }
 
-impl From<Chosen> for Supports {
-    fn from(Chosen { settings, name, note }: Chosen) -> Self {
-        Self { settings: BTreeMap::from([(name.to_owned(), settings)]), note, only: Some(name) }
+impl<'m> From<Chosen<'m>> for Supports<'m> {
+    fn from(Chosen { model, settings, name, note }: Chosen<'m>) -> Self {
+        Self { loops: BTreeMap::from([(name.to_owned(), Loop { model, settings })]), note, only: Some(name) }
     }
 }
 
-impl Supports {
+impl Supports<'_> {
     /// The name of the one that a character needs on a kind of ground with a command.
     pub fn name_for(&self, ground: &str, plan: &ControlPlan) -> &'static str {
-        self.only.unwrap_or_else(|| {
-            if unmeasured_scene(plan, ground).is_some() {
-                ASSIST
-            } else if ground == STAIRS {
-                RESIDUAL
-            } else {
-                OWN_FEET
-            }
-        })
+        let unrolled = self.loops.contains_key(OWN_FEET_UNROLLED);
+        self.only.unwrap_or_else(|| measured_support(plan, ground, unrolled).unwrap_or(ASSIST))
+    }
+}
+
+/// The name of the support on own feet that a command on a kind of ground was measured to hold with; what of it was not measured where there
+/// is none.
+fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<&'static str, String> {
+    match unmeasured_scene(plan, ground, &COMPACT) {
+        None if ground == STAIRS => Ok(RESIDUAL),
+        None => Ok(OWN_FEET),
+        Some(_) if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() => Ok(OWN_FEET_UNROLLED),
+        Some(what) => Err(what),
     }
 }
 
 impl LoopSettings<'_> {
-    /// The settings, with what `change` makes of them.
+    /// The loop, with what `change` makes of its settings.
     ///
     /// # Errors
     /// A file, a value or a command that cannot be used, a support beside a file, and whatever `change` refuses.
-    pub fn choose(
+    pub fn choose<'m>(
         &self,
-        model: &Model,
+        models: &'m Models,
         situation: Situation<'_>,
         change: impl Fn(&mut GeneratorConfig) -> Result<()>,
-    ) -> Result<Chosen> {
-        if let Some((name, defaults)) = self.given()? {
-            return Ok(Chosen { settings: self.over(&defaults, &change)?, name, note: None });
+    ) -> Result<Chosen<'m>> {
+        let chosen = |name, note| {
+            let (model, settings) = self.of_name(name, models, &change)?;
+            Ok(Chosen { model, settings, name, note })
+        };
+        let given = self.given()?;
+        if let Some(name) = given.filter(|name| *name != OWN_FEET) {
+            return chosen(name, None);
         }
-        let assisted = self.over(&Support::Assist.defaults(), &change)?;
+        let assisted = self.of_name(ASSIST, models, &change)?.1;
+        let unneeded = always_needs_assist(&assisted, &models.first);
+        let measured = match situation {
+            Situation::Steered if models.unrolled.is_some() => Ok(OWN_FEET_UNROLLED),
+            Situation::Steered => Err("a steered character".to_owned()),
+            Situation::Together => Err("several characters in one world".to_owned()),
+            Situation::Given { terrain, control, seconds } => {
+                let plan = control::find(control, seconds + BEYOND_S)?;
+                measured_support(&plan, terrain, models.unrolled.is_some())
+            }
+        };
+        if given.is_some() {
+            // Own feet, whatever was measured: only who leads is open.
+            let by_unrolled = unneeded.is_none() && measured == Ok(OWN_FEET_UNROLLED);
+            return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
+        }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
-            return Ok(Chosen { settings: assisted, name: ASSIST, note: None });
+            return chosen(ASSIST, None);
         }
-        if let Some(reason) = needs_assist(&assisted, model, situation)? {
-            return Ok(Chosen { settings: assisted, name: ASSIST, note: Some(told_of_assist(&reason)) });
+        match unneeded.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
+            Ok(name) => {
+                let mut chosen = chosen(name, None)?;
+                chosen.note = (name == RESIDUAL).then(|| told_of_residual(&chosen.settings));
+                Ok(chosen)
+            }
+            Err(reason) => chosen(ASSIST, Some(told_of_assist(&reason))),
         }
-        let is_on_stairs = matches!(situation, Situation::Given { terrain: STAIRS, .. });
-        if !is_on_stairs {
-            let settings = self.over(&Support::OwnFeet.defaults(), &change)?;
-            return Ok(Chosen { settings, name: OWN_FEET, note: None });
-        }
-        let settings = self.over(&with_residual(), &change)?;
-        let note = Some(told_of_residual(&settings));
-        Ok(Chosen { settings, name: RESIDUAL, note })
     }
 
-    /// The settings for scenes that are drawn, with what `change` makes of them: one for each support that such a scene may need.
+    /// The loops for scenes that are drawn, with what `change` makes of their settings: one for each support that such a scene may need.
     ///
     /// # Errors
     /// As [`Self::choose`].
-    pub fn choose_drawn(
+    pub fn choose_drawn<'m>(
         &self,
-        model: &Model,
+        models: &'m Models,
         change: impl Fn(&mut GeneratorConfig) -> Result<()>,
-    ) -> Result<Supports> {
-        if let Some((name, defaults)) = self.given()? {
-            return Ok(Chosen { settings: self.over(&defaults, &change)?, name, note: None }.into());
+    ) -> Result<Supports<'m>> {
+        let only = |name, note| {
+            let (model, settings) = self.of_name(name, models, &change)?;
+            Ok(Chosen { model, settings, name, note }.into())
+        };
+        if let Some(name) = self.given()? {
+            return only(name, None);
         }
-        let assisted = self.over(&Support::Assist.defaults(), &change)?;
+        let assisted = self.of_name(ASSIST, models, &change)?.1;
         if assisted.dynamics == Dynamics::KinematicOnly {
-            return Ok(Chosen { settings: assisted, name: ASSIST, note: None }.into());
+            return only(ASSIST, None);
         }
-        if let Some(reason) = always_needs_assist(&assisted, model) {
-            return Ok(
-                Chosen { settings: assisted, name: ASSIST, note: Some(told_of_assist(&reason)) }.into()
-            );
+        if let Some(reason) = always_needs_assist(&assisted, &models.first) {
+            return only(ASSIST, Some(told_of_assist(&reason)));
         }
-        let on_stairs = self.over(&with_residual(), &change)?;
+        let mut loops = BTreeMap::new();
+        for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, ASSIST] {
+            if name != OWN_FEET_UNROLLED || models.unrolled.is_some() {
+                let (model, settings) = self.of_name(name, models, &change)?;
+                loops.insert(name.to_owned(), Loop { model, settings });
+            }
+        }
         let note = format!(
             "{}, and the external root assist holds up characters whose command or ground was not measured to hold without it \
              (docs/results.md); manifest.json names the support of each rollout",
-            told_of_residual(&on_stairs)
+            told_of_residual(&loops[RESIDUAL].settings)
         );
-        let own_feet = self.over(&Support::OwnFeet.defaults(), &change)?;
-        let settings = [(OWN_FEET, own_feet), (RESIDUAL, on_stairs), (ASSIST, assisted)];
-        let settings = settings.into_iter().map(|(name, settings)| (name.to_owned(), settings)).collect();
-        Ok(Supports { settings, note: Some(note), only: None })
+        Ok(Supports { loops, note: Some(note), only: None })
     }
 
-    /// The name and the defaults of what was asked for; `None` where nothing was.
-    fn given(&self) -> Result<Option<(&'static str, GeneratorConfig)>> {
+    /// The name of what was asked for; `None` where nothing was.
+    fn given(&self) -> Result<Option<&'static str>> {
         match (self.config, self.support) {
             (Some(_), Some(support)) => Err(misuse!(
                 "support {support} is given with a configuration file, which says itself what holds the character up; give one of \
                  the two"
             )),
-            (Some(_), None) => Ok(Some((CONFIGURED, GeneratorConfig::default()))),
-            (None, Some(support)) => Ok(Some((support.name(), support.defaults()))),
-            (None, None) => Ok(None),
+            (Some(_), None) => Ok(Some(CONFIGURED)),
+            (None, support) => Ok(support.map(Support::name)),
         }
+    }
+
+    /// The model and the settings of a support.
+    fn of_name<'m>(
+        &self,
+        name: &str,
+        models: &'m Models,
+        change: &impl Fn(&mut GeneratorConfig) -> Result<()>,
+    ) -> Result<(&'m Arc<Model>, GeneratorConfig)> {
+        let defaults = match name {
+            OWN_FEET => GeneratorConfig::own_feet(),
+            OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
+            RESIDUAL => with_residual(),
+            _ => GeneratorConfig::default(),
+        };
+        let unrolled = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED);
+        Ok((unrolled.unwrap_or(&models.first), self.over(&defaults, change)?))
     }
 
     /// What is given over defaults, with what `change` makes of them.
@@ -250,7 +320,7 @@ impl LoopSettings<'_> {
 
 /// Own feet that a residual wrench helps, as on stairs.
 fn with_residual() -> GeneratorConfig {
-    let mut settings = Support::OwnFeet.defaults();
+    let mut settings = GeneratorConfig::own_feet();
     let balance = &mut settings.dynamic.balance;
     (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
     settings
@@ -287,44 +357,26 @@ fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<Stri
     Some(unmeasured(what))
 }
 
-/// Why a character of this model needs the assist; `None` where it was measured to stay on its own feet.
-fn needs_assist(
-    settings: &GeneratorConfig,
-    model: &Model,
-    situation: Situation<'_>,
-) -> Result<Option<String>> {
-    if let Some(reason) = always_needs_assist(settings, model) {
-        return Ok(Some(reason));
-    }
-    match situation {
-        Situation::Together => Ok(Some("several characters share one world".to_owned())),
-        Situation::Given { terrain, control, seconds } => {
-            let plan = control::find(control, seconds + BEYOND_S)?;
-            Ok(unmeasured_scene(&plan, terrain).map(|what| unmeasured(&what)))
-        }
-    }
-}
-
 fn unmeasured(what: &str) -> String {
     format!("{what} is not among what was measured to hold without it (docs/results.md)")
 }
 
 /// What of a command on a kind of ground was not measured to hold without the assist.
-fn unmeasured_scene(plan: &ControlPlan, ground: &str) -> Option<String> {
-    if !OWN_FEET_GROUNDS.contains(&ground) {
+fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<String> {
+    if !held.grounds.contains(&ground) {
         return Some(format!("the ground \"{ground}\""));
     }
-    unmeasured_command(plan, ground).map(str::to_owned)
+    unmeasured_command(plan, ground, held).map(str::to_owned)
 }
 
-/// What a plan asks for beyond walking ahead and standing, and jogging on level ground.
-fn unmeasured_command(plan: &ControlPlan, terrain: &str) -> Option<&'static str> {
+fn unmeasured_command(plan: &ControlPlan, terrain: &str, held: &Held) -> Option<&'static str> {
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {
         let (fastest_mps, too_fast) = match now.gait {
             Gait::Stand | Gait::Walk => (FASTEST_WALK_MPS, "a walk this fast"),
-            Gait::Jog if terrain == LEVEL => (FASTEST_JOG_MPS, "a run this fast"),
+            Gait::Jog if held.jogs && terrain == LEVEL => (FASTEST_JOG_MPS, "a run this fast"),
             Gait::Jog => return Some("a jog on this ground"),
+            Gait::Crouch if held.all_directions => (FASTEST_WALK_MPS, "a crouch this fast"),
             Gait::Crouch => return Some("a crouch"),
             _ => return Some("a gait other than walking, jogging and standing"),
         };
@@ -333,11 +385,17 @@ fn unmeasured_command(plan: &ControlPlan, terrain: &str) -> Option<&'static str>
         }
         let way = next.position - now.position;
         let heading = glam::Vec2::from(now.yaw.sin_cos());
-        if now.speed_mps > MOVING_MPS && way.normalize_or_zero().dot(heading) < ALONG_HEADING {
-            return Some("a walk backward or aside");
+        let along = way.normalize_or_zero().dot(heading);
+        if now.speed_mps > MOVING_MPS {
+            if !held.backward && along < -ALONG_HEADING {
+                return Some("a walk backward");
+            }
+            if !held.all_directions && along < ALONG_HEADING {
+                return Some("a walk aside");
+            }
         }
         let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
-        if now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
+        if !held.all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
             return Some("a turn on the spot this fast");
         }
     }
@@ -349,13 +407,28 @@ mod tests {
     use super::*;
     use crate::errors::is_misuse;
     use pomp_embedded::Device;
+    use std::sync::LazyLock;
 
-    fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen {
-        let model = crate::model::load(&Device::flex()).expect("it is embedded");
+    fn models() -> &'static Models {
+        static MODELS: LazyLock<Models> =
+            LazyLock::new(|| Models::find(None, &Device::flex()).expect("they are embedded"));
+        &MODELS
+    }
+
+    fn chosen_of(
+        models: &'static Models,
+        support: Option<Support>,
+        (terrain, control): (&str, &str),
+        set: &[&str],
+    ) -> Chosen<'static> {
         let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
-        let asked = LoopSettings { config: None, set: &set, support: None };
+        let asked = LoopSettings { config: None, set: &set, support };
         let situation = Situation::Given { terrain, control, seconds: 10.0 };
-        asked.choose(&model, situation, |_| Ok(())).expect("all of it can be used")
+        asked.choose(models, situation, |_| Ok(())).expect("all of it can be used")
+    }
+
+    fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen<'static> {
+        chosen_of(models(), None, (terrain, control), set)
     }
 
     #[test]
@@ -379,14 +452,44 @@ mod tests {
     }
 
     #[test]
+    fn what_the_compact_model_has_not_learned_is_led_by_the_model_of_all_directions() {
+        let mut wanted = GeneratorConfig::own_feet_unrolled();
+        wanted.dynamic.friction = 0.5;
+        for (support, control) in
+            [(None, "sideways"), (None, "turn"), (None, "crouch"), (Some(Support::OwnFeet), "turn")]
+        {
+            let chosen = chosen_of(models(), support, ("flat", control), &["dynamic.friction=0.5"]);
+            assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{control}");
+            assert_eq!(chosen.settings, wanted, "{control}");
+            assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
+        }
+        // Its parts are those of the compact model.
+        for set in ["style.zombie=0.7", "controller=\"learned-matching\""] {
+            let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "turn"), &[set]);
+            assert_eq!((chosen.name, Arc::ptr_eq(chosen.model, &models().first)), (OWN_FEET, true));
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_given_leads_whatever_is_commanded() {
+        static GIVEN: LazyLock<Models> =
+            LazyLock::new(|| Models { unrolled: None, first: Arc::clone(&models().first) });
+        let own_feet = chosen_of(&GIVEN, Some(Support::OwnFeet), ("flat", "turn"), &[]);
+        assert_eq!((own_feet.name, own_feet.settings), (OWN_FEET, GeneratorConfig::own_feet()));
+        let nothing_asked = chosen_of(&GIVEN, None, ("flat", "turn"), &[]);
+        assert_eq!((nothing_asked.name, nothing_asked.note.is_some()), (ASSIST, true));
+    }
+
+    #[test]
     fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
         for (terrain, control, set, said) in [
             ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
             ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
             ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
             ("flat", "backward", "dynamic.friction=0.6", "backward"),
-            ("flat", "turn", "dynamic.friction=0.6", "turn on the spot"),
-            ("flat", "crouch", "dynamic.friction=0.6", "a crouch"),
+            ("hills", "sideways", "dynamic.friction=0.6", "a walk aside"),
+            ("hills", "turn", "dynamic.friction=0.6", "turn on the spot"),
+            ("rough", "crouch", "dynamic.friction=0.6", "a crouch"),
             ("flat", "walk", "controller=\"learned-matching\"", "learned-matching"),
             ("flat", "walk", "style.zombie=0.7", "a style"),
         ] {
@@ -409,33 +512,33 @@ mod tests {
 
     #[test]
     fn each_drawn_scene_has_the_support_that_it_needs() {
-        let model = crate::model::load(&Device::flex()).expect("it is embedded");
         let plan = |control| control::find(control, 10.0).expect("a preset");
         let asked = |set: &[String], support| {
             LoopSettings { config: None, set, support }
-                .choose_drawn(&model, |_| Ok(()))
+                .choose_drawn(models(), |_| Ok(()))
                 .expect("all of it can be used")
         };
         let set = ["dynamic.friction=0.5".to_owned()];
         let supports = asked(&set, None);
-        assert!(supports.settings.values().all(|settings| settings.dynamic.friction == 0.5));
+        assert!(supports.loops.values().all(|with| with.settings.dynamic.friction == 0.5));
         for (ground, control, support) in [
             ("hills", "walk", OWN_FEET),
             ("flat", "jog", OWN_FEET),
             ("stairs", "walk", RESIDUAL),
             ("hills", "jog", ASSIST),
-            ("flat", "crouch", ASSIST),
+            ("flat", "crouch", OWN_FEET_UNROLLED),
+            ("hills", "crouch", ASSIST),
         ] {
             let name = supports.name_for(ground, &plan(control));
             assert_eq!(name, support, "{ground} {control}");
-            assert!(supports.settings.contains_key(name));
+            assert!(supports.loops.contains_key(name));
         }
         assert!(supports.note.expect("two of them help").contains("on stairs"));
-        let helped = |name: &str| supports.settings[name].dynamic.balance.residual_force_bw > 0.0;
+        let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
         assert!(helped(RESIDUAL) && !helped(OWN_FEET));
 
         let only = asked(&[], Some(Support::Assist));
-        assert_eq!((only.settings.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
+        assert_eq!((only.loops.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
         let style = asked(&["style.zombie=0.7".to_owned()], None);
         assert_eq!(style.name_for("flat", &plan("walk")), ASSIST);
         assert!(style.note.expect("the assist was not asked for").contains("a style"));
@@ -453,10 +556,9 @@ mod tests {
 
     #[test]
     fn a_configuration_file_and_a_support_contradict_each_other() {
-        let model = crate::model::load(&Device::flex()).expect("it is embedded");
         let config = Some(Path::new("loop.toml"));
         let asked = LoopSettings { config, set: &[], support: Some(Support::OwnFeet) };
-        let error = asked.choose_drawn(&model, |_| Ok(())).expect_err("two say it");
+        let error = asked.choose_drawn(models(), |_| Ok(())).expect_err("two say it");
         assert!(is_misuse(&error) && error.to_string().contains("own-feet"), "{error}");
     }
 }

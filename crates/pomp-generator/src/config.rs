@@ -202,6 +202,37 @@ impl GeneratorConfig {
         }
     }
 
+    /// A character on its own feet that a model leads which learned with gradients through time and was shown its own predictions only, such
+    /// as `pomp-embedded-unrolled`: one denoising step, no foot locking and no balance policy. The values are those of
+    /// `configs/own_feet_unrolled.toml`.
+    pub fn own_feet_unrolled() -> Self {
+        let planned = Self::own_feet();
+        let (layers, dynamic) = (planned.layers, planned.dynamic);
+        Self {
+            sampler: SamplerConfig { steps: 1, ..planned.sampler },
+            layers: LayersConfig {
+                reference_tracking: ReferenceTrackingConfig {
+                    shows_prediction: true,
+                    ..layers.reference_tracking
+                },
+                foot_locking: FootLockingConfig { enabled: false, ..layers.foot_locking },
+                balance_policy: BalancePolicyConfig { enabled: false },
+                ..layers
+            },
+            dynamic: DynamicConfig {
+                balance: BalanceConfig {
+                    vertical_rad_s: 14.0,
+                    landing_clearance_s2_m: 0.006,
+                    clearance_m: 0.035,
+                    stance_speed_m_s: 0.8,
+                    ..dynamic.balance
+                },
+                ..dynamic
+            },
+            ..planned
+        }
+    }
+
     /// What rollouts with these settings use of a model.
     pub fn used_parts(&self) -> UsedParts {
         UsedParts {

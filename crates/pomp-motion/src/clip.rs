@@ -90,6 +90,12 @@ impl Clip {
         Self { name: self.name.clone(), skeleton: Arc::clone(&self.skeleton), frame_rate_hz, poses }
     }
 
+    /// The clip from its last frame to its first.
+    pub fn reversed(&self) -> Self {
+        let poses = self.poses.iter().rev().cloned().collect();
+        Self { poses, ..self.clone() }
+    }
+
     /// The clip reflected in the plane x = 0, left and right swapped.
     ///
     /// Exact for skeletons whose rest pose is symmetric with joint frames aligned with the world, such as

@@ -29,6 +29,9 @@ pub struct PreprocessConfig {
     pub terrain: TerrainFitConfig,
     /// Variants on ground with relief; none by default.
     pub warp: WarpConfig,
+    /// Also write walks on level ground reversed in time, as `NAME_terrain0_reversed.npz`: walks backward, which datasets have few
+    /// of. A clip is such a walk if at least 95 % of its frames walk or stand and half of them walk. Default false.
+    pub reverse_walks: bool,
     /// Variants of level walks at a slower pace; none by default.
     pub pace: PaceConfig,
     /// Variants of walks in other styles; none by default.
@@ -56,6 +59,7 @@ impl Default for PreprocessConfig {
             gaits: GaitLabelConfig::default(),
             terrain: TerrainFitConfig::default(),
             warp: WarpConfig::default(),
+            reverse_walks: false,
             pace: PaceConfig::default(),
             style: RestyleConfig::default(),
             bumps: BumpConfig::default(),

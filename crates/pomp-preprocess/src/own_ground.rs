@@ -13,7 +13,7 @@ use pomp_augment::{
 use pomp_estimate::impulses::{self, ImpulseEstimate};
 use pomp_estimate::terrain_fit::{FitInput, FitReport, GroundKind, fit_terrain};
 use pomp_estimate::{ImpulseReport, ReplayReport, airborne, expectations, replay};
-use pomp_motion::{Clip, Recording, SimulationTrack, TerrainGrid};
+use pomp_motion::{Clip, Gait, Recording, SimulationTrack, TerrainGrid};
 use pomp_physics::Expectation;
 use std::path::Path;
 
@@ -44,6 +44,11 @@ pub fn estimate_clip(
     let OwnGround { recording, fit, replay, impulses, .. } = OwnGround::of_clip(path, clip, config)?;
     Ok(ClipEstimate { recording, ground: fit, replay, impulses })
 }
+
+/// Least share of frames that walk of a clip that is reversed as a walk.
+const REVERSED_WALKS: f32 = 0.5;
+/// Least share of frames that walk or stand of such a clip.
+const REVERSED_CALM: f32 = 0.95;
 
 /// A result in the making.
 pub(crate) struct Made {
@@ -117,6 +122,7 @@ impl OwnGround {
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
             Variant::Warped(kind) => self.on_relief(input, name, kind, config),
             Variant::Paced(variant) => self.paced(input, name, variant, config),
+            Variant::Reversed => self.reversed(input, name, config),
             Variant::InStyle => self.in_style(input, name, given, config),
             Variant::Bumped => self.bumped(input, name, config),
             Variant::Felled => return self.felled(input, name, &given.get_up, config),
@@ -158,6 +164,26 @@ impl OwnGround {
             }
             Err(reason) => Ok(Err(reason)),
         }
+    }
+
+    fn reversed(
+        &self,
+        input: &Input,
+        name: &str,
+        config: &PreprocessConfig,
+    ) -> Result<Result<Made, String>, PreprocessError> {
+        if self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned()));
+        }
+        let frames = |gaits: &[Gait]| {
+            let labels = self.recording.gait.iter().map(Gait::dominant);
+            labels.filter(|label| gaits.contains(label)).count() as f32 / self.recording.frames() as f32
+        };
+        if frames(&[Gait::Walk]) < REVERSED_WALKS || frames(&[Gait::Walk, Gait::Stand]) < REVERSED_CALM {
+            return Ok(Err("it is not a walk".to_owned()));
+        }
+        let clip = Clip { name: name.to_owned(), ..self.clip.reversed() };
+        Ok(Ok(Self::of_clip(&input.path, clip, config)?.as_result("reversed in time".to_owned(), config)))
     }
 
     fn in_style(

@@ -10,6 +10,8 @@ pub(crate) enum Variant {
     Warped(ReliefKind),
     /// Walked at the slower pace of this number, from 0.
     Paced(usize),
+    /// Walked reversed in time.
+    Reversed,
     /// Walked in another style.
     InStyle,
     /// Pushed on its own ground.
@@ -30,8 +32,8 @@ pub(crate) struct Planned {
 }
 
 /// All results of a clip, in the order in which they are made: `NAME`, `NAME_terrain1` …, `NAME_terrain_slope1` …,
-/// `NAME_terrain0_pace1` …, `NAME_terrain0_style1` …, `NAME_terrain0_bump1` …, `NAME_terrain0_fall1` …, and the same of
-/// `NAME_mirrored`.
+/// `NAME_terrain0_pace1` …, `NAME_terrain0_reversed`, `NAME_terrain0_style1` …, `NAME_terrain0_bump1` …, `NAME_terrain0_fall1` …,
+/// and the same of `NAME_mirrored`.
 ///
 /// What follows the name of the clip or its mirror image begins with `_terrain` in all of them, which is how readers
 /// find the results of one clip.
@@ -52,6 +54,9 @@ pub(crate) fn planned(name: &str, config: &PreprocessConfig) -> Vec<Planned> {
         }
         for variant in 0..config.pace.variants {
             add(format!("{base}_terrain0_pace{}", variant + 1), Variant::Paced(variant));
+        }
+        if config.reverse_walks {
+            add(format!("{base}_terrain0_reversed"), Variant::Reversed);
         }
         for variant in 1..=config.style.variants {
             add(format!("{base}_terrain0_style{variant}"), Variant::InStyle);

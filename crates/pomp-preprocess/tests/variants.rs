@@ -180,3 +180,36 @@ fn a_run_ends_where_its_caller_stops_it_and_goes_on_from_there() {
 fn is_npz(entry: &std::fs::DirEntry) -> bool {
     entry.path().extension().is_some_and(|kind| kind == "npz")
 }
+
+#[test]
+fn a_walk_reversed_in_time_is_a_walk_backward_and_a_jump_is_not_reversed() {
+    let config = PreprocessConfig { reverse_walks: true, mirror: false, ..PreprocessConfig::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = made(folder.path(), MotionKind::Walk, &config);
+    let names: Vec<&str> = manifest.clips.iter().map(|clip| clip.name.as_str()).collect();
+    assert_eq!(names, ["clip", "clip_terrain0_reversed"]);
+    assert!(manifest.clips[1].source.contains("reversed in time"), "{}", manifest.clips[1].source);
+    let [ahead, backward] =
+        [0, 1].map(|at| read_recording(&folder.path().join("out").join(&manifest.clips[at].file)).unwrap());
+    let last = ahead.frames() - 1;
+    for (frame, joint) in [(0, 0), (7, 5), (last, 9)] {
+        assert_eq!(backward.positions[frame][joint], ahead.positions[last - frame][joint]);
+    }
+    let walks = |gait: &[Gait]| gait.iter().filter(|gait| **gait == Gait::Walk).count();
+    let labels: Vec<Gait> = backward.gait.iter().map(Gait::dominant).collect();
+    assert!(walks(&labels) * 2 > labels.len(), "it still walks");
+    let simulation = backward.simulation.as_ref().unwrap();
+    let weight: f32 = simulation.contact_impulse.values().iter().map(|j| j.y).sum();
+    let mass_kg: f32 = simulation.body_mass_kg.iter().sum();
+    let expected = mass_kg * 9.81 * backward.frames() as f32 / 60.0;
+    assert!((weight / expected - 1.0).abs() < 0.1, "the ground carries it: {weight} N·s of {expected}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = made(folder.path(), MotionKind::Jump, &config);
+    assert_eq!(manifest.clips.len(), 1);
+    let left_out = &manifest.clips[0].left_out[0];
+    assert_eq!(
+        (left_out.name.as_str(), left_out.reason.as_str()),
+        ("clip_terrain0_reversed", "it is not a walk")
+    );
+}

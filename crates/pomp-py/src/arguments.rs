@@ -72,14 +72,6 @@ pub fn style(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, f32>> {
     weights.iter().map(|(name, weight)| Ok((name.extract()?, weight.extract()?))).collect()
 }
 
-/// Settings with the style in place of their own, where one is given, checked.
-pub fn styled(settings: GeneratorConfig, style: Option<&Bound<'_, PyAny>>) -> PyResult<GeneratorConfig> {
-    let Some(style) = style else { return Ok(settings) };
-    let settings = GeneratorConfig { style: self::style(style)?, ..settings };
-    settings.validate().or_raise()?;
-    Ok(settings)
-}
-
 /// Numbers of a shape, row-major, and the shape found; 0 in `shape` means any size.
 pub fn floats(given: &Bound<'_, PyAny>, what: &str, shape: &[usize]) -> PyResult<(Vec<f32>, Vec<usize>)> {
     let wanted: Vec<String> =

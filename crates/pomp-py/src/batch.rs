@@ -84,26 +84,25 @@ pub fn generate_many<'py>(
     if threads == Some(0) {
         return Err(wrong("threads = 0: give 1 or more".to_owned()));
     }
-    let model = model::find(model, py)?;
-    let bodies = &model.description.body_names;
+    let models = model::find_all(model, py)?;
+    let bodies = &models.first.description.body_names;
     let asked = LoopArguments { support, config, settings, stature, mass, style };
     let (scenes, supports) = match drawn(random)? {
         Some(_) if control.is_some() || terrain.is_some() || pushes.is_some() => {
             return Err(wrong("random: it draws control, terrain and pushes; give none of them".to_owned()));
         }
-        Some(file) => (Scenes::random(file.as_deref(), bodies), asked.choose_drawn(py, &model)?),
+        Some(file) => (Scenes::random(file.as_deref(), bodies), asked.choose_drawn(py, &models)?),
         None => {
             let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
             let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
             let scenes = Scenes::given(&terrain, &control, &texts(pushes)?, seconds, bodies);
             let situation = Situation::Given { terrain: &terrain, control: &control, seconds };
-            (scenes, asked.choose(py, &model, situation)?.into())
+            (scenes, asked.choose(py, &models, situation)?.into())
         }
     };
     let scenes = scenes.or_raise()?;
-    let settings = supports.settings.clone();
-    let batch =
-        Batch { model: &model, settings, seconds, first_seed: seed, count, scenes: scenes.settings() };
+    let loops = supports.loops.clone();
+    let batch = Batch { loops, seconds, first_seed: seed, count, scenes: scenes.settings() };
     if dry_run {
         return plain(py, &batch.new_manifest().or_raise()?);
     }

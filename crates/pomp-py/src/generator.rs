@@ -1,11 +1,11 @@
 //! One character in the closed loop.
 
-use crate::arguments::{GAITS, config, floats, gait, pushes, seconds, style, styled, vec2};
+use crate::arguments::{GAITS, floats, gait, pushes, seconds, style, vec2};
 use crate::closable::Closable;
 use crate::errors::{OrRaise, wrong};
 use crate::interrupt::{Signals, in_background};
-use crate::model;
 use crate::recording::PyRecording;
+use crate::rollout::LoopArguments;
 use crate::step::PyStep;
 use crate::terrain::{self, PyTerrain};
 use anyhow::Error;
@@ -38,6 +38,8 @@ use std::sync::Arc;
 ///     seed: Seed of noise and terrain.
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 ///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}, in place of those of `config` and `settings`.
+///     support: What holds the character up: "own-feet" or "assist", which it is if left out. It cannot be combined with config. On its own
+///         feet, and without a model given, the embedded model of all directions leads it.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
     inner: Closable<Inner>,
@@ -96,7 +98,8 @@ fn start_speed_mps(start: Gait) -> f32 {
 impl PyGenerator {
     #[new]
     #[pyo3(signature = (
-        model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", style=None
+        model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", style=None,
+        support=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -108,10 +111,11 @@ impl PyGenerator {
         seed: u64,
         start: &str,
         style: Option<&Bound<'_, PyAny>>,
+        support: Option<&str>,
     ) -> PyResult<Self> {
         let start = gait(start)?;
-        let settings = styled(self::config(config, settings)?, style)?;
-        let model = model::find(model, py)?;
+        let asked = LoopArguments { support, config, settings, stature: None, mass: None, style };
+        let (model, settings) = asked.steered(py, model)?;
         let flat = PyString::new(py, "flat").into_any();
         let ground = terrain::find(terrain.unwrap_or(&flat), seed, REACH_M)?;
         let (settings_hash, of_model) = (settings.hash(), Arc::clone(&model));

@@ -4,6 +4,7 @@ use crate::arguments::name;
 use crate::errors::OrRaise;
 use crate::interrupt::in_background;
 use pomp_embedded::Device;
+use pomp_front::model::Models;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -56,6 +57,22 @@ pub fn find(given: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> PyResult<Arc<po
         return Ok(Arc::clone(&model.get().model));
     }
     load(py, Some(name(given, "model")?.into()))
+}
+
+/// The same, and where none is given, the embedded model of all directions beside the compact one.
+pub fn find_all(given: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> PyResult<Models> {
+    static UNROLLED: OnceLock<Arc<pomp_model::Model>> = OnceLock::new();
+    let first = find(given, py)?;
+    let unrolled = match (given, UNROLLED.get()) {
+        (Some(_), _) => None,
+        (None, Some(model)) => Some(Arc::clone(model)),
+        (None, None) => {
+            let model = in_background(py, || pomp_front::model::load_unrolled(&Device::flex()))?;
+            let model = Arc::new(model.or_raise()?);
+            Some(Arc::clone(UNROLLED.get_or_init(|| model)))
+        }
+    };
+    Ok(Models { first, unrolled })
 }
 
 fn load(py: Python<'_>, folder: Option<PathBuf>) -> PyResult<Arc<pomp_model::Model>> {

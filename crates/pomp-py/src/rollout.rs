@@ -6,8 +6,9 @@ use crate::generator::timed_pushes;
 use crate::interrupt::Signals;
 use crate::model;
 use crate::recording::PyRecording;
+use pomp_front::model::Models;
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
+use pomp_front::support::{Chosen, LoopSettings, Situation, Support, Supports};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Generates one rollout, as `pomp generate` does. Saved as npz, it has the same bytes as rollout.npz of the command.
 ///
@@ -59,26 +61,26 @@ pub fn generate(
     let seconds = self::seconds(seconds)?;
     let control = control.map_or(Ok("walk".to_owned()), |given| name(given, "control"))?;
     let terrain = terrain.map_or(Ok("hills".to_owned()), |given| name(given, "terrain"))?;
-    let model = model::find(model, py)?;
+    let models = model::find_all(model, py)?;
     let asked = LoopArguments { support, config, settings, stature, mass, style };
     let situation = Situation::Given { terrain: &terrain, control: &control, seconds };
-    let settings = asked.choose(py, &model, situation)?.settings;
+    let Chosen { model, settings, .. } = asked.choose(py, &models, situation)?;
     let pushes = timed_pushes(pushes, &model.description.body_names, seconds)?;
     let (control, terrain) = (control.as_str(), terrain.as_str());
     let request =
         RolloutRequest { terrain, control, seconds, seed, settings, pushes: &pushes, throws: Vec::new() };
     let mut signals = Signals::new();
     let recording = py.detach(|| -> anyhow::Result<Recording> {
-        let recipe = request.recipe(&model)?;
+        let recipe = request.recipe(model)?;
         let flow = |_| match signals.flow() {
             ControlFlow::Continue(()) => ControlFlow::Continue(0.0),
             ControlFlow::Break(()) => ControlFlow::Break(()),
         };
-        let mut recording = recipe.run_while(&model, "rollout", flow)?;
+        let mut recording = recipe.run_while(model, "rollout", flow)?;
         if let Some(generation) = &mut recording.generation {
             generation.frame_time_us = None;
         }
-        Ok(Recording { source: request.source(&model), ..recording })
+        Ok(Recording { source: request.source(model), ..recording })
     });
     Ok(PyRecording::new(signals.or(recording.or_raise())?))
 }
@@ -96,15 +98,34 @@ pub struct LoopArguments<'a, 'py> {
 impl LoopArguments<'_, '_> {
     /// The settings, with the support that is asked for, or with the one that suits the situation.
     /// A warning tells what helps the character from outside although nobody asked for it.
-    pub fn choose(&self, py: Python<'_>, model: &Model, situation: Situation<'_>) -> PyResult<Chosen> {
-        let chosen = self.with(|asked, change| asked.choose(model, situation, change))?;
+    pub fn choose<'m>(
+        &self,
+        py: Python<'_>,
+        models: &'m Models,
+        situation: Situation<'_>,
+    ) -> PyResult<Chosen<'m>> {
+        let chosen = self.with(|asked, change| asked.choose(models, situation, change))?;
         warn(py, chosen.note.as_deref())?;
         Ok(chosen)
     }
 
+    /// The model and the settings of characters that are steered: with the external root assist, unless `support` or `config` say
+    /// otherwise.
+    pub fn steered(
+        self,
+        py: Python<'_>,
+        model: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Arc<Model>, GeneratorConfig)> {
+        let support = self.support.or_else(|| self.config.is_none().then(|| Support::Assist.name()));
+        let models = model::find_all(model, py)?;
+        let Chosen { model, settings, .. } =
+            Self { support, ..self }.choose(py, &models, Situation::Steered)?;
+        Ok((Arc::clone(model), settings))
+    }
+
     /// The settings of each support for scenes that are drawn. A warning tells as with [`Self::choose`].
-    pub fn choose_drawn(&self, py: Python<'_>, model: &Model) -> PyResult<Supports> {
-        let supports = self.with(|asked, change| asked.choose_drawn(model, change))?;
+    pub fn choose_drawn<'m>(&self, py: Python<'_>, models: &'m Models) -> PyResult<Supports<'m>> {
+        let supports = self.with(|asked, change| asked.choose_drawn(models, change))?;
         warn(py, supports.note.as_deref())?;
         Ok(supports)
     }

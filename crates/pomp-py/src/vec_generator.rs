@@ -1,11 +1,11 @@
 //! Many characters at once, on all cores.
 
-use crate::arguments::{GAITS, body, config, floats, gait, styled, vec3};
+use crate::arguments::{GAITS, body, floats, gait, vec3};
 use crate::arrays::array;
 use crate::closable::Closable;
 use crate::errors::{OrRaise, wrong};
 use crate::generator::{REACH_M, live_control};
-use crate::model;
+use crate::rollout::LoopArguments;
 use crate::terrain;
 use crate::vec_step::PyVecStep;
 use anyhow::Context;
@@ -72,7 +72,7 @@ impl PyVecGenerator {
     #[new]
     #[pyo3(signature = (
         count, model=None, *, terrain=None, config=None, settings=None, seed=0, start="stand", threads=None,
-        style=None
+        style=None, support=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -86,6 +86,7 @@ impl PyVecGenerator {
         start: &str,
         threads: Option<usize>,
         style: Option<&Bound<'_, PyAny>>,
+        support: Option<&str>,
     ) -> PyResult<Self> {
         let start = gait(start)?;
         crate::arguments::count(count)?;
@@ -95,8 +96,8 @@ impl PyVecGenerator {
             )));
         }
         let threads = crate::arguments::threads(threads)?;
-        let settings = styled(self::config(config, settings)?, style)?;
-        let model = model::find(model, py)?;
+        let asked = LoopArguments { support, config, settings, stature: None, mass: None, style };
+        let (model, settings) = asked.steered(py, model)?;
         let flat = PyString::new(py, "flat").into_any();
         let ground = terrain.unwrap_or(&flat);
         let grounds: Vec<HeightMap> = (0..count as u64)

@@ -43,6 +43,8 @@ CALLS = {
     "generator.settings": lambda odd, of: pomp.Generator(settings=odd),
     "generator.seed": lambda odd, of: pomp.Generator(seed=odd),
     "generator.start": lambda odd, of: pomp.Generator(start=odd),
+    "generator.support": lambda odd, of: pomp.Generator(support=odd),
+    "vec.support": lambda odd, of: pomp.VecGenerator(2, support=odd),
     "vec.count": lambda odd, of: pomp.VecGenerator(odd),
     "vec.threads": lambda odd, of: pomp.VecGenerator(2, threads=odd),
     "vec.directions": lambda odd, of: of["many"].step(odd),

@@ -43,6 +43,21 @@ def test_a_character_turns_on_the_spot_to_what_it_faces():
         character.step(facing=(1, 0, 0))
 
 
+def test_on_its_own_feet_a_character_goes_aside_and_nothing_outside_holds_it():
+    character = pomp.Generator(seed=1, support="own-feet")
+    many = pomp.VecGenerator(2, seed=1, support="own-feet")
+    for _ in range(180):
+        step = character.step(direction=(1, 0), facing=(0, 1))
+        both = many.step([(1, 0), (0, 0)], facing=[(0, 1), (0, 1)])
+        assert not step.fallen and not step.assist_force.any() and not step.assist_torque.any()
+        assert not both.assist_force.any()
+    x, z, yaw = character.root
+    assert x > 0.8 and abs(yaw) < 0.4, character.root
+    assert both.positions[0].tobytes() == step.positions.tobytes(), "both are led by the model of all directions"
+    with pytest.raises(pomp.InputError, match="a configuration file"):
+        pomp.Generator(support="own-feet", config="loop.toml")
+
+
 def test_a_push_moves_the_character_to_its_side():
     pushed, left_alone = pomp.Generator(seed=1), pomp.Generator(seed=1)
     positions(pushed, 30)

@@ -26,6 +26,8 @@ use std::ops::Range;
 const FIRST_FRAMES: usize = 2;
 /// Weight of the error of a change, in its deviations, beside that of what it leads to, in those of x.
 const CHANGE: f32 = 0.2;
+/// Speed of an ankle or a toe of a clip from which on it does not count as standing, m/s; below, it counts the more the slower it is.
+const STANDING_M_S: f32 = 0.4;
 /// Keeps the direction of a silent phase finite.
 const SILENT: f32 = 1e-3;
 
@@ -290,8 +292,10 @@ impl<'a> Unroll<'a> {
             let distance = (own.clone() - of_clips.clone()).abs() * self.pose_weights();
             let mut error = change.sum() * CHANGE + distance.sum();
             if self.settings.standing_weight > 0.0 {
-                let glide = self.body.slowest_foot(&own) - self.body.slowest_foot(&of_clips);
-                error = error + glide.clamp_min(0.0).sum() * self.settings.standing_weight as f32;
+                let of_clip = self.body.foot_speeds(&of_clips);
+                let stands = (of_clip.clone() / -STANDING_M_S + 1.0).clamp_min(0.0);
+                let glide = (self.body.foot_speeds(&own) - of_clip).clamp_min(0.0) * stands;
+                error = error + glide.sum() * self.settings.standing_weight as f32;
             }
             moved.poses.push([own, of_clips]);
             if let Some((phases, codes)) = &updated {

@@ -18,8 +18,7 @@ pub struct Unrolling {
     /// Weight, beside that of the poses, of how much less or more the characters move over a window than the clips: of the deviation of
     /// every column of the pose over its frames. The pose alone asks for the mean of what may come, which moves less than each.
     pub spread_weight: f64,
-    /// Weight, beside that of one number of the pose, of every m/s by which the slowest of ankles and toes is faster than that of the clip:
-    /// a character whose feet both glide has no foot that stands, whatever the phase of its step.
+    /// Weight, beside that of one number of the pose, of every m/s by which an ankle or toe that stands in the clip is faster than there.
     pub standing_weight: f64,
     /// Largest deviation of the angles by which the joints are turned away from the clip where a rollout begins, radians: it learns to
     /// come back from poses that no clip has.

@@ -5,7 +5,7 @@ use super::report::{EnsembleRate, Spread};
 use super::{NamedModel, PerformanceConfig};
 use crate::BenchError;
 use crate::rollout::ground;
-use pomp_batch::{Batch, BatchError, Scene, Share};
+use pomp_batch::{Batch, BatchError, Loop, Scene, Share};
 use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Preset};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -79,8 +79,10 @@ fn rate(
         })
     };
     let batch = Batch {
-        model: &named.model,
-        settings: BTreeMap::from([(SUPPORT.to_owned(), config.loop_settings())]),
+        loops: BTreeMap::from([(
+            SUPPORT.to_owned(),
+            Loop { model: &named.model, settings: config.loop_settings() },
+        )]),
         seconds,
         first_seed: 61,
         count: config.ensemble_rollouts,

@@ -178,6 +178,7 @@ class Generator:
         seed: int = 0,
         start: _Gait = "stand",
         style: Mapping[str, float] | None = None,
+        support: str | None = None,
     ) -> Generator: ...
     def step(
         self,
@@ -258,6 +259,7 @@ class VecGenerator:
         start: _Gait = "stand",
         threads: int | None = None,
         style: Mapping[str, float] | None = None,
+        support: str | None = None,
     ) -> VecGenerator: ...
     def step(
         self,

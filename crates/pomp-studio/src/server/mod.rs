@@ -48,14 +48,14 @@ pub struct NamedModel {
     pub name: String,
     /// The model.
     pub model: Model,
+    /// Settings of the loop of the characters that it leads.
+    pub generator: GeneratorConfig,
 }
 
 /// What the studio shows.
 pub struct Studio {
     /// The models that may move the character; the first one does until another is chosen.
     pub models: Vec<NamedModel>,
-    /// Settings of the loop.
-    pub generator: GeneratorConfig,
     /// How clips without contacts and gaits are labelled.
     pub preprocess: PreprocessConfig,
     /// Known rigs.
@@ -77,10 +77,16 @@ pub struct Started {
     pub url: String,
 }
 
+/// A [`NamedModel`] that worlds share.
+struct Leader {
+    name: String,
+    model: Arc<Model>,
+    generator: GeneratorConfig,
+}
+
 /// What all connections share.
 struct Shared {
-    models: Vec<(String, Arc<Model>)>,
-    generator: GeneratorConfig,
+    models: Vec<Leader>,
     preprocess: PreprocessConfig,
     rigs: RigLibrary,
     library: Library,
@@ -101,13 +107,13 @@ struct Shared {
 
 impl Shared {
     /// The model of a name; the first one without.
-    fn model(&self, name: Option<&str>) -> Result<Arc<Model>, StudioError> {
+    fn model(&self, name: Option<&str>) -> Result<&Leader, StudioError> {
         let mut models = self.models.iter();
-        let found = models.find(|(own, _)| name.is_none_or(|name| name == own));
-        found.map(|(_, model)| Arc::clone(model)).ok_or_else(|| StudioError::BadScene {
+        let found = models.find(|leader| name.is_none_or(|name| name == leader.name));
+        found.ok_or_else(|| StudioError::BadScene {
             field: "model",
             value: format!("\"{}\"", name.unwrap_or_default().chars().take(80).collect::<String>()),
-            range: self.models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+            range: self.models.iter().map(|leader| leader.name.as_str()).collect::<Vec<_>>().join(", "),
         })
     }
 }
@@ -151,9 +157,13 @@ pub fn serve_until(
     let address = listener.local_addr().map_err(bind)?;
     let guard = Guard::new(address)?;
     let url = guard.url();
+    let models = studio.models.into_iter().map(|NamedModel { name, model, generator }| Leader {
+        name,
+        model: Arc::new(model),
+        generator,
+    });
     let shared = Arc::new(Shared {
-        models: studio.models.into_iter().map(|named| (named.name, Arc::new(named.model))).collect(),
-        generator: studio.generator,
+        models: models.collect(),
         preprocess: studio.preprocess,
         rigs: studio.rigs,
         library: studio.library,

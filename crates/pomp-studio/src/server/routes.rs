@@ -1,7 +1,7 @@
 use super::ranges::answer_range;
 use super::refusal::Refusal;
 use super::world_thread::WorldHandle;
-use super::{Shared, page_socket};
+use super::{Leader, Shared, page_socket};
 use crate::clip_card::{CardAnswer, clip_card};
 use crate::open_clip::open_upload;
 use crate::plate_curves::PlateCurves;
@@ -404,14 +404,16 @@ async fn with_other_model(
 ) -> Answer {
     let nameless = |_| Refusal::new(StatusCode::BAD_REQUEST, "the request names no model");
     let Query(ModelQuery { model, controller }) = query.map_err(nameless)?;
-    let other = shared.model(Some(&model))?;
     let controller = controller.as_deref().map(controller_named).transpose()?;
     let world = world(&shared, &name)?;
     apart(move || {
         let (scene, frames) = world.scene()?;
+        let before = shared.model(scene.model.as_deref())?;
+        let Leader { model: other, generator, .. } = shared.model(Some(&model))?;
+        let scene = scene.led_by(&before.generator, generator);
         let scene = SceneRequest { model: Some(model), controller, ..scene };
         let _turn = turn(&shared)?;
-        Ok(packed(&ClipPackage::of(&repeated(other, &shared.generator, scene, frames)?)?))
+        Ok(packed(&ClipPackage::of(&repeated(Arc::clone(other), generator, scene, frames)?)?))
     })
     .await
 }

@@ -1,5 +1,5 @@
-use super::Shared;
 use super::outbox::{CloseAtEnd, Outbox};
+use super::{Leader, Shared};
 use crate::StudioError;
 use crate::protocol::{
     FromPage, Ground, Level, ModelInfo, SceneInfo, TerrainPatch, ToPage, WorldState, joints, shapes,
@@ -95,9 +95,10 @@ impl Drop for Obituary {
 }
 
 fn run(shared: &Shared, name: &str, outbox: &Outbox, requests: &Receiver<Request>) {
-    let first = shared.model(None).and_then(|model| {
-        let scene = SceneRequest::first(&model, &shared.generator, &shared.terrain, shared.seed);
-        World::new(model, &shared.generator, scene, limits(shared))
+    let first = shared.model(None).and_then(|leader| {
+        let Leader { model, generator, .. } = leader;
+        let scene = SceneRequest::first(model, generator, &shared.terrain, shared.seed);
+        World::new(Arc::clone(model), generator, scene, limits(shared))
     });
     let world = match first {
         Ok(world) => world,
@@ -232,8 +233,10 @@ impl Clock<'_> {
                 self.world = match scene {
                     None => self.world.begin_again()?,
                     Some(scene) => {
-                        let model = self.shared.model(scene.model.as_deref())?;
-                        World::new(model, &self.shared.generator, scene, limits(self.shared))?
+                        let before = self.shared.model(self.world.scene().model.as_deref())?;
+                        let Leader { model, generator, .. } = self.shared.model(scene.model.as_deref())?;
+                        let scene = scene.led_by(&before.generator, generator);
+                        World::new(Arc::clone(model), generator, scene, limits(self.shared))?
                     }
                 };
                 self.stopped = false;
@@ -329,20 +332,20 @@ impl Clock<'_> {
                 name: description.config_name.clone(),
                 data_hash: description.data_hash.clone(),
             },
-            models: self.shared.models.iter().map(|(name, _)| name.clone()).collect(),
+            models: self.shared.models.iter().map(|leader| leader.name.clone()).collect(),
             controller: world.controller().name(),
             controllers: self
                 .shared
                 .models
                 .iter()
-                .map(|(_, model)| offered_controllers(model).iter().map(|kind| kind.name()).collect())
+                .map(|leader| offered_controllers(&leader.model).iter().map(|kind| kind.name()).collect())
                 .collect(),
             frame_rate_hz: FRAME_RATE_HZ,
             joints: joints(skeleton),
             shapes: shapes(skeleton),
             bodies: generator.body_names().to_vec(),
             body_mass_kg: generator.body_masses().to_vec(),
-            weight_n: mass_kg * self.shared.generator.dynamic.gravity_m_s2,
+            weight_n: mass_kg * world.config.dynamic.gravity_m_s2,
             standing_height_m: generator.standing_height_m(),
             gait_names: Gait::ALL.map(Gait::name).to_vec(),
             gaits: offered_gaits(world.model()),

@@ -139,6 +139,13 @@ impl SceneRequest {
         }
     }
 
+    /// The scene led by another model, from a loop of settings `before` into one of `after`: denoising steps that nobody chose are those
+    /// of the settings.
+    pub fn led_by(self, before: &GeneratorConfig, after: &GeneratorConfig) -> Self {
+        let chosen = self.denoising_steps != before.sampler.steps;
+        Self { denoising_steps: if chosen { self.denoising_steps } else { after.sampler.steps }, ..self }
+    }
+
     /// Checks every value against its range and against the model; `base` are the program's settings.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ struct Now {
 pub struct World {
     model: Arc<Model>,
     scene: SceneRequest,
-    pub(super) config: GeneratorConfig,
+    pub(crate) config: GeneratorConfig,
     limits: WorldLimits,
     generator: Generator,
     original: Original,

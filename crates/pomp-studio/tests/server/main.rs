@@ -33,10 +33,10 @@ fn studio(library: Library) -> Studio {
     let load = |name: &str| NamedModel {
         name: name.to_owned(),
         model: Model::load(&folder, &Default::default()).unwrap(),
+        generator: GeneratorConfig::default(),
     };
     Studio {
         models: vec![load("compact"), load("other")],
-        generator: GeneratorConfig::default(),
         preprocess: PreprocessConfig::default(),
         rigs: RigLibrary::builtin(),
         library,

@@ -32,7 +32,7 @@ pub struct RenderArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pomp studio                                steer the embedded model
+  pomp studio                                steer a character on its own feet
   pomp studio out/generate/rollout.npz       look at a rollout
   pomp studio data model --terrain rough     browse recordings, steer a model of your own
   pomp studio --model a --model b            choose between two models on the page
@@ -42,7 +42,7 @@ pub struct StudioArguments {
     /// What to show: clips (.bvh, .glb, .gltf), recordings and rollouts (.npz), folders of these, model folders, or a folder of model
     /// folders.
     pub shown: Vec<PathBuf>,
-    /// A model folder that can be chosen on the page, besides the embedded model. The first one drives the character.
+    /// A model folder that can be chosen on the page, besides the embedded models. The first one drives the character.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Vec<PathBuf>,
     /// Port, overriding that of the configuration; 0 for any free port.
@@ -68,9 +68,10 @@ pub struct StudioArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// What holds the characters up: assist (a bounded external wrench on the pelvis) or own-feet (nothing from outside while they are up;
-    /// a frame that searches for a correction takes up to 0.2 s, so that the motion halts for a moment).
-    #[arg(long, value_name = "SUPPORT", default_value_t = Support::Assist, conflicts_with = "generator")]
-    pub support: Support,
+    /// a frame that searches for a correction takes up to 0.2 s, so that the motion halts for a moment). If left out, own-feet for the
+    /// embedded model of all directions, and assist for other models.
+    #[arg(long, value_name = "SUPPORT", conflicts_with = "generator")]
+    pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub generator: Option<PathBuf>,

@@ -1,16 +1,17 @@
 use crate::cli::GenerateArguments;
 use crate::command::{generate_batch, generate_scene, pushes, terrain};
+use crate::json;
 use crate::progress::Progress;
-use crate::{default_model, json};
 use anyhow::{Context, Result, bail};
 use burn::tensor::Device;
+use pomp_batch::Loop;
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::{BvhWriteOptions, write_atomically, write_bvh, write_glb, write_recording};
+use pomp_front::model::Models;
 use pomp_front::pushes::{PushRequest, pushes_of, throws_of};
 use pomp_front::rollout::{RolloutRequest, set_body};
 use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
 use pomp_generator::GeneratorConfig;
-use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_render::{RenderOptions, render_contact_sheet, render_gif};
 use pomp_terrain::HeightMap;
@@ -18,21 +19,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
-    let model = default_model::find_whole(arguments.model.as_deref(), &Device::flex())?;
+    let models = Models::find(arguments.model.as_deref(), &Device::flex())?;
     if let Some(count) = arguments.count {
-        let supports = supports(arguments, &model)?;
+        let supports = supports(arguments, &models)?;
         // Before a batch, in which every rollout would fail alike.
-        for settings in supports.settings.values() {
+        for Loop { model, settings } in supports.loops.values() {
             model.style_change(&settings.style)?;
         }
-        return generate_batch::run(arguments, &model, &supports, count);
+        return generate_batch::run(arguments, &models.first.description.body_names, &supports, count);
     }
     if let Some(scene) = &arguments.scene {
-        let settings = settings(arguments, &model, Situation::Together)?.settings;
+        let Chosen { model, settings, .. } = chosen(arguments, &models, Situation::Together)?;
         model.style_change(&settings.style)?;
-        return generate_scene::run(arguments, &model, &settings, scene);
+        return generate_scene::run(arguments, model, &settings, scene);
     }
-    let settings = settings(arguments, &model, given(arguments))?.settings;
+    let Chosen { model, settings, .. } = chosen(arguments, &models, given(arguments))?;
     let bodies = &model.description.body_names;
     let requests = pushes(arguments, bodies)?;
     let request = RolloutRequest {
@@ -44,7 +45,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         pushes: &requests,
         throws: throws_of(&arguments.throw, bodies, arguments.seconds)?,
     };
-    let recipe = request.recipe(&model)?;
+    let recipe = request.recipe(model)?;
     let border_m = recipe.settings.dynamic.contact.border_m;
     terrain::warn_of_edge(&arguments.terrain, &recipe.terrain, &recipe.plan, arguments.seconds, border_m);
     if arguments.seed != 0 && !pushes::depend_on_seed(&requests) {
@@ -53,10 +54,10 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
     let progress = Progress::new("generate", "frames", recipe.frames);
     let recording = {
         let mut clock = progress.frame_clock();
-        recipe.run(&model, "rollout", |_| clock())?
+        recipe.run(model, "rollout", |_| clock())?
     };
     drop(progress);
-    let recording = Recording { source: request.source(&model), ..recording };
+    let recording = Recording { source: request.source(model), ..recording };
     write(arguments, recording, &recipe.terrain)
 }
 
@@ -65,19 +66,23 @@ fn given(arguments: &GenerateArguments) -> Situation<'_> {
     Situation::Given { terrain: &arguments.terrain, control: &arguments.control, seconds: arguments.seconds }
 }
 
-/// The settings of the loop. What helps the character from outside although nobody asked for it is told.
-fn settings(arguments: &GenerateArguments, model: &Model, situation: Situation<'_>) -> Result<Chosen> {
-    let chosen = asked(arguments).choose(model, situation, |settings| change(settings, arguments))?;
+/// The loop. What helps the character from outside although nobody asked for it is told.
+fn chosen<'m>(
+    arguments: &GenerateArguments,
+    models: &'m Models,
+    situation: Situation<'_>,
+) -> Result<Chosen<'m>> {
+    let chosen = asked(arguments).choose(models, situation, |settings| change(settings, arguments))?;
     tell_note(chosen.note.as_deref());
     Ok(chosen)
 }
 
-/// The settings of the loop of the characters of a batch, told of as those of one.
-fn supports(arguments: &GenerateArguments, model: &Model) -> Result<Supports> {
+/// The loops of the characters of a batch, told of as that of one.
+fn supports<'m>(arguments: &GenerateArguments, models: &'m Models) -> Result<Supports<'m>> {
     if arguments.random.is_none() {
-        return Ok(settings(arguments, model, given(arguments))?.into());
+        return Ok(chosen(arguments, models, given(arguments))?.into());
     }
-    let supports = asked(arguments).choose_drawn(model, |settings| change(settings, arguments))?;
+    let supports = asked(arguments).choose_drawn(models, |settings| change(settings, arguments))?;
     tell_note(supports.note.as_deref());
     Ok(supports)
 }

@@ -6,12 +6,11 @@ use crate::errors::misuse;
 use crate::progress::Progress;
 use crate::{errors, json};
 use anyhow::{Result, anyhow};
-use pomp_batch::{Batch, BatchReport, ManifestRollout, Progress as BatchProgress};
+use pomp_batch::{Batch, BatchReport, Loop, ManifestRollout, Progress as BatchProgress};
 use pomp_eval::{Comparison, Metrics, Summary, Track, evaluate};
 use pomp_formats::write_atomically;
 use pomp_front::batch::{Scenes, with_share};
 use pomp_front::support::Supports;
-use pomp_model::Model;
 use pomp_preprocess::Part;
 use pomp_terrain::HeightMap;
 use rayon::prelude::*;
@@ -22,8 +21,8 @@ use std::time::Instant;
 
 pub fn run(
     arguments: &GenerateArguments,
-    model: &Model,
-    supports: &Supports,
+    bodies: &[String],
+    supports: &Supports<'_>,
     count: usize,
 ) -> Result<ExitCode> {
     let threads =
@@ -32,7 +31,7 @@ pub fn run(
         (Some(rank), Some(ranks)) => Part::new(rank, ranks).map_err(|error| misuse!("{error}"))?,
         _ => Part::WHOLE,
     };
-    let (seconds, bodies) = (arguments.seconds, &model.description.body_names);
+    let seconds = arguments.seconds;
     let scenes = match &arguments.random {
         Some(file) => Scenes::random(file.as_deref(), bodies)?,
         None => Scenes::given(&arguments.terrain, &arguments.control, &arguments.push, seconds, bodies)?,
@@ -40,7 +39,7 @@ pub fn run(
     if let Scenes::Given { terrain, plan, pushes, .. } = &scenes {
         if pomp_terrain::preset(terrain).is_none() {
             let ground = terrain::find(terrain, arguments.seed)?;
-            for settings in supports.settings.values() {
+            for Loop { settings, .. } in supports.loops.values() {
                 terrain::warn_of_edge(terrain, &ground, plan, seconds, settings.dynamic.contact.border_m);
             }
         }
@@ -48,9 +47,8 @@ pub fn run(
             terrain::say_what_a_seed_changes(terrain)?;
         }
     }
-    let settings = supports.settings.clone();
-    let batch =
-        Batch { model, settings, seconds, first_seed: arguments.seed, count, scenes: scenes.settings() };
+    let loops = supports.loops.clone();
+    let batch = Batch { loops, seconds, first_seed: arguments.seed, count, scenes: scenes.settings() };
     let progress = Progress::new("generate", "rollouts", count);
     let clock = Instant::now();
     let scene = |seed| scenes.scene(seed, seconds, bodies, supports);

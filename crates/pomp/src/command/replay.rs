@@ -5,6 +5,10 @@ use crate::{default_model, json};
 use anyhow::{Context, Result, ensure};
 use burn::tensor::Device;
 use pomp_formats::{read_recording, write_recording};
+use pomp_generator::{GeneratorError, Replay};
+use pomp_model::Model;
+use pomp_motion::Recording;
+use pomp_studio::StudioError;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,20 +18,16 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
         arguments.out.is_none() || arguments.rollouts.len() == 1,
         misuse!("--out takes the result of a single rollout, but {} are given", arguments.rollouts.len())
     );
-    let model = Arc::new(default_model::find(arguments.model.as_deref(), &Device::flex())?);
+    let device = Device::flex();
+    let mut models = vec![Arc::new(default_model::find(arguments.model.as_deref(), &device)?)];
+    if arguments.model.is_none() {
+        models.push(Arc::new(pomp_front::model::load_unrolled(&device)?));
+    }
     let mut told: Vec<Value> = Vec::new();
     for path in &arguments.rollouts {
         let recorded = read_recording(path)?;
         let progress = Progress::new("replay", "frames", recorded.frames());
-        let of_studio = pomp_studio::world::replay(&recorded, Arc::clone(&model), || progress.step());
-        let replay = match of_studio.with_context(|| path.display().to_string())? {
-            Some(replay) => replay,
-            None => pomp_generator::replay(&recorded, &model, |_| {
-                progress.step();
-                0.0
-            })
-            .with_context(|| path.display().to_string())?,
-        };
+        let replay = replayed(&recorded, &models, &progress).with_context(|| path.display().to_string())?;
         drop(progress);
         if let Some(out) = &arguments.out {
             write_recording(out, &replay.recording)?;
@@ -62,4 +62,28 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     }
     let same = told.iter().all(|rollout| rollout["same"] == true);
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// A recording made again by that one of `models` which made it.
+fn replayed(recorded: &Recording, models: &[Arc<Model>], progress: &Progress) -> Result<Replay, StudioError> {
+    let mut refused = None;
+    for model in models {
+        let of_studio = pomp_studio::world::replay(recorded, Arc::clone(model), || progress.step());
+        let replay = match of_studio {
+            Ok(None) => pomp_generator::replay(recorded, model, |_| {
+                progress.step();
+                0.0
+            })
+            .map_err(StudioError::from),
+            Ok(Some(replay)) => Ok(replay),
+            Err(error) => Err(error),
+        };
+        match replay {
+            Err(StudioError::Generator(error @ GeneratorError::OtherModel { .. })) => {
+                refused.get_or_insert(StudioError::from(error));
+            }
+            replay => return replay,
+        }
+    }
+    Err(refused.expect("there is at least one model"))
 }

@@ -2,6 +2,7 @@ use crate::cli::StudioArguments;
 use crate::{config_file, default_model, errors, motion_file};
 use anyhow::{Context, Result};
 use burn::tensor::Device;
+use pomp_front::support::Support;
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_preprocess::PreprocessConfig;
@@ -11,7 +12,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Name of the model that comes with the program.
+/// Names of the models that come with the program: that of all directions, on its own feet, and the compact one.
+const ALL_DIRECTIONS: &str = "all directions";
 const EMBEDDED: &str = "embedded";
 
 pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
@@ -23,15 +25,18 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     if let Some(address) = arguments.address {
         config.address = address;
     }
-    let generator = match &arguments.generator {
-        Some(file) => config_file::over_defaults::<GeneratorConfig>(Some(file), &[])?.checked()?,
-        None => arguments.support.defaults(),
-    };
+    let file = arguments
+        .generator
+        .as_deref()
+        .map(|file| anyhow::Ok(config_file::over_defaults::<GeneratorConfig>(Some(file), &[])?.checked()?))
+        .transpose()?;
+    let generator = file.clone().unwrap_or_else(|| arguments.support.unwrap_or(Support::Assist).defaults());
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
         return Err(errors::unknown("--terrain: ", "preset", &arguments.terrain, PRESET_NAMES));
     }
     let device = Device::flex();
-    let (mut models, mut library) = (Models::default(), Library::default());
+    let (mut models, mut library) =
+        (Models { generator: generator.clone(), named: Vec::new() }, Library::default());
     for path in &arguments.model {
         models.add(path, &device)?;
     }
@@ -44,11 +49,15 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
             models.add(&model, &device)?;
         }
     }
-    let mut models = models.0;
-    models.push(NamedModel { name: EMBEDDED.to_owned(), model: default_model::load(&device)? });
+    let mut models = models.named;
+    // It walks on its own feet only, and needs a loop that knows it.
+    if file.is_none() && arguments.support != Some(Support::Assist) {
+        let (name, generator) = (ALL_DIRECTIONS.to_owned(), GeneratorConfig::own_feet_unrolled());
+        models.push(NamedModel { name, model: pomp_front::model::load_unrolled(&device)?, generator });
+    }
+    models.push(NamedModel { name: EMBEDDED.to_owned(), model: default_model::load(&device)?, generator });
     let studio = Studio {
         models,
-        generator,
         preprocess: PreprocessConfig::default(),
         rigs: motion_file::rigs(&arguments.rig)?,
         library,
@@ -89,18 +98,24 @@ fn models_within(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Models under names of their own.
-#[derive(Default)]
-struct Models(Vec<NamedModel>);
+struct Models {
+    /// Settings of the loop of each.
+    generator: GeneratorConfig,
+    named: Vec<NamedModel>,
+}
 
 impl Models {
     fn add(&mut self, path: &Path, device: &Device) -> Result<()> {
         let model = Model::load(path, device)?;
         let plain = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
         let plain = plain.unwrap_or_else(|| path.display().to_string());
-        let taken = |name: &String| name == EMBEDDED || self.0.iter().any(|named| named.name == *name);
+        let taken = |name: &String| {
+            [ALL_DIRECTIONS, EMBEDDED].contains(&name.as_str())
+                || self.named.iter().any(|named| named.name == *name)
+        };
         let numbered = (2..).map(|number| format!("{plain} {number}"));
         let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain);
-        self.0.push(NamedModel { name, model });
+        self.named.push(NamedModel { name, model, generator: self.generator.clone() });
         Ok(())
     }
 }
