@@ -5,7 +5,6 @@ use glam::{Vec2, Vec3};
 use numpy::{AllowTypeChange, PyArrayDescrMethods, PyArrayLikeDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pomp_config::Origin;
 use pomp_config::{Validate, resolve};
-use pomp_generator::GeneratorConfig;
 use pomp_motion::Gait;
 use pomp_physics::Push;
 use pyo3::prelude::*;

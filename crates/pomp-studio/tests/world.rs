@@ -413,3 +413,29 @@ fn rejects_a_recording_whose_recipe_was_changed_or_is_of_another_model_and_tells
     none.recipe = None;
     assert!(replay(&none, Arc::clone(&MODEL), || ()).unwrap().is_none(), "it is none of the studio's");
 }
+
+#[test]
+fn the_model_of_all_directions_is_steered_aside_on_its_own_feet_with_the_steps_of_its_own_loop() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/models/compact_unrolled");
+    let model = Arc::new(Model::load(&folder, &Default::default()).unwrap());
+    let (assisted, own_feet) = (GeneratorConfig::default(), GeneratorConfig::own_feet_unrolled());
+    let steps = |scene: SceneRequest| scene.led_by(&assisted, &own_feet).denoising_steps;
+    let of_compact = scene();
+    assert_eq!(steps(of_compact.clone()), own_feet.sampler.steps, "nobody chose those of the other loop");
+    assert_eq!(steps(SceneRequest { denoising_steps: 3, ..of_compact }), 3, "a page chose them");
+
+    let scene = SceneRequest::first(&model, &own_feet, "flat", 3);
+    let limits = WorldLimits { recording_s: 5.0, rewind_s: 1.0 };
+    let mut world = World::new(model, &own_feet, scene, limits).unwrap();
+    let aside = Steering { facing: Some(Vec2::Y), ..Steering::toward(Vec2::X, Gait::Walk) };
+    world.steer(aside).unwrap();
+    for frame in 0..240 {
+        world.step().unwrap();
+        assert!(!world.frame_message().unwrap().fallen, "it falls in frame {frame}");
+    }
+    let recording = world.recording().unwrap();
+    let simulation = recording.simulation.as_ref().unwrap();
+    assert!(simulation.assist_force.iter().all(|force| *force == Vec3::ZERO), "nothing outside holds it");
+    let at = pelvis(&world);
+    assert!(at.x > 1.0 && at.z.abs() < 1.0, "it went to {at}");
+}
