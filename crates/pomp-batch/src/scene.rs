@@ -23,7 +23,7 @@ pub struct Scene {
     pub plan: ControlPlan,
     /// The pushes.
     pub pushes: Vec<ScheduledPush>,
-    /// Name of what holds the character up: which of [`crate::Batch::settings`] are its own.
+    /// Name of what holds the character up: which of [`crate::Batch::loops`] is its own.
     pub support: String,
 }
 

@@ -188,6 +188,12 @@ fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<
     }
 }
 
+/// Whether a command is among those that the model of all directions has learned and the compact model has not.
+fn only_unrolled_has_learned(plan: &ControlPlan) -> bool {
+    let learned = Held { backward: true, ..UNROLLED };
+    unmeasured_command(plan, LEVEL, &COMPACT).is_some() && unmeasured_command(plan, LEVEL, &learned).is_none()
+}
+
 impl LoopSettings<'_> {
     /// The loop, with what `change` makes of its settings.
     ///
@@ -208,26 +214,31 @@ impl LoopSettings<'_> {
             return chosen(name, None);
         }
         let assisted = self.of_name(ASSIST, models, &change)?.1;
-        let unneeded = always_needs_assist(&assisted, &models.first);
-        let measured = match situation {
-            Situation::Steered if models.unrolled.is_some() => Ok(OWN_FEET_UNROLLED),
-            Situation::Steered => Err("a steered character".to_owned()),
-            Situation::Together => Err("several characters in one world".to_owned()),
-            Situation::Given { terrain, control, seconds } => {
-                let plan = control::find(control, seconds + BEYOND_S)?;
-                measured_support(&plan, terrain, models.unrolled.is_some())
-            }
+        let always_helped = always_needs_assist(&assisted, &models.first);
+        let plan = match situation {
+            Situation::Given { control, seconds, .. } => Some(control::find(control, seconds + BEYOND_S)?),
+            Situation::Steered | Situation::Together => None,
         };
+        let has_unrolled = models.unrolled.is_some();
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
-            let by_unrolled = unneeded.is_none() && measured == Ok(OWN_FEET_UNROLLED);
+            let asks_for_unrolled = match &plan {
+                Some(plan) => only_unrolled_has_learned(plan),
+                None => matches!(situation, Situation::Steered),
+            };
+            let by_unrolled = has_unrolled && always_helped.is_none() && asks_for_unrolled;
             return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
             return chosen(ASSIST, None);
         }
-        match unneeded.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
+        let measured = match (situation, &plan) {
+            (Situation::Given { terrain, .. }, Some(plan)) => measured_support(plan, terrain, has_unrolled),
+            (Situation::Steered, _) => Err("a steered character".to_owned()),
+            _ => Err("several characters in one world".to_owned()),
+        };
+        match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
                 chosen.note = (name == RESIDUAL).then(|| told_of_residual(&chosen.settings));
@@ -455,10 +466,15 @@ mod tests {
     fn what_the_compact_model_has_not_learned_is_led_by_the_model_of_all_directions() {
         let mut wanted = GeneratorConfig::own_feet_unrolled();
         wanted.dynamic.friction = 0.5;
-        for (support, control) in
-            [(None, "sideways"), (None, "turn"), (None, "crouch"), (Some(Support::OwnFeet), "turn")]
-        {
-            let chosen = chosen_of(models(), support, ("flat", control), &["dynamic.friction=0.5"]);
+        for (support, control) in [
+            (None, "sideways"),
+            (None, "turn"),
+            (None, "crouch"),
+            (Some(Support::OwnFeet), "turn"),
+            (Some(Support::OwnFeet), "backward"),
+        ] {
+            let ground = if support.is_some() { "hills" } else { "flat" };
+            let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
             assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{control}");
             assert_eq!(chosen.settings, wanted, "{control}");
             assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
