@@ -93,7 +93,8 @@ impl Clip {
     /// The clip from its last frame to its first.
     pub fn reversed(&self) -> Self {
         let poses = self.poses.iter().rev().cloned().collect();
-        Self { poses, ..self.clone() }
+        let (name, skeleton) = (self.name.clone(), Arc::clone(&self.skeleton));
+        Self { name, skeleton, frame_rate_hz: self.frame_rate_hz, poses }
     }
 
     /// The clip reflected in the plane x = 0, left and right swapped.

@@ -117,6 +117,9 @@ impl OwnGround {
         given: &Given,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, NotMade>, PreprocessError> {
+        if variant.needs_level_ground() && self.fit.ground != GroundKind::Flat {
+            return Ok(Err("its own ground is not level".to_owned().into()));
+        }
         let made = match variant {
             Variant::Fitted(0) => Ok(Ok(self.as_result("its own ground".to_owned(), config))),
             Variant::Fitted(variant) => self.on_patches(input, variant, config).map(Ok),
@@ -152,9 +155,6 @@ impl OwnGround {
         variant: usize,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, String>, PreprocessError> {
-        if self.fit.ground != GroundKind::Flat {
-            return Ok(Err("its own ground is not level".to_owned()));
-        }
         match pace(&self.clip, &self.recording, &config.pace, variant, name) {
             Ok(Paced { clip, share }) => {
                 let description = format!("walked at {share:.2} of the pace, seed {}", config.pace.seed);
@@ -172,9 +172,6 @@ impl OwnGround {
         name: &str,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, String>, PreprocessError> {
-        if self.fit.ground != GroundKind::Flat {
-            return Ok(Err("its own ground is not level".to_owned()));
-        }
         let frames = |gaits: &[Gait]| {
             let labels = self.recording.gait.iter().map(Gait::dominant);
             labels.filter(|label| gaits.contains(label)).count() as f32 / self.recording.frames() as f32
@@ -193,9 +190,6 @@ impl OwnGround {
         given: &Given,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, String>, PreprocessError> {
-        if self.fit.ground != GroundKind::Flat {
-            return Ok(Err("its own ground is not level".to_owned()));
-        }
         let model = given.styles.as_ref().expect("the styles are read where variants are planned");
         match in_style(model, &self.recording, &config.style, name) {
             Ok(InStyle { clip, style, share, license }) => {
@@ -238,9 +232,6 @@ impl OwnGround {
         kind: ReliefKind,
         config: &PreprocessConfig,
     ) -> Result<Result<Made, String>, PreprocessError> {
-        if self.fit.ground != GroundKind::Flat {
-            return Ok(Err("its own ground is not level".to_owned()));
-        }
         let warped =
             warp(&self.clip, &self.recording, self.fit.level_m, kind, &config.terrain, &config.warp, name)
                 .map_err(|error| PreprocessError::Terrain {
@@ -305,9 +296,6 @@ impl OwnGround {
         get_up: &[GetUpClip],
         config: &PreprocessConfig,
     ) -> Result<Result<Made, NotMade>, PreprocessError> {
-        if self.fit.ground != GroundKind::Flat {
-            return Ok(Err("its own ground is not level".to_owned().into()));
-        }
         let level_m = self.fit.level_m;
         let (physics, terrain) = (config.physics(), &config.terrain);
         match fell(self.source(), level_m, get_up, physics, terrain, &config.falls, name) {

@@ -20,6 +20,16 @@ pub(crate) enum Variant {
     Felled,
 }
 
+impl Variant {
+    /// Whether only a clip on level ground has it.
+    pub fn needs_level_ground(self) -> bool {
+        match self {
+            Self::Fitted(_) | Self::Bumped => false,
+            Self::Warped(_) | Self::Paced(_) | Self::Reversed | Self::InStyle | Self::Felled => true,
+        }
+    }
+}
+
 /// A planned result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 ///         other ranges. It cannot be combined with control, terrain and pushes.
 ///     seed: Seed of the first rollout.
 ///     pushes: Pushes in the form of the command line, "5,Spine2,50,left". Values in ranges are drawn from the seed of each rollout.
-///     model: A Model or the folder of one; if left out, the embedded compact model.
+///     model: A Model or the folder of one; if left out, the embedded models, as on the command line.
 ///     support: What holds the character up: "own-feet" or "assist". If left out, as on the command line: own-feet where it was measured to
 ///         hold, elsewhere assist; of random rollouts each has its own. It cannot be combined with config.
 ///     config: A configuration of the loop (.toml), over the settings of configs/generate.toml.

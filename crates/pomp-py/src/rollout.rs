@@ -29,7 +29,7 @@ use std::sync::Arc;
 ///     seed: Seed of terrain, noise and random pushes.
 ///     pushes: Pushes, each a text in the form of the command line ("5,Spine2,50,left") or (seconds, body, impulse): a body by name, N·s
 ///         in world space.
-///     model: A Model or the folder of one; if left out, the embedded compact model.
+///     model: A Model or the folder of one; if left out, the embedded models, as on the command line.
 ///     support: What holds the character up: "own-feet" or "assist". If left out, as on the command line: own-feet where it was measured to
 ///         hold, elsewhere assist. It cannot be combined with config.
 ///     config: A configuration of the loop (.toml), over the settings of configs/generate.toml.

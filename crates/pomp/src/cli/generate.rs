@@ -38,7 +38,7 @@ A path file has two or more waypoints. The character starts at the first one. x 
 To continue an interrupted batch (--count), give the same command again; a larger --count extends it. Several processes can share a batch
 with --rank and --ranks. When all of them are done, run the command without these options to write the manifest of the whole batch.")]
 pub struct GenerateArguments {
-    /// Model folder; the embedded compact model if left out.
+    /// Model folder; the embedded models if left out (--support says which of them leads).
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// Preset (flat, slope, stairs, hills, rough, gaps, mixed) or file (.toml, .png, .npz).
@@ -98,7 +98,8 @@ pub struct GenerateArguments {
     /// was measured to hold (docs/results.md): walking ahead and standing on the preset grounds, on stairs with a residual wrench, and
     /// on level ground jogging, walking aside, turning on the spot and crouching. Elsewhere, as in runs, assist. A note tells what helps
     /// from outside. Without --model, the embedded model of all directions leads characters on their own feet that walk aside, turn or
-    /// crouch (the settings of configs/own_feet_unrolled.toml), and the compact model leads all others.
+    /// crouch, and with own-feet also those that walk backward or do this on other grounds (the settings of
+    /// configs/own_feet_unrolled.toml); the compact model leads all others.
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
@@ -147,7 +148,7 @@ pub struct ReplayArguments {
     /// Rollouts made by `pomp generate` or the studio.
     #[arg(required = true)]
     pub rollouts: Vec<PathBuf>,
-    /// Model folder; the embedded compact model if left out. It must be the model that made the rollout.
+    /// Model folder; the embedded models if left out. It must be the model that made the rollout.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub model: Option<PathBuf>,
     /// File to write the reproduced rollout to; for a single rollout only.

@@ -25,12 +25,10 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     if let Some(address) = arguments.address {
         config.address = address;
     }
-    let file = arguments
-        .generator
-        .as_deref()
-        .map(|file| anyhow::Ok(config_file::over_defaults::<GeneratorConfig>(Some(file), &[])?.checked()?))
-        .transpose()?;
-    let generator = file.clone().unwrap_or_else(|| arguments.support.unwrap_or(Support::Assist).defaults());
+    let generator = match &arguments.generator {
+        Some(file) => config_file::over_defaults::<GeneratorConfig>(Some(file), &[])?.checked()?,
+        None => arguments.support.unwrap_or(Support::Assist).defaults(),
+    };
     if !PRESET_NAMES.contains(&arguments.terrain.as_str()) {
         return Err(errors::unknown("--terrain: ", "preset", &arguments.terrain, PRESET_NAMES));
     }
@@ -51,7 +49,7 @@ pub fn run(arguments: &StudioArguments) -> Result<ExitCode> {
     }
     let mut models = models.named;
     // It walks on its own feet only, and needs a loop that knows it.
-    if file.is_none() && arguments.support != Some(Support::Assist) {
+    if arguments.generator.is_none() && arguments.support != Some(Support::Assist) {
         let (name, generator) = (ALL_DIRECTIONS.to_owned(), GeneratorConfig::own_feet_unrolled());
         models.push(NamedModel { name, model: pomp_front::model::load_unrolled(&device)?, generator });
     }

@@ -158,7 +158,7 @@ test("another model repeats the scene", async ({ open }) => {
   await page.click("#compare");
   await expect(page.locator(".clip")).toHaveCount(2, { timeout: 120_000 });
   await expect(page.locator("body")).toHaveClass(/clips/);
-  await expect(page.locator("#loaded")).toContainText("embedded");
+  await expect(page.locator("#loaded")).toContainText("all directions");
   await page.click("#tab-live");
   const before = await until(page, "the live world", ({ epoch }) => Number.isFinite(epoch));
   await page.selectOption("#model", "embedded");
