@@ -12,8 +12,8 @@ use glam::Vec3;
 use pomp_motion::FrameTable;
 use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
 use pomp_phase::{
-    AlignedLoss, CleanPrior, PeriodicAutoencoder, PeriodicEncoder, PhaseState, PhaseTrainingConfig,
-    VelocityWindow, WindowDecoder, window_batch,
+    AlignedLoss, CleanPrior, FrameDecoder, PeriodicAutoencoder, PeriodicEncoder, PhaseState,
+    PhaseTrainingConfig, TargetSpan, VelocityWindow, window_batch,
 };
 use rayon::prelude::*;
 
@@ -45,7 +45,7 @@ pub(crate) fn train_aligned(
     let mut lesson = AlignmentLesson {
         config: run.config,
         phases,
-        decoder: WindowDecoder::new(&trained.decoder, run.config.phase.network.window),
+        decoder: FrameDecoder::new(&trained.decoder, &run.config.phase.network, span(run.config))?,
         prior: CleanPrior::new(&trained.clone().to_device(&autodiff)),
         autodiff,
         held_out: Vec::new(),
@@ -63,7 +63,7 @@ pub(crate) fn train_aligned(
 struct AlignmentLesson<'a> {
     config: &'a TrainConfig,
     phases: &'a PhaseReader,
-    decoder: WindowDecoder,
+    decoder: FrameDecoder,
     prior: CleanPrior,
     autodiff: Device,
     /// Windows that are measured on.
@@ -106,7 +106,7 @@ impl Lesson for AlignmentLesson<'_> {
     fn windows(&self, clips: Vec<(usize, &TrainingClip)>) -> Result<Vec<Pair>, TrainError> {
         let pairs: Vec<Vec<Pair>> = clips
             .par_iter()
-            .map(|(_, clip)| pairs_of_clip(clip, self.config, &self.decoder))
+            .map_init(|| self.decoder.clone(), |decoder, (_, clip)| pairs_of_clip(clip, self.config, decoder))
             .collect::<Result<_, TrainError>>()?;
         Ok(pairs.into_iter().flatten().collect())
     }
@@ -133,17 +133,28 @@ impl Lesson for AlignmentLesson<'_> {
     }
 }
 
+/// Frames from one predicted key to the next.
+const KEY_SPACING: usize = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
+
+/// Target velocities of a stitched window.
+fn span(config: &TrainConfig) -> TargetSpan {
+    TargetSpan {
+        key_spacing: KEY_SPACING,
+        first_frame: config.aligned_phase.stitch.near_frames + 1,
+        last_frame: config.phase.network.window.radius_frames,
+    }
+}
+
 fn pairs_of_clip(
     clip: &TrainingClip,
     config: &TrainConfig,
-    decoder: &WindowDecoder,
+    decoder: &mut FrameDecoder,
 ) -> Result<Vec<Pair>, TrainError> {
     let window = config.phase.network.window;
     let stitch = config.aligned_phase.stitch;
     let simulated = root_velocities(&clip.simulated);
     let clean = root_velocities(&clip.clean);
     let radius = window.radius_frames;
-    let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
     let mut pairs = Vec::new();
     for frame in window_frames(clip, config.phase_edge_frames, config.aligned_phase.stride) {
         let mut past = FrameTable::with_columns(simulated.columns());
@@ -154,11 +165,10 @@ fn pairs_of_clip(
             .map(|joint| past.rows().map(|row| row[joint]).sum::<Vec3>() / past.frames() as f32)
             .collect();
         let keys: Vec<PhaseState> = (0..FUTURE_KEYS)
-            .map(|key| phase_at(clip, frame + key * spacing, window.frame_rate_hz))
+            .map(|key| phase_at(clip, frame + key * KEY_SPACING, window.frame_rate_hz))
             .collect::<Result<_, _>>()?;
-        let far = decoder.target_velocities(&keys, spacing, stitch.near_frames + 1, radius, &mean)?;
-        pairs
-            .push(Pair { stitched: stitch.stitch(&window, &past, &far)?, clean: window.cut(&clean, frame)? });
+        let far = decoder.target_velocities(&keys, &mean)?;
+        pairs.push(Pair { stitched: stitch.stitch(&window, &past, far)?, clean: window.cut(&clean, frame)? });
     }
     Ok(pairs)
 }

@@ -2,11 +2,10 @@
 
 use crate::TrainError;
 use crate::dataset::{recordings_in, states};
-use crate::phase_stage::frame_phases;
+use crate::phase_stage::{PhaseReader, root_velocities};
 use pomp_files::Hasher;
 use pomp_model::Model;
 use pomp_motion::{GlobalPose, Recording};
-use pomp_phase::WindowEncoder;
 use pomp_terrain::HeightMap;
 use pomp_weights::WeightFile;
 use std::path::{Path, PathBuf};
@@ -45,10 +44,10 @@ pub fn annotate_phases(
     model: &Model,
     on_done: &mut dyn FnMut(&Annotated),
 ) -> Result<Vec<Annotated>, TrainError> {
-    let reader = PhaseReader::new(model)?;
+    let mut annotator = Annotator::new(model)?;
     let mut done = Vec::new();
     for path in recordings_in(folder)? {
-        let annotated = reader.annotate(&path)?;
+        let annotated = annotator.annotate(&path)?;
         on_done(&annotated);
         done.push(annotated);
     }
@@ -69,20 +68,18 @@ pub(crate) fn edge_of(model: &Model) -> Result<usize, TrainError> {
     edge.and_then(|edge| usize::try_from(edge).ok()).ok_or(TrainError::ModelWithoutEdge)
 }
 
-struct PhaseReader<'a> {
+struct Annotator<'a> {
     model: &'a Model,
-    encoder: WindowEncoder,
-    edge: usize,
+    reader: PhaseReader,
     hash: String,
 }
 
-impl<'a> PhaseReader<'a> {
+impl<'a> Annotator<'a> {
     fn new(model: &'a Model) -> Result<Self, TrainError> {
-        let edge = edge_of(model)?;
-        Ok(Self { model, encoder: WindowEncoder::new(&model.phase.encoder), edge, hash: hash(model, edge)? })
+        Ok(Self { model, reader: PhaseReader::of(model)?, hash: hash(model, edge_of(model)?)? })
     }
 
-    fn annotate(&self, path: &Path) -> Result<Annotated, TrainError> {
+    fn annotate(&mut self, path: &Path) -> Result<Annotated, TrainError> {
         let mut recording = pomp_formats::read_recording(path)?;
         self.check_fits(path, &recording)?;
         let columns = 2 * self.model.description.phase.channels;
@@ -96,8 +93,7 @@ impl<'a> PhaseReader<'a> {
             let terrain = terrain.map_err(|error| bad(path, error.to_string()))?;
             let poses: Vec<GlobalPose> = (0..recording.frames()).map(|f| recording.global_pose(f)).collect();
             let states = states(&recording.skeleton, &poses, &recording.velocities, &terrain);
-            let window = &self.model.description.phase.window;
-            recording.phase = Some(frame_phases(&states, &self.encoder, window, self.edge)?.codes);
+            recording.phase = Some(self.reader.phases_of(&root_velocities(&states))?.codes);
             recording.phase_model = Some(self.hash.clone());
             pomp_formats::write_recording(path, &recording)?;
         }

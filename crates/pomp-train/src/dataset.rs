@@ -9,6 +9,7 @@ use pomp_motion::features::CharacterState;
 use pomp_motion::rotation::wrap_angle;
 use pomp_motion::{FrameTable, Gait, GlobalPose, Recording, Skeleton};
 use pomp_terrain::HeightMap;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,9 @@ const LOST_BEYOND_M: f32 = 0.3;
 /// Frames around a moment at which the ragdoll had lost the clip that are not learned from: what the
 /// simulator cannot support (a chair or a ladder that is not there) is not part of the prior.
 const LOST_MARGIN_FRAMES: usize = 45;
+
+/// Recordings that are read before any of them is looked at: enough for all cores, few enough for memory.
+const READ_AT_ONCE: usize = 64;
 
 /// One recording with the states of all its frames.
 #[derive(Debug)]
@@ -84,9 +88,11 @@ impl Dataset {
     pub fn load_split(folder: &Path, split: &Split) -> Result<Self, TrainError> {
         let mut reading = Reading::default();
         let mut clips: Vec<TrainingClip> = Vec::new();
-        for path in &chosen(folder, split)? {
-            let clip = reading.take(path, split, clips.first())?;
-            clips.push(clip);
+        for paths in chosen(folder, split)?.chunks(READ_AT_ONCE) {
+            for (path, read) in paths.iter().zip(TrainingClip::read_all(paths, split)) {
+                let clip = reading.take(path, read?, clips.first())?;
+                clips.push(clip);
+            }
         }
         if clips.iter().all(|clip| clip.held_out) {
             // A folder of one or two clips: there is nothing to hold out.
@@ -110,11 +116,13 @@ impl Dataset {
         let split = config.split();
         let mut reading = Reading::default();
         let (mut recordings, mut first) = (Vec::new(), None);
-        for path in chosen(folder, &split)? {
-            let clip = reading.take(&path, &split, first.as_ref())?;
-            recordings.push((path, clip.held_out));
-            if first.is_none() {
-                first = Some(clip);
+        for paths in chosen(folder, &split)?.chunks(READ_AT_ONCE) {
+            for (path, read) in paths.iter().zip(TrainingClip::read_all(paths, &split)) {
+                let clip = reading.take(path, read?, first.as_ref())?;
+                recordings.push((path.clone(), clip.held_out));
+                if first.is_none() {
+                    first = Some(clip);
+                }
             }
         }
         let totals =
@@ -123,12 +131,9 @@ impl Dataset {
         shards.totals = totals;
         shards.provenance = reading.provenance();
         let split = shards.split();
-        let clips = held_out
-            .iter()
-            .map(PathBuf::as_path)
-            .chain(shards.of_turn(0))
-            .map(|path| Ok(TrainingClip::read(path, split)?.0))
-            .collect::<Result<Vec<_>, TrainError>>()?;
+        let resident: Vec<&Path> = held_out.iter().map(PathBuf::as_path).chain(shards.of_turn(0)).collect();
+        let read = TrainingClip::read_all(&resident, split).into_iter();
+        let clips = read.map(|read| Ok(read?.0)).collect::<Result<Vec<_>, TrainError>>()?;
         Ok(reading.dataset(clips, Some(shards)))
     }
 
@@ -200,7 +205,7 @@ fn chosen(folder: &Path, split: &Split) -> Result<Vec<PathBuf>, TrainError> {
     if paths.is_empty() { Err(TrainError::NoData { folder: folder.to_path_buf() }) } else { Ok(paths) }
 }
 
-/// What is gathered while recordings are read one after the other.
+/// What is gathered from recordings, one after the other.
 #[derive(Default)]
 struct Reading {
     hash: Hasher,
@@ -210,14 +215,13 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads one more; `first` is the first, which the others have to fit.
+    /// Takes one more that was read; `first` is the first, which the others have to fit.
     fn take(
         &mut self,
         path: &Path,
-        split: &Split,
+        (clip, digest): (TrainingClip, Digest),
         first: Option<&TrainingClip>,
     ) -> Result<TrainingClip, TrainError> {
-        let (clip, digest) = TrainingClip::read(path, split)?;
         self.hash.update(digest);
         if let Some(first) = first {
             first.check_fits(path, &clip)?;
@@ -244,8 +248,16 @@ impl Reading {
 }
 
 impl TrainingClip {
+    /// Reads recordings on all cores, each as [`Self::read`]; gives them in their order.
+    pub(crate) fn read_all<P: AsRef<Path> + Sync>(
+        paths: &[P],
+        split: &Split,
+    ) -> Vec<Result<(Self, Digest), TrainError>> {
+        paths.par_iter().map(|path| Self::read(path.as_ref(), split)).collect()
+    }
+
     /// Reads a recording and what of it goes into the hash of the data.
-    pub(crate) fn read(path: &Path, split: &Split) -> Result<(Self, Digest), TrainError> {
+    fn read(path: &Path, split: &Split) -> Result<(Self, Digest), TrainError> {
         let recording = pomp_formats::npz::read_recording(path)?;
         let digest = Digest::of(pomp_formats::npz::bytes_without_phases(&recording)?);
         Ok((Self::new(path, recording, split)?, digest))

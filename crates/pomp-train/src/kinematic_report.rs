@@ -17,7 +17,6 @@ use pomp_kinematic::{
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::features::BlockName;
-use pomp_phase::WindowEncoder;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::ops::Range;
@@ -111,11 +110,7 @@ pub fn report_kinematic(
     if measured_on == "held_out" {
         dataset.clips.retain(|clip| clip.held_out);
     }
-    let phases = PhaseReader {
-        encoder: WindowEncoder::new(&model.phase.encoder),
-        window: model.description.phase.window,
-        edge: config.phase_edge_frames,
-    };
+    let phases = PhaseReader::new(&model.phase.encoder, &model.description.phase, config.phase_edge_frames)?;
     phases.read(&mut dataset)?;
     let sampler = Sampler::new(&dataset, 0..dataset.clips.len(), config.margin_frames, 1.0);
     // A module without phases ignores those that it is shown.

@@ -139,7 +139,7 @@ pub fn build_matching(
     model: &Path,
 ) -> Result<MatchingModel, TrainError> {
     config.validate()?;
-    let phases = match config.kind {
+    let mut phases = match config.kind {
         ControllerKind::MatchingPhase => Some(PhaseReader::of_model(model, config.kind, &Device::flex())?),
         _ => None,
     };
@@ -160,7 +160,7 @@ pub fn build_matching(
             let clip = &dataset.clips[*index];
             let gaits = clip.recording.gait.clone();
             let mut whole = MatchingClip::of_states(&clip.clean, gaits, vec![true; clip.frames()]);
-            if let Some((reader, _)) = &phases {
+            if let Some((reader, _)) = &mut phases {
                 // Of the whole clip: the window of a frame reaches a second beyond it.
                 [whole.phase_codes, whole.mirrored_codes] =
                     reader.codes_of_both(&clip.clean, &dataset.skeleton)?;

@@ -14,13 +14,16 @@ use pomp_model::Model;
 use pomp_motion::features::CharacterState;
 use pomp_motion::{FrameTable, Skeleton};
 use pomp_phase::{
-    PeriodicAutoencoder, PhaseState, PhaseTrainingConfig, VelocityWindow, WindowConfig, WindowEncoder,
-    extrapolate_code, pae_loss, window_batch,
+    FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, PeriodicEncoder, PhaseState,
+    PhaseTrainingConfig, VelocityWindow, WindowConfig, extrapolate_code, pae_loss, window_batch,
 };
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Windows that a held-out loss is measured on, at most.
 const HELD_OUT_WINDOWS: usize = 256;
+/// Windows that phases are read off at once.
+const WINDOWS_AT_ONCE: usize = 64;
 
 /// Joint velocities `[T, J]`, each frame in its own root frame, m/s.
 pub(crate) fn root_velocities(states: &[CharacterState]) -> FrameTable<Vec3> {
@@ -137,57 +140,36 @@ pub(crate) struct FramePhases {
     pub parameters: FrameTable<f32>,
 }
 
-/// Reads the phases of all frames of a clip, given the states of its frames, with the clean encoder. Windows that
-/// reach beyond the clip hold its first or last velocities; frames within `edge` of the ends, whose windows reach far
-/// beyond it, continue the nearest inner frame at its frequencies. A clip shorter than two edges is read at its middle.
-pub(crate) fn frame_phases(
-    states: &[CharacterState],
-    encoder: &WindowEncoder,
-    window: &WindowConfig,
-    edge: usize,
-) -> Result<FramePhases, TrainError> {
-    phases_of(&root_velocities(states), encoder, window, edge)
-}
-
-/// As [`frame_phases`], of joint velocities `[T, J]`, each frame in its own root frame, m/s.
-pub(crate) fn phases_of(
-    velocities: &FrameTable<Vec3>,
-    encoder: &WindowEncoder,
-    window: &WindowConfig,
-    edge: usize,
-) -> Result<FramePhases, TrainError> {
-    let frames = velocities.frames();
-    let edge = edge.min((frames - 1) / 2);
-    let inner = edge..frames - edge;
-    let windows: Vec<VelocityWindow> =
-        inner.clone().map(|frame| window.cut(velocities, frame)).collect::<Result<_, _>>()?;
-    let mut states: Vec<PhaseState> = Vec::with_capacity(windows.len());
-    for chunk in windows.chunks(128) {
-        states.extend(encoder.encode_all(&chunk.iter().collect::<Vec<_>>())?);
-    }
-    let channels = states[0].channels.len();
-    let mut codes = FrameTable::with_columns(2 * channels);
-    let mut parameters = FrameTable::with_columns(3 * channels);
-    for frame in 0..frames {
-        let nearest = frame.clamp(inner.start, inner.end - 1);
-        let state = &states[nearest - inner.start];
-        let frequencies = state.frequencies_hz();
-        let seconds = (frame as f32 - nearest as f32) / window.frame_rate_hz;
-        codes.push(&extrapolate_code(&state.code(), &frequencies, seconds)?);
-        parameters.push(&[frequencies, state.amplitudes(), state.offsets()].concat());
-    }
-    Ok(FramePhases { codes, parameters })
-}
-
-/// How phases are read, in every stage after the first.
+/// How phases are read, in every stage after the first: on the CPU, whatever the device of the training. A clone shares the weights.
+#[derive(Clone)]
 pub(crate) struct PhaseReader {
-    pub encoder: WindowEncoder,
-    pub window: WindowConfig,
-    /// As `edge` of [`frame_phases`].
-    pub edge: usize,
+    encoder: FrameEncoder,
+    window: WindowConfig,
+    /// Frames at the ends of a clip that are not read: they continue the nearest one that is.
+    edge: usize,
 }
 
 impl PhaseReader {
+    /// Reads with a trained `encoder`, made with `config`, all but `edge` frames at both ends of a clip.
+    ///
+    /// # Errors
+    /// An encoder of other sizes, or with weights that are not finite.
+    pub fn new(
+        encoder: &PeriodicEncoder,
+        config: &PeriodicAutoencoderConfig,
+        edge: usize,
+    ) -> Result<Self, TrainError> {
+        Ok(Self { encoder: FrameEncoder::new(encoder, config)?, window: config.window, edge })
+    }
+
+    /// The reader of a trained model, with the edge that it was trained with.
+    ///
+    /// # Errors
+    /// Its description does not say its edge; as [`Self::new`].
+    pub fn of(model: &Model) -> Result<Self, TrainError> {
+        Self::new(&model.phase.encoder, &model.description.phase, edge_of(model)?)
+    }
+
     /// The reader of the trained model in the folder `out`, for a controller of `kind` that is made of its phases.
     ///
     /// # Errors
@@ -201,17 +183,49 @@ impl PhaseReader {
             });
         }
         let model = Model::load(out, device)?;
-        let reader = Self {
-            encoder: WindowEncoder::new(&model.phase.encoder),
-            window: model.description.phase.window,
-            edge: edge_of(&model)?,
-        };
-        Ok((reader, model.description.phase.channels))
+        Ok((Self::of(&model)?, model.description.phase.channels))
+    }
+
+    /// Reads the phases of all frames of a clip with the clean encoder, given joint velocities `[T, J]`, m/s, each frame in its own root
+    /// frame. Windows that reach beyond the clip hold its first or last velocities; frames within the edge, whose windows reach far beyond
+    /// it, continue the nearest inner frame at its frequencies. A clip shorter than two edges is read at its middle.
+    pub fn phases_of(&mut self, velocities: &FrameTable<Vec3>) -> Result<FramePhases, TrainError> {
+        let frames = velocities.frames();
+        let edge = self.edge.min((frames - 1) / 2);
+        let inner = edge..frames - edge;
+        let radius = self.window.radius_frames;
+        let mut states: Vec<PhaseState> = Vec::with_capacity(inner.len());
+        for first in inner.clone().step_by(WINDOWS_AT_ONCE) {
+            let count = WINDOWS_AT_ONCE.min(inner.end - first);
+            self.encoder.begin();
+            for centre in first..first + count {
+                let row = |index: usize| &velocities[(centre + index).saturating_sub(radius).min(frames - 1)];
+                self.encoder.add(row)?;
+            }
+            self.encoder.run();
+            for window in 0..count {
+                let mut state = PhaseState::default();
+                self.encoder.read(window, &mut state)?;
+                states.push(state);
+            }
+        }
+        let channels = states[0].channels.len();
+        let mut codes = FrameTable::with_columns(2 * channels);
+        let mut parameters = FrameTable::with_columns(3 * channels);
+        for frame in 0..frames {
+            let nearest = frame.clamp(inner.start, inner.end - 1);
+            let state = &states[nearest - inner.start];
+            let frequencies = state.frequencies_hz();
+            let seconds = (frame as f32 - nearest as f32) / self.window.frame_rate_hz;
+            codes.push(&extrapolate_code(&state.code(), &frequencies, seconds)?);
+            parameters.push(&[frequencies, state.amplitudes(), state.offsets()].concat());
+        }
+        Ok(FramePhases { codes, parameters })
     }
 
     /// Phase codes of a clip `[T, 2C]`, and of its mirror image, given the states of its frames on a symmetric `skeleton`.
     pub fn codes_of_both(
-        &self,
+        &mut self,
         states: &[CharacterState],
         skeleton: &Skeleton,
     ) -> Result<[Vec<Vec<f32>>; 2], TrainError> {
@@ -222,20 +236,24 @@ impl PhaseReader {
             let reflected = map.iter().map(|source| row[source.0] * Vec3::new(-1.0, 1.0, 1.0));
             image.push(&reflected.collect::<Vec<_>>());
         }
-        let codes = |velocities: &FrameTable<Vec3>| -> Result<Vec<Vec<f32>>, TrainError> {
-            let found = phases_of(velocities, &self.encoder, &self.window, self.edge)?;
+        let mut codes = |velocities: &FrameTable<Vec3>| -> Result<Vec<Vec<f32>>, TrainError> {
+            let found = self.phases_of(velocities)?;
             Ok(found.codes.rows().map(<[f32]>::to_vec).collect())
         };
         Ok([codes(&own)?, codes(&image)?])
     }
 
-    /// Reads the phases of all frames of all clips that have none yet; see [`frame_phases`].
+    /// Reads the phases of all frames of all clips that have none yet.
     pub fn read(&self, dataset: &mut Dataset) -> Result<(), TrainError> {
-        for clip in dataset.clips.iter_mut().filter(|clip| clip.phase_codes.frames() == 0) {
-            let found = frame_phases(&clip.clean, &self.encoder, &self.window, self.edge)?;
-            (clip.phase_codes, clip.phase_parameters) = (found.codes, found.parameters);
-        }
-        Ok(())
+        let unread = dataset.clips.par_iter_mut().filter(|clip| clip.phase_codes.frames() == 0);
+        unread.try_for_each_init(
+            || self.clone(),
+            |reader, clip| {
+                let found = reader.phases_of(&root_velocities(&clip.clean))?;
+                (clip.phase_codes, clip.phase_parameters) = (found.codes, found.parameters);
+                Ok(())
+            },
+        )
     }
 
     /// Brings the recordings of `turn` into memory, with their phases.

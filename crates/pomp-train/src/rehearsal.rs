@@ -13,7 +13,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor};
 use pomp_kinematic::KinematicModel;
 use pomp_motion::features::FeatureLayout;
-use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
+use pomp_phase::PeriodicAutoencoder;
 use pomp_tensors::keep_freed_memory;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -106,11 +106,7 @@ pub fn rehearse(
         stage_bytes: 0,
     };
     let phase = rehearsing.phase(&mut dataset)?;
-    let phases = PhaseReader {
-        encoder: WindowEncoder::new(&phase.encoder),
-        window: config.phase.network.window,
-        edge: config.phase_edge_frames,
-    };
+    let phases = PhaseReader::new(&phase.encoder, &config.phase.network, config.phase_edge_frames)?;
     let mut reading_phases_s = 0.0;
     if stages.iter().any(|stage| *stage != Stage::Phase) {
         let begun = Instant::now();

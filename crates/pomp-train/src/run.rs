@@ -14,7 +14,7 @@ use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
 use pomp_kinematic::KinematicModel;
 use pomp_model::{FORMAT_VERSION, FineTunedFrom, KinematicDescription, Model, ModelDescription};
 use pomp_motion::features::FeatureLayout;
-use pomp_phase::{PeriodicAutoencoder, WindowEncoder};
+use pomp_phase::PeriodicAutoencoder;
 use pomp_tensors::keep_freed_memory;
 use pomp_weights::WeightPrecision;
 use std::collections::BTreeMap;
@@ -154,11 +154,7 @@ pub fn train(
     if stages.iter().all(|stage| *stage == Stage::Phase) {
         return Ok(model);
     }
-    let phases = PhaseReader {
-        encoder: WindowEncoder::new(&model.phase.encoder),
-        window: config.phase.network.window,
-        edge: config.phase_edge_frames,
-    };
+    let phases = PhaseReader::new(&model.phase.encoder, &config.phase.network, config.phase_edge_frames)?;
     phases.read(dataset)?;
     if stages.contains(&Stage::AlignedPhase) {
         let (encoder, alignment) =

@@ -104,8 +104,8 @@ impl Dataset {
         // The old ones go before the new ones come.
         let mut clips = std::mem::take(&mut self.clips);
         clips.retain(|clip| clip.held_out);
-        for path in shards.of_turn(turn) {
-            clips.push(TrainingClip::read(path, &shards.split)?.0);
+        for read in TrainingClip::read_all(&shards.of_turn(turn), &shards.split) {
+            clips.push(read?.0);
         }
         self.clips = clips;
         Ok(())

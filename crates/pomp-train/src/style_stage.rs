@@ -1,7 +1,6 @@
 //! Style adapter: the examples and rollouts of the kinematic stage, a frozen kinematic module, a code for each style.
 
 use crate::adamw::adamw;
-use crate::annotate::edge_of;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::Dataset;
 use crate::epochs::scalar;
@@ -31,7 +30,6 @@ use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
 use pomp_kinematic::{KinematicModel, StyleAdapter};
 use pomp_model::{KinematicDescription, Model, ModelStyles, StyleDescription};
 use pomp_motion::features::FeatureLayout;
-use pomp_phase::WindowEncoder;
 use pomp_tensors::keep_freed_memory;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -67,11 +65,7 @@ pub fn train_styles(
         return Err(TrainError::OtherSkeleton);
     }
     let clips = StyledClips::choose(dataset, config)?;
-    let phases = PhaseReader {
-        encoder: WindowEncoder::new(&model.phase.encoder),
-        window: model.description.phase.window,
-        edge: edge_of(model)?,
-    };
+    let phases = PhaseReader::of(model)?;
     phases.read(dataset)?;
     let styles = clips.describe(dataset, layout, config.margin_frames)?;
     let reading = config.reading();

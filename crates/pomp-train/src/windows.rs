@@ -1,6 +1,5 @@
 //! The examples that the kinematic stage learns from, for trainings outside of this crate.
 
-use crate::annotate::edge_of;
 use crate::dataset::Dataset;
 use crate::example::{StateSource, write_example};
 use crate::phase_stage::PhaseReader;
@@ -10,7 +9,6 @@ use crate::sampler::{Sampler, held_out_sampler, training_sampler};
 use crate::{Phases, TrainConfig, TrainError, phaseless};
 use pomp_model::{Model, subtract_base};
 use pomp_motion::features::{FeatureLayout, Normaliser};
-use pomp_phase::WindowEncoder;
 use std::path::Path;
 
 /// Where the states in x come from.
@@ -57,11 +55,7 @@ impl Windows {
             ));
         }
         let mut dataset = Dataset::load_split(folder, &config.split())?;
-        let reader = PhaseReader {
-            encoder: WindowEncoder::new(&model.phase.encoder),
-            window: model.description.phase.window,
-            edge: edge_of(model)?,
-        };
+        let reader = PhaseReader::of(model)?;
         let sizes = (model.description.phase.joints, model.description.phase.channels);
         if sizes != (dataset.skeleton.len(), config.phase.network.channels) {
             let given = config.phase.network.channels.to_string();

@@ -50,9 +50,12 @@ struct Frame {
 }
 
 /// Looks, from frames of `clips`, for the frames after them among all frames of `clips` but the one that looks. Clips that were laid on
-/// other ground, paced or pushed are left out: the same moment would be there several times.
+/// other ground, paced or pushed are left out: the same moment would be there several times. Empty without any other clip.
 pub fn ranks(clips: &[ClipPhases<'_>]) -> Vec<Ranks> {
     let frames = frames(clips);
+    if frames.is_empty() {
+        return Vec::new();
+    }
     let at = |clip: usize, frame: usize| {
         frames.binary_search_by_key(&(clip, frame), |found| (found.clip, found.frame)).ok()
     };
@@ -69,7 +72,6 @@ pub fn ranks(clips: &[ClipPhases<'_>]) -> Vec<Ranks> {
     FEATURES
         .iter()
         .enumerate()
-        .filter(|_| !frames.is_empty())
         .map(|(feature, name)| {
             let sorted = std::array::from_fn(|ahead| {
                 let ranks = found.iter().filter_map(|query: &[[_; AHEAD.len()]; _]| query[feature][ahead]);
@@ -142,8 +144,8 @@ fn frames(clips: &[ClipPhases<'_>]) -> Vec<Frame> {
             })
         })
         .collect();
+    let Some(count) = frames.first().map(|frame| frame.features[0].len()) else { return frames };
     let rows: Vec<&[f32]> = frames.iter().map(|frame| frame.features[2].as_slice()).collect();
-    let count = frames.first().map_or(0, |frame| frame.features[0].len());
     let principal = Principal::of(&rows, count, ROUNDS);
     for frame in &mut frames {
         frame.features[1] = principal.coordinates(&frame.features[2]);
@@ -185,6 +187,11 @@ mod tests {
         let random: Vec<usize> =
             (0..50).filter_map(|query| ranks_of(&frames, query, 3, &[Some(query + 1); 4])[0]).collect();
         assert!(random.iter().sum::<usize>() / random.len() > 20, "{random:?}");
+    }
+
+    #[test]
+    fn without_a_clip_as_it_was_recorded_there_are_no_ranks() {
+        assert_eq!(ranks(&[]), Vec::new());
     }
 
     #[test]
