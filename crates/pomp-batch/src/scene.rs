@@ -42,7 +42,7 @@ impl Scene {
         Ok(RolloutRecipe {
             model_sha256: model_hash(model, settings.used_parts())?,
             settings: settings.clone(),
-            start: settings.start_gait(&self.plan, model),
+            start: self.plan.start_gait(),
             seed,
             plan: self.plan,
             pushes: self.pushes,

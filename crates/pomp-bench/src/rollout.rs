@@ -97,7 +97,7 @@ fn closed_loop(
     let plan = scenario.plan(run)?;
     let terrain = ground(&scenario.terrain, plan.reach_m(), seed)?;
     let (position, yaw) = scenario.beginnings.map_or((Vec2::ZERO, 0.0), |design| design.of_run(run));
-    let start = config.start_gait(&plan, &world.model);
+    let start = plan.start_gait();
     let setup = CharacterSetup { settings: config.clone(), start, seed, position, yaw };
     let networks = Networks::new(&world.model, config)?;
     let mut generator = Generator::with_networks(&world.model, &networks, terrain.clone(), &setup)?;

@@ -40,7 +40,7 @@ kind = { closed_loop = { layers = { foot_locking = { enabled = false } } } }
 [[method]]
 name = "bare"
 about = "every layer off but the external root assist"
-kind = { closed_loop = { layers = { root_following = { enabled = false }, pose_blending = { enabled = false }, phase_stabiliser = { enabled = false }, foot_locking = { enabled = false }, shown_surface = { enabled = false }, foot_placement = { enabled = false }, speed_adaptation = { enabled = false }, standing_posture = { enabled = false }, gait_recovery = { enabled = false }, fall_recovery = { enabled = false }, path_rejoining = { enabled = false }, jog_start = { enabled = false }, turn_limit = { enabled = false } } } }
+kind = { closed_loop = { layers = { root_following = { enabled = false }, pose_blending = { enabled = false }, phase_stabiliser = { enabled = false }, foot_locking = { enabled = false }, shown_surface = { enabled = false }, foot_placement = { enabled = false }, speed_adaptation = { enabled = false }, standing_posture = { enabled = false }, gait_recovery = { enabled = false }, fall_recovery = { enabled = false }, path_rejoining = { enabled = false }, turn_limit = { enabled = false } } } }
 "#;
 
 fn repository() -> PathBuf {

@@ -39,7 +39,7 @@ impl RolloutRequest<'_> {
         let reach_m = plan.reach_m() + TERRAIN_MARGIN_M;
         Ok(RolloutRecipe {
             model_sha256: crate::model::hash(model, self.settings.used_parts())?,
-            start: self.settings.start_gait(&plan, model),
+            start: plan.start_gait(),
             seed: self.seed,
             pushes: pushes::draw(self.pushes, &plan, self.seed),
             throws: self.throws.clone(),

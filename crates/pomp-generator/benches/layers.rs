@@ -52,7 +52,7 @@ impl<'a> Walk<'a> {
 fn begun(model: &Model, config: &GeneratorConfig, ground: &str, plan: &ControlPlan) -> Generator {
     let spec = pomp_terrain::preset(ground).expect("a preset");
     let terrain = pomp_terrain::generate(&spec, 7).expect("a preset is valid");
-    Generator::new(model, terrain, config, config.start_gait(plan, model), 5).expect("a valid loop")
+    Generator::new(model, terrain, config, plan.start_gait(), 5).expect("a valid loop")
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {

@@ -284,6 +284,11 @@ impl ControlPlan {
         self.samples.len()
     }
 
+    /// The gait in which the plan begins.
+    pub fn start_gait(&self) -> Gait {
+        self.samples[0].gait
+    }
+
     /// The plan at a fractional frame; before the start it stands still there, after the end it holds.
     pub fn at(&self, frame: f32) -> ControlSample {
         let last = self.samples.len() - 1;

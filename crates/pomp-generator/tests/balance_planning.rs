@@ -90,7 +90,7 @@ fn a_planned_rollout_is_replayed_and_continued_bit_for_bit() {
 
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
     let config = settings();
-    let start = config.start_gait(&plan, model());
+    let start = plan.start_gait();
     let mut whole = Generator::new(model(), HeightMap::flat(40.0, 0.5).unwrap(), &config, start, 5).unwrap();
     // Between two plans.
     for _ in 0..31 {
@@ -142,7 +142,7 @@ fn plans_look_ahead_with_the_sampler_of_the_loop_also_when_it_changes() {
     let plan = ControlPlan::preset(Preset::Stand, 4.0, FRAME_RATE_HZ);
     let push = [Push { body: humanoid::SPINE2.0, impulse_ns: PUSHES[0], point: None }];
     let run = |config: &GeneratorConfig| -> Vec<GlobalPose> {
-        let start = config.start_gait(&plan, model());
+        let start = plan.start_gait();
         let terrain = HeightMap::flat(40.0, 0.5).unwrap();
         let mut generator = Generator::new(model(), terrain, config, start, 5).unwrap();
         generator.set_sampler(model(), &changed.sampler).unwrap();
@@ -157,7 +157,7 @@ fn rejects_plans_without_balance_and_among_others() {
     let config = settings();
     let terrain = || HeightMap::flat(40.0, 0.5).unwrap();
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
-    let start = config.start_gait(&plan, model());
+    let start = plan.start_gait();
     let mut held = config.clone();
     held.layers.balance_policy.enabled = false;
     held.dynamic.balance.enabled = false;

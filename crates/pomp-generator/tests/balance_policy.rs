@@ -64,7 +64,7 @@ fn the_policy_acts_from_inside_and_its_rollouts_are_replayed_bit_for_bit() {
 fn a_character_goes_on_from_a_snapshot() {
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
     let config = settings();
-    let start = config.start_gait(&plan, model());
+    let start = plan.start_gait();
     let begin = || {
         let terrain = HeightMap::flat(40.0, 0.5).unwrap();
         Generator::new(model(), terrain, &config, start, 5).unwrap()
@@ -86,7 +86,7 @@ fn a_model_without_a_policy_and_a_loop_without_balance_are_refused_in_words() {
     let mut bare = model().clone();
     bare.balance_policy = None;
     let (plan, config) = (ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ), settings());
-    let start = config.start_gait(&plan, model());
+    let start = plan.start_gait();
     let terrain = || HeightMap::flat(40.0, 0.5).unwrap();
     let told = Generator::new(&bare, terrain(), &config, start, 5).err().unwrap().to_string();
     assert!(told.contains("balance policy") && told.contains("pomp train balance"), "{told}");

@@ -39,7 +39,7 @@ fn rollout(
     pushed: bool,
 ) -> Vec<Vec3> {
     let plan = ControlPlan::preset(command, seconds + 2.0, FRAME_RATE_HZ);
-    let start = config.start_gait(&plan, model());
+    let start = plan.start_gait();
     let mut generator = Generator::new(model(), ground(terrain), config, start, 5).unwrap();
     let push = Push { body: 11, impulse_ns: Vec3::new(0.0, 0.0, -200.0), point: None };
     let frames = (seconds * FRAME_RATE_HZ) as usize;
@@ -72,8 +72,6 @@ fn every_switch_changes_a_rollout_in_which_its_layer_acts_and_no_other() {
         ("fall_recovery", "flat", Preset::Walk, 1.0, false, false),
         ("path_rejoining", "flat", Preset::Walk, 14.0, true, true),
         ("path_rejoining", "flat", Preset::Walk, 1.0, false, false),
-        ("jog_start", "flat", Preset::Jog, 1.0, false, true),
-        ("jog_start", "flat", Preset::Walk, 1.0, false, false),
     ];
     for (name, terrain, command, seconds, pushed, acts) in cases {
         let with = rollout(&full, terrain, command, seconds, pushed);

@@ -21,7 +21,7 @@ fn holds(config: &GeneratorConfig, preset: Preset, seed: u64, seconds: f32) -> f
     let model = pomp_embedded::load(&Device::flex()).unwrap();
     let plan = ControlPlan::preset(preset, 20.0, FRAME_RATE_HZ);
     let terrain = HeightMap::flat(60.0, 1.0).unwrap();
-    let start = config.start_gait(&plan, &model);
+    let start = plan.start_gait();
     let mut generator = Generator::new(&model, terrain, config, start, seed).unwrap();
     for frame in 0..(seconds * FRAME_RATE_HZ) as usize {
         let step = generator.step(&plan, &[]).unwrap();

@@ -28,7 +28,7 @@ fn positions(preset: Preset) -> Vec<Vec<Vec3>> {
     let model = Model::load(&root().join("data/models/compact_unrolled"), &Device::flex()).unwrap();
     let plan = ControlPlan::preset(preset, SECONDS, FRAME_RATE_HZ);
     let terrain = HeightMap::flat(60.0, 1.0).unwrap();
-    let start = config.start_gait(&plan, &model);
+    let start = plan.start_gait();
     let mut generator = Generator::new(&model, terrain, &config, start, 10_001).unwrap();
     (0..FRAMES)
         .map(|frame| {

@@ -137,7 +137,7 @@ fn rejects_styles_that_there_are_not_weights_out_of_range_and_other_controllers(
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
     let told = |model: &Model, settings: &GeneratorConfig| {
         let terrain = HeightMap::flat(40.0, 0.5).unwrap();
-        let start = GeneratorConfig::default().start_gait(&plan, model);
+        let start = plan.start_gait();
         Generator::new(model, terrain, settings, start, 5).err().unwrap().to_string()
     };
     let unknown = told(model(), &styled([("zmobie", 0.5)]));

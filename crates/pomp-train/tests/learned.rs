@@ -99,7 +99,7 @@ fn half_a_minute(dataset: &Dataset, seed: u64) -> Apart {
         };
         let plan = ControlPlan::preset(Preset::Walk, 40.0, FRAME_RATE_HZ);
         let ground = HeightMap::flat(60.0, 1.0).unwrap();
-        let start = settings.start_gait(&plan, &model);
+        let start = plan.start_gait();
         let mut generator = Generator::new(&model, ground, &settings, start, 1).unwrap();
         (0..1800)
             .map(|_| {

@@ -184,7 +184,7 @@ fn leads(kind: ControllerKind) {
         let settings = GeneratorConfig { controller: kind, dynamics, ..GeneratorConfig::default() };
         let plan = ControlPlan::preset(Preset::Walk, 12.0, FRAME_RATE_HZ);
         let ground = HeightMap::flat(60.0, 1.0).unwrap();
-        let start = settings.start_gait(&plan, &model);
+        let start = plan.start_gait();
         let mut generator = Generator::new(&model, ground, &settings, start, 1).unwrap();
         let mut end = None;
         for frame in 0..600 {

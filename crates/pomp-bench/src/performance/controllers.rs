@@ -94,7 +94,7 @@ impl<'a> Walk<'a> {
     }
 
     fn setup(&self) -> CharacterSetup {
-        let (settings, start) = (self.settings.clone(), self.settings.start_gait(&self.plan, self.model));
+        let (settings, start) = (self.settings.clone(), self.plan.start_gait());
         CharacterSetup { settings, start, seed: 0, position: Vec2::ZERO, yaw: 0.0 }
     }
 

@@ -80,7 +80,7 @@ fn walk(
 ) -> Result<Generator, BenchError> {
     let spec = pomp_terrain::preset(name).expect("validation found the preset");
     let terrain = ground(&spec, plan.reach_m(), seed)?;
-    let start = settings.start_gait(plan, model);
+    let start = plan.start_gait();
     let setup = CharacterSetup { settings: settings.clone(), start, seed, position: Vec2::ZERO, yaw: 0.0 };
     Ok(Generator::with_networks(model, networks, terrain, &setup)?)
 }

@@ -154,7 +154,7 @@ fn rollouts(model: &Model, config: &PerformanceConfig) -> Result<Vec<RolloutGrow
     let settings = config.loop_settings();
     let plan = ControlPlan::preset(Preset::Circle, last as f32 / FRAME_RATE_HZ + BEYOND_S, FRAME_RATE_HZ);
     let ground = HeightMap::flat(2.0 * (plan.reach_m() + 8.0), 1.0)?;
-    let mut generator = Generator::new(model, ground, &settings, settings.start_gait(&plan, model), 0)?;
+    let mut generator = Generator::new(model, ground, &settings, plan.start_gait(), 0)?;
     let before = resident_bytes();
     let mut times: Vec<f64> = Vec::with_capacity(last);
     let mut resident = Vec::new();

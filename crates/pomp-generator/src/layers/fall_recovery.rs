@@ -7,8 +7,7 @@
 //!
 //! Cost: below 0.2 % of a frame until a fall; the kinematic module does not run while the character lies and gets up.
 //!
-//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): 150 N·s 16
-//! and 16. Without it no fallen character gets up.
+//! Evidence: `pomp bench --config configs/bench/layers.toml`, with its figures in docs/layers.md. Without it no fallen character gets up.
 
 use super::LayersConfig;
 use crate::character::Character;

@@ -2,14 +2,14 @@
 //!
 //! The loop itself is `closed_loop.rs`. Each layer here is a module with one configuration (`enabled` first) and a state
 //! of its own, called at named points of the loop. With every layer off ([`LayersConfig::off`], `configs/paper_loop.toml`) the
-//! paper's loop runs alone. What each is worth is measured by `pomp bench --config configs/bench/layers.toml`; each header
-//! quotes its row of that table (docs/layers.md) and states the cost as a share of a frame. Costs are counted instructions (callgrind, 90
-//! frames of a walk on level ground): all layers together take 1 % of a frame, less than the scatter of its time.
+//! paper's loop runs alone. What each is worth is measured by `pomp bench --config configs/bench/layers.toml`, whose
+//! table is in docs/layers.md; each header states the cost as a share of a frame. Costs are counted instructions (callgrind, 90 frames of
+//! a walk on level ground): all layers together take 1 % of a frame, less than the scatter of its time.
 //! `cargo bench -p pomp-generator --bench layers` measures the time of each in pairs of loops with it and without it.
 //!
 //! | point of the loop | layers, in the order in which they act |
 //! |---|---|
-//! | start of a rollout | `jog_start`, `stature` |
+//! | start of a rollout | `stature` |
 //! | command (`step_steered` alone) | `turn_limit` |
 //! | before the window of a frame is filled | `balance_planning`, `get_up_planning` |
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
@@ -28,7 +28,6 @@ pub(crate) mod foot_locking;
 pub(crate) mod foot_placement;
 pub(crate) mod gait_recovery;
 pub(crate) mod get_up_planning;
-pub(crate) mod jog_start;
 pub(crate) mod path_rejoining;
 pub(crate) mod phase_stabiliser;
 pub(crate) mod pose_blending;
@@ -49,7 +48,6 @@ pub use foot_locking::FootLockingConfig;
 pub use foot_placement::FootPlacementConfig;
 pub use gait_recovery::GaitRecoveryConfig;
 pub use get_up_planning::GetUpPlanningConfig;
-pub use jog_start::JogStartConfig;
 pub use path_rejoining::PathRejoiningConfig;
 pub use phase_stabiliser::PhaseStabiliserConfig;
 pub use pose_blending::PoseBlendingConfig;
@@ -114,8 +112,6 @@ pub struct LayersConfig {
     pub get_up_planning: GetUpPlanningConfig,
     /// Leads the character back to its path after getting up.
     pub path_rejoining: PathRejoiningConfig,
-    /// Starts a jog with a walking step.
-    pub jog_start: JogStartConfig,
     /// Limits the turning rate of steering commands to that of the mocap.
     pub turn_limit: TurnLimitConfig,
     /// Scales the model to a character of a different height.
@@ -124,7 +120,7 @@ pub struct LayersConfig {
 
 impl LayersConfig {
     /// Names of all layers, as in the configuration.
-    pub const NAMES: [&str; 18] = [
+    pub const NAMES: [&str; 17] = [
         "foot_locking",
         "foot_placement",
         "shown_surface",
@@ -140,7 +136,6 @@ impl LayersConfig {
         "fall_recovery",
         "get_up_planning",
         "path_rejoining",
-        "jog_start",
         "turn_limit",
         "stature",
     ];
@@ -172,7 +167,6 @@ impl LayersConfig {
             "fall_recovery" => &mut self.fall_recovery.enabled,
             "get_up_planning" => &mut self.get_up_planning.enabled,
             "path_rejoining" => &mut self.path_rejoining.enabled,
-            "jog_start" => &mut self.jog_start.enabled,
             "turn_limit" => &mut self.turn_limit.enabled,
             "stature" => &mut self.stature.enabled,
             _ => return None,

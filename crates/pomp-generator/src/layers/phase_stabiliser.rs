@@ -11,9 +11,7 @@
 //!
 //! Cost: below 0.1 % of a frame.
 //!
-//! Evidence (`pomp bench --config configs/bench/layers.toml`, runs without a fall of 30 with the layer and without): level
-//! ground 30 and 30, hills 30 and 30, stairs 30 and 28, gaps 30 and 30, 75 N·s 30 and 30, 150 N·s 16 and 16, stops and starts
-//! 30 and 30, jogs 27 and 27. Foot sliding on level ground: 0.11 and 0.11 cm/frame. Stairs for 30 s, other seeds: 29 of 30 hold with the
+//! Evidence: `pomp bench --config configs/bench/layers.toml`, with its figures in docs/layers.md. Stairs for 30 s: 29 of 30 hold with the
 //! layer and 24 without, with 1 and 8 falls (docs/experiments/0086-what-three-layers-earn.md).
 
 use pomp_config::{Fields, OutOfRange, Validate};

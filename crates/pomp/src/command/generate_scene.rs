@@ -134,7 +134,7 @@ fn character(
     Ok(CharacterRecipe {
         pushes: pushes::draw(&pushes::pushes_of(&entry.push, bodies, seconds)?, &plan, seed),
         throws: pushes::throws_of(&entry.throw, bodies, seconds)?,
-        setup: CharacterSetup { start: settings.start_gait(&plan, model), settings, seed, position, yaw },
+        setup: CharacterSetup { start: plan.start_gait(), settings, seed, position, yaw },
         plan,
     })
 }
