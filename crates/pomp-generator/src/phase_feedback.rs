@@ -4,9 +4,9 @@ use crate::{GeneratorError, PhaseFeedback};
 use glam::Vec3;
 use pomp_lanes::Work;
 use pomp_model::Model;
-use pomp_motion::features::{CharacterState, FUTURE_KEYS, KEY_OFFSETS, OutputFrame};
+use pomp_motion::features::{CharacterState, FUTURE_KEYS, OutputFrame};
 use pomp_motion::{FrameTable, PerJoint};
-use pomp_phase::{FrameDecoder, FrameEncoder, PhaseState, StitchConfig, TargetSpan, WindowConfig};
+use pomp_phase::{FrameDecoder, FrameEncoder, PhaseState, StitchConfig, WindowConfig};
 use std::collections::VecDeque;
 
 /// Reads phases off the simulated motion, frame by frame. A clone begins where the original is, and shares its weights.
@@ -113,11 +113,7 @@ impl PhaseNetworks {
             PhaseFeedback::Unaligned => Some(FrameEncoder::new(&model.phase.encoder, config)?),
             PhaseFeedback::Predicted | PhaseFeedback::Constant => None,
         };
-        let span = TargetSpan {
-            key_spacing: (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize,
-            first_frame: model.description.stitch.near_frames + 1,
-            last_frame: config.window.radius_frames,
-        };
+        let span = model.description.stitch.target_span(&config.window);
         Ok(Self { encoder, decoder: FrameDecoder::new(&model.phase.decoder, config, span)? })
     }
 
@@ -301,9 +297,10 @@ impl PhaseWindow {
         encoder.read(self.place.take().expect("its keys were decoded"), &mut self.read)?;
         let far = networks.decoder.targets(character);
         let decoder = pomp_phase::WindowDecoder::new(&model.phase.decoder, self.window);
-        let (near, radius) = (self.stitch.near_frames, self.window.radius_frames);
-        let spacing = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
-        let expected = decoder.target_velocities(&self.keys, spacing, near + 1, radius, &self.past_mean)?;
+        let pomp_phase::TargetSpan { key_spacing, first_frame, last_frame } =
+            self.stitch.target_span(&self.window);
+        let expected =
+            decoder.target_velocities(&self.keys, key_spacing, first_frame, last_frame, &self.past_mean)?;
         let mut past = FrameTable::with_columns(self.past_mean.len());
         self.past.velocities.iter().for_each(|row| past.push(row));
         let window = self.stitch.stitch(&self.window, &past, &expected)?;

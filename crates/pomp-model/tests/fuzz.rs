@@ -11,7 +11,7 @@ use fuzz_input::{FuzzInput, ITERATIONS, bounded};
 use pomp_kinematic::{CoherentNoise, KinematicInference, ReverseProcess, SamplerConfig};
 use pomp_model::{Model, ModelDescription};
 use pomp_motion::glam::Vec3;
-use pomp_phase::{FrameDecoder, FrameEncoder, PhaseState, TargetSpan};
+use pomp_phase::{FrameDecoder, FrameEncoder, PhaseState};
 
 /// A safetensors file with a changed header, whose length it states.
 fn with_header(file: &[u8], change: impl FnOnce(&[u8]) -> Vec<u8>) -> Vec<u8> {
@@ -45,11 +45,7 @@ fn run(model: &Model) -> Result<(), String> {
         let row = vec![Vec3::ONE; layout.joints()];
         encoder.encode(|_| &row, &mut PhaseState::default()).map_err(|error| error.to_string())?;
     }
-    let span = TargetSpan {
-        key_spacing: 10,
-        first_frame: description.stitch.near_frames + 1,
-        last_frame: description.phase.window.radius_frames,
-    };
+    let span = description.stitch.target_span(&description.phase.window);
     FrameDecoder::new(&model.phase.decoder, &description.phase, span).map_err(|error| error.to_string())?;
     Ok(())
 }

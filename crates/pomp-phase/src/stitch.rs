@@ -1,7 +1,8 @@
 use crate::manifold::expect_size;
-use crate::{PhaseError, VelocityWindow, WindowConfig};
+use crate::{PhaseError, TargetSpan, VelocityWindow, WindowConfig};
 use pomp_config::{Fields, OutOfRange};
 use pomp_motion::FrameTable;
+use pomp_motion::features::KEY_OFFSETS;
 use pomp_motion::glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,15 @@ impl StitchConfig {
     /// Frames of target velocities that a window takes: 40 by default, for i+21 … i+60.
     pub fn far_frames(&self, window: &WindowConfig) -> usize {
         window.radius_frames - self.near_frames
+    }
+
+    /// The target velocities that a window takes, from phases predicted at the future keys of the features.
+    pub fn target_span(&self, window: &WindowConfig) -> TargetSpan {
+        TargetSpan {
+            key_spacing: (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize,
+            first_frame: self.near_frames + 1,
+            last_frame: window.radius_frames,
+        }
     }
 
     /// Extrapolated velocity `ahead` frames after the last simulated one:

@@ -10,10 +10,10 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use glam::Vec3;
 use pomp_motion::FrameTable;
-use pomp_motion::features::{FUTURE_KEYS, KEY_OFFSETS};
+use pomp_motion::features::FUTURE_KEYS;
 use pomp_phase::{
     AlignedLoss, CleanPrior, FrameDecoder, PeriodicAutoencoder, PeriodicEncoder, PhaseState,
-    PhaseTrainingConfig, TargetSpan, VelocityWindow, window_batch,
+    PhaseTrainingConfig, VelocityWindow, window_batch,
 };
 use rayon::prelude::*;
 
@@ -42,10 +42,12 @@ pub(crate) fn train_aligned(
 ) -> Result<(PeriodicEncoder, Alignment), TrainError> {
     phases.turn_to(0, dataset)?;
     let autodiff = run.device.clone().autodiff();
+    let (network, stitch) = (&run.config.phase.network, &run.config.aligned_phase.stitch);
+    let decoder = FrameDecoder::new(&trained.decoder, network, stitch.target_span(&network.window))?;
     let mut lesson = AlignmentLesson {
         config: run.config,
         phases,
-        decoder: FrameDecoder::new(&trained.decoder, &run.config.phase.network, span(run.config))?,
+        decoder,
         prior: CleanPrior::new(&trained.clone().to_device(&autodiff)),
         autodiff,
         held_out: Vec::new(),
@@ -133,18 +135,6 @@ impl Lesson for AlignmentLesson<'_> {
     }
 }
 
-/// Frames from one predicted key to the next.
-const KEY_SPACING: usize = (KEY_OFFSETS[1] - KEY_OFFSETS[0]) as usize;
-
-/// Target velocities of a stitched window.
-fn span(config: &TrainConfig) -> TargetSpan {
-    TargetSpan {
-        key_spacing: KEY_SPACING,
-        first_frame: config.aligned_phase.stitch.near_frames + 1,
-        last_frame: config.phase.network.window.radius_frames,
-    }
-}
-
 fn pairs_of_clip(
     clip: &TrainingClip,
     config: &TrainConfig,
@@ -154,7 +144,7 @@ fn pairs_of_clip(
     let stitch = config.aligned_phase.stitch;
     let simulated = root_velocities(&clip.simulated);
     let clean = root_velocities(&clip.clean);
-    let radius = window.radius_frames;
+    let (radius, spacing) = (window.radius_frames, stitch.target_span(&window).key_spacing);
     let mut pairs = Vec::new();
     for frame in window_frames(clip, config.phase_edge_frames, config.aligned_phase.stride) {
         let mut past = FrameTable::with_columns(simulated.columns());
@@ -165,7 +155,7 @@ fn pairs_of_clip(
             .map(|joint| past.rows().map(|row| row[joint]).sum::<Vec3>() / past.frames() as f32)
             .collect();
         let keys: Vec<PhaseState> = (0..FUTURE_KEYS)
-            .map(|key| phase_at(clip, frame + key * KEY_SPACING, window.frame_rate_hz))
+            .map(|key| phase_at(clip, frame + key * spacing, window.frame_rate_hz))
             .collect::<Result<_, _>>()?;
         let far = decoder.target_velocities(&keys, &mean)?;
         pairs.push(Pair { stitched: stitch.stitch(&window, &past, far)?, clean: window.cut(&clean, frame)? });
