@@ -23,7 +23,8 @@ use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_samp
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{LedPhases, OwnPhases, Unroll};
-use crate::{Phases, Start, TrainConfig, TrainError};
+use crate::ways::Ways;
+use crate::{Phases, Start, TrainConfig, TrainError, Unrolling};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
@@ -179,9 +180,13 @@ impl Training<'_> {
             loop_phases: None,
             astray_rad: 0.0,
             own_windows: false,
+            kept: None,
         };
         let astray_rad = self.config.unrolling.astray_rad;
-        let astray = RolloutStarts { astray_rad, own_windows: true, ..starts };
+        let Unrolling { kept_share, frames, .. } = self.config.unrolling;
+        let ways = (kept_share > 0.0).then(|| Ways::of(dataset, self.reading.margin_frames, frames));
+        let kept = ways.as_ref().map(|ways| (kept_share, ways));
+        let astray = RolloutStarts { astray_rad, own_windows: true, kept, ..starts };
         let unrolls = self.config.unrolling.windows > 0;
         let commands = if unrolls { ClipCommand::of_all(dataset) } else { Vec::new() };
         let unroll = unrolls.then(|| {

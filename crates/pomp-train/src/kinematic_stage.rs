@@ -20,6 +20,7 @@ use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_samp
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{Leader, LedPhases, Unroll};
+use crate::ways::Ways;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -99,14 +100,19 @@ struct Samplers {
     training: Sampler,
     practised: Sampler,
     held_out: Sampler,
+    /// What clips do, where rollouts are kept at it.
+    ways: Option<Ways>,
 }
 
 impl Samplers {
     fn of(dataset: &Dataset, config: &TrainConfig) -> Result<Self, TrainError> {
+        let unrolling = config.kinematic.unrolling;
         Ok(Self {
             training: training_sampler(dataset, config),
             practised: practised_sampler(dataset, config)?,
             held_out: held_out_sampler(dataset, config),
+            ways: (unrolling.kept_share > 0.0)
+                .then(|| Ways::of(dataset, config.margin_frames, unrolling.frames)),
         })
     }
 }
@@ -249,6 +255,7 @@ impl<'a> Stepper<'a> {
             loop_phases: self.loop_phases,
             astray_rad: 0.0,
             own_windows: false,
+            kept: None,
         };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;
@@ -277,8 +284,9 @@ impl<'a> Stepper<'a> {
             &mut rng,
         );
         if stage.unrolling.windows > 0 {
+            let kept = self.samplers.ways.as_ref().map(|ways| (stage.unrolling.kept_share, ways));
             let astray =
-                RolloutStarts { astray_rad: stage.unrolling.astray_rad, own_windows: true, ..starts };
+                RolloutStarts { astray_rad: stage.unrolling.astray_rad, own_windows: true, kept, ..starts };
             let weighed = (self.feature_weights.clone().unsqueeze(), LedPhases::OfRollout);
             let (steps, through) = (stage.training.steps, (&rows, &astray));
             let unroll = Unroll::new(stage.unrolling, steps, through, weighed, &self.commands, &autodiff);

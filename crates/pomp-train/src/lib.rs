@@ -67,6 +67,7 @@ mod style_neutral;
 mod style_stage;
 mod unroll;
 mod unrolling_config;
+mod ways;
 mod windows;
 
 // For this crate's bench.

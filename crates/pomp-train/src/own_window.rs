@@ -284,9 +284,9 @@ mod tests {
         let frame = rollout.state.frame;
         rollout.state = clip.clean[start + ahead].clone();
         rollout.state.frame = frame;
-        rollout.retime(&dataset, 0, 16, 12);
+        rollout.retime(&dataset, None, (0, 16), 12);
         assert_eq!(rollout.pose_frame, start, "0 keeps the clip's time");
-        rollout.retime(&dataset, 40, 16, 12);
+        rollout.retime(&dataset, None, (40, 16), 12);
         assert_eq!(rollout.pose_frame, start + ahead);
 
         let command = ClipCommand::of(clip);

@@ -6,6 +6,7 @@ use crate::example::{LedBody, StateSource, mean_distance};
 use crate::own_window::{ClipCommand, OwnWindow};
 use crate::practice_ground::practice_ground;
 use crate::rows::normal;
+use crate::ways::{Way, Ways};
 use crate::{SimulatedRollouts, TrainError};
 use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
@@ -51,6 +52,8 @@ pub(crate) struct Rollout {
     pub state: CharacterState,
     /// Phase codes of present and future keys.
     pub codes: Vec<f32>,
+    /// What it is kept at, whatever its clip goes on to do.
+    pub way: Option<Way>,
     frames_left: usize,
     simulated: Option<Simulated>,
     /// Reads the phase code off its motion, as the closed loop does; without it codes are the model's own.
@@ -97,6 +100,7 @@ impl Rollout {
             pose_frame: frame,
             state,
             codes,
+            way: None,
             frames_left,
             simulated: None,
             phases: None,
@@ -195,14 +199,23 @@ impl Rollout {
 
     /// From now on leads it to what follows the nearest pose of its clip within so many frames of the path's that has as many `frames`
     /// after it, in the same gait: a command asks for no moment of the gait. On uneven ground the pose stays that of the place.
-    pub fn retime(&mut self, dataset: &Dataset, reach: usize, frames: usize, margin: usize) {
+    pub fn retime(
+        &mut self,
+        dataset: &Dataset,
+        ways: Option<&Ways>,
+        (reach, frames): (usize, usize),
+        margin: usize,
+    ) {
         let clip = &dataset.clips[self.clip];
         if reach == 0 || !clip.level {
             return;
         }
         let last = (self.frame + reach).min(clip.frames().saturating_sub(margin + frames + 3));
         let near = (self.frame.saturating_sub(reach).max(margin)..=last).filter(|at| {
-            clip.supported[*at] && Gait::dominant(&clip.recording.gait[*at]) == self.gait(dataset)
+            let is_alike =
+                clip.supported[*at] && Gait::dominant(&clip.recording.gait[*at]) == self.gait(dataset);
+            let kept = self.way.zip(ways);
+            is_alike && kept.is_none_or(|(way, ways)| ways.keeps(way, (self.clip, *at), frames))
         });
         let apart = |frame: &usize| self.apart(dataset, (self.clip, *frame));
         if let Some(nearest) = near.min_by(|a, b| apart(a).total_cmp(&apart(b))) {

@@ -4,6 +4,7 @@ use crate::example::{StateSource, write_example};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rows::Rows;
 use crate::sampler::Sampler;
+use crate::ways::Ways;
 use crate::{KinematicStage, TrainConfig, TrainError};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_motion::Gait;
@@ -30,6 +31,8 @@ pub(crate) struct RolloutStarts<'a> {
     pub astray_rad: f32,
     /// Whether those without a body make their window for themselves, instead of being shown that of their clip.
     pub own_windows: bool,
+    /// The share of those without a body that keeps to what its clip does where it starts, and what clips do.
+    pub kept: Option<(f64, &'a Ways)>,
 }
 
 impl RolloutStarts<'_> {
@@ -79,6 +82,11 @@ impl RolloutStarts<'_> {
         if let Some(reader) = self.loop_phases.filter(|_| reads) {
             rollout = rollout.with_phases(rows.dataset, reader);
         }
+        if let Some((share, ways)) = self.kept.filter(|_| kind == RolloutKind::Unhindered)
+            && rng.random_bool(share)
+        {
+            rollout.way = ways.at(start);
+        }
         match kind {
             RolloutKind::Unhindered if self.astray_rad > 0.0 => {
                 let spread_rad = rng.random_range(0.0..self.astray_rad);
@@ -94,7 +102,7 @@ impl RolloutStarts<'_> {
 
 impl RolloutStarts<'_> {
     /// Leads the characters on whose clips have no more than so many frames for them: a share of them from the nearest of some frames in
-    /// the same gait, with what they have come to; the others begin anew.
+    /// the same gait, with what they have come to; the others begin anew. So are those that are kept at what their clip no longer does.
     pub fn lead_on(
         &self,
         rollouts: &mut [Rollout],
@@ -104,15 +112,24 @@ impl RolloutStarts<'_> {
     ) -> Result<(), TrainError> {
         let (dataset, margin) = (rows.dataset, self.config.margin_frames);
         let longest = self.config.kinematic.states.rollout_frames;
-        for rollout in rollouts.iter_mut().filter(|rollout| !rollout.has_frames(dataset, frames, margin)) {
+        for rollout in rollouts {
+            let ways = self.kept.map(|(_, ways)| ways);
+            let kept = rollout.way.zip(ways);
+            let is_led_away =
+                kept.is_some_and(|(way, ways)| !ways.keeps(way, (rollout.clip, rollout.frame), frames));
+            if rollout.has_frames(dataset, frames, margin) && !is_led_away {
+                continue;
+            }
             let gait = rollout.gait(dataset);
             let is_alike = |&(clip, frame): &(usize, usize)| {
                 Gait::dominant(&dataset.clips[clip].recording.gait[frame]) == gait
             };
             let nearest = if rng.random_bool(carried_share) {
                 (0..CANDIDATES)
-                    .map(|_| self.anywhere.draw(rng))
-                    .filter(is_alike)
+                    .filter_map(|_| match kept {
+                        Some((way, ways)) => Some(ways.draw(way, rng)),
+                        None => Some(self.anywhere.draw(rng)).filter(is_alike),
+                    })
                     .min_by(|a, b| rollout.apart(dataset, *a).total_cmp(&rollout.apart(dataset, *b)))
             } else {
                 None

@@ -187,6 +187,7 @@ impl Training<'_> {
             loop_phases: self.loop_phases,
             astray_rad: 0.0,
             own_windows: false,
+            kept: None,
         };
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;

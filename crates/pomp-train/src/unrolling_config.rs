@@ -30,6 +30,10 @@ pub struct Unrolling {
     /// pose, the phases and the window that they have come to; the others begin anew. With 0 nothing that takes longer than a clip to
     /// build up is learned to be mended.
     pub carried_share: f64,
+    /// Share of the characters that keep to what their clip does where they begin, a gait in a direction of travel: where the clip goes on
+    /// to do something else, they are led on along another one that does it, as at its end. Most walks aside and backward of mocap are a
+    /// step or two; without this, nothing learns to go on with them.
+    pub kept_share: f64,
 }
 
 impl Validate for Unrolling {
@@ -41,7 +45,8 @@ impl Validate for Unrolling {
         fields.within("standing_weight", self.standing_weight, 0.0..=1e6)?;
         fields.within("astray_rad", self.astray_rad, 0.0..=1.0)?;
         fields.within("retimed_frames", self.retimed_frames, 0..=600)?;
-        fields.within("carried_share", self.carried_share, 0.0..=1.0)
+        fields.within("carried_share", self.carried_share, 0.0..=1.0)?;
+        fields.within("kept_share", self.kept_share, 0.0..=1.0)
     }
 }
 
@@ -56,6 +61,7 @@ impl Default for Unrolling {
             astray_rad: 0.2,
             retimed_frames: 40,
             carried_share: 0.9,
+            kept_share: 0.0,
         }
     }
 }

@@ -1,0 +1,151 @@
+//! What a character does in the frames of clips, so that a rollout can be kept at it for longer than a clip does it.
+
+use crate::dataset::{Dataset, TrainingClip};
+use pomp_motion::Gait;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// Frames on both sides over which the direction of travel is taken: a step sways the pelvis to and fro.
+const HALF_STEP_FRAMES: usize = 15;
+/// Below this speed a character does not travel, m/s.
+const SLOW_MPS: f32 = 0.25;
+/// Frames that a way lasts at least from a place that a rollout is carried to, so that it is not carried on at once.
+const LASTS_FRAMES: usize = 30;
+
+/// A gait, and where the character travels, the quarter that it goes to, as seen from where it faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    gait: Gait,
+    quarter: Quarter,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quarter {
+    Stays,
+    Ahead,
+    Back,
+    Left,
+    Right,
+}
+
+impl Way {
+    fn of(clip: &TrainingClip, frame: usize) -> Self {
+        let last = clip.frames() - 1;
+        let around = frame.saturating_sub(HALF_STEP_FRAMES)..=(frame + HALF_STEP_FRAMES).min(last);
+        let frames = around.clone().count() as f32;
+        let velocity =
+            clip.clean[around].iter().map(|state| state.root_velocity).sum::<glam::Vec2>() / frames;
+        let (left, ahead) = velocity.into();
+        let quarter = match (velocity.length() < SLOW_MPS, left.abs() > ahead.abs()) {
+            (true, _) => Quarter::Stays,
+            (false, true) if left > 0.0 => Quarter::Left,
+            (false, true) => Quarter::Right,
+            (false, false) if ahead > 0.0 => Quarter::Ahead,
+            (false, false) => Quarter::Back,
+        };
+        Self { gait: Gait::dominant(&clip.recording.gait[frame]), quarter }
+    }
+}
+
+/// The ways of all frames of the clips that are learned from.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    /// Of each clip, and of each of its frames, the way and the number of frames, itself included, that it lasts. Empty for clips that
+    /// are not learned from.
+    of_clips: Vec<Vec<(Way, usize)>>,
+    /// The places, clip and frame, of each way from which it lasts long enough to carry a rollout there.
+    places: Vec<(Way, Vec<(u32, u32)>)>,
+}
+
+impl Ways {
+    /// Those of the training clips, `margin` frames from their ends, for windows of so many `frames`.
+    pub fn of(dataset: &Dataset, margin: usize, frames: usize) -> Self {
+        let lasts_frames = LASTS_FRAMES.max(frames);
+        let mut ways = Self { of_clips: vec![Vec::new(); dataset.clips.len()], places: Vec::new() };
+        for (index, clip) in dataset.training() {
+            let mut of_clip: Vec<(Way, usize)> =
+                (0..clip.frames()).map(|frame| (Way::of(clip, frame), 0)).collect();
+            let end = clip.frames().saturating_sub(margin + 1);
+            for frame in (margin..end).rev().filter(|frame| clip.supported[*frame]) {
+                let next = of_clip.get(frame + 1).filter(|next| next.0 == of_clip[frame].0);
+                of_clip[frame].1 = 1 + next.map_or(0, |next| next.1);
+            }
+            for (frame, (way, _)) in of_clip.iter().enumerate().filter(|(_, of)| of.1 >= lasts_frames) {
+                let place = (index as u32, frame as u32);
+                match ways.places.iter_mut().find(|(other, _)| other == way) {
+                    Some((_, places)) => places.push(place),
+                    None => ways.places.push((*way, vec![place])),
+                }
+            }
+            ways.of_clips[index] = of_clip;
+        }
+        ways
+    }
+
+    /// The way of a frame, where rollouts can be kept at it.
+    pub fn at(&self, (clip, frame): (usize, usize)) -> Option<Way> {
+        let (way, _) = *self.of_clips[clip].get(frame)?;
+        self.places.iter().any(|(other, _)| *other == way).then_some(way)
+    }
+
+    /// Whether a clip keeps to a way for so many frames.
+    pub fn keeps(&self, way: Way, (clip, frame): (usize, usize), frames: usize) -> bool {
+        self.of_clips[clip].get(frame).is_some_and(|(of, lasts)| *of == way && *lasts >= frames)
+    }
+
+    /// A place from which a way lasts for some time; every one is as likely.
+    ///
+    /// # Panics
+    /// For a way that [`Self::at`] does not give.
+    pub fn draw(&self, way: Way, rng: &mut ChaCha8Rng) -> (usize, usize) {
+        let (_, places) = self.places.iter().find(|(other, _)| *other == way).expect("the way has places");
+        let (clip, frame) = places[rng.random_range(0..places.len())];
+        (clip as usize, frame as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded_walk::record_walk;
+    use glam::Vec2;
+    use rand::SeedableRng;
+
+    #[test]
+    fn a_way_lasts_to_the_end_of_its_stretch_and_is_drawn_from_where_it_lasts() {
+        let folder = tempfile::tempdir().unwrap();
+        record_walk(folder.path());
+        let mut dataset = Dataset::load(folder.path(), 0, &[]).unwrap();
+        let margin = 12;
+        let (aside, short) = (100..200, 300..325);
+        let clip = &mut dataset.clips[0];
+        assert!(clip.frames() > 400 && clip.supported.iter().all(|supported| *supported));
+        for state in &mut clip.clean {
+            state.root_velocity = Vec2::Y;
+        }
+        for (frames, velocity) in [(aside.clone(), Vec2::X), (short.clone(), -Vec2::X)] {
+            for state in &mut clip.clean[frames] {
+                state.root_velocity = 4.0 * velocity;
+            }
+        }
+        let ways = Ways::of(&dataset, margin, 16);
+        let ahead = ways.at((0, 50)).unwrap();
+        let left = ways.at((0, 150)).unwrap();
+        assert_eq!((ahead.quarter, left.quarter), (Quarter::Ahead, Quarter::Left));
+        // Too short to be kept at.
+        assert_eq!(Way::of(&dataset.clips[0], 312).quarter, Quarter::Right);
+        assert_eq!(ways.at((0, 312)), None);
+        let of_left: Vec<usize> = (0..400).filter(|frame| ways.keeps(left, (0, *frame), 1)).collect();
+        let (first, last) = (of_left[0], of_left[of_left.len() - 1]);
+        assert_eq!(of_left.len(), last + 1 - first);
+        assert!((85..=100).contains(&first) && (199..=215).contains(&last), "{first} to {last}");
+        let left_frames = last + 1 - 150;
+        assert!(ways.keeps(left, (0, 150), left_frames) && !ways.keeps(left, (0, 150), left_frames + 1));
+        assert!(!ways.keeps(ahead, (0, 150), 1));
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..100 {
+            let (clip, frame) = ways.draw(left, rng);
+            assert!(ways.keeps(left, (clip, frame), LASTS_FRAMES), "{frame}");
+        }
+    }
+}
