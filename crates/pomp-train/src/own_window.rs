@@ -164,23 +164,10 @@ fn ground(frame: &RootFrame) -> Vec2 {
 mod tests {
     use super::*;
     use crate::example::{OwnState, StateSource, write_example};
-    use crate::recorded_walk::record_walk;
+    use crate::recorded_walk::walk;
     use crate::rollout_pool::Rollout;
     use glam::Vec3;
-    use pomp_motion::features::{BlockName, FeatureLayout, Rotations};
-
-    fn walk() -> (Dataset, FeatureLayout) {
-        let folder = tempfile::tempdir().unwrap();
-        record_walk(folder.path());
-        let mut dataset = Dataset::load(folder.path(), 0, &[]).unwrap();
-        for clip in &mut dataset.clips {
-            let phases = pomp_controllers::gated::cycle_phase(&clip.recording.foot_contact);
-            (clip.phase_codes, clip.phase_parameters) = (phases.codes, phases.parameters);
-        }
-        let joints = dataset.skeleton.len();
-        let layout = FeatureLayout::new(joints, dataset.body_names.len(), 1, Rotations::SixD);
-        (dataset, layout)
-    }
+    use pomp_motion::features::{BlockName, FeatureLayout};
 
     /// x and y of a frame, in their own units.
     fn example(

@@ -1,5 +1,6 @@
 //! Where rollouts begin: how many a batch has room for, and at which examples.
 
+use crate::dataset::Dataset;
 use crate::example::{StateSource, write_example};
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rows::Rows;
@@ -110,31 +111,14 @@ impl RolloutStarts<'_> {
         (frames, carried_share): (usize, f64),
         rng: &mut ChaCha8Rng,
     ) -> Result<(), TrainError> {
-        let (dataset, margin) = (rows.dataset, self.config.margin_frames);
+        let dataset = rows.dataset;
         let longest = self.config.kinematic.states.rollout_frames;
-        for rollout in rollouts {
-            let ways = self.kept.map(|(_, ways)| ways);
-            let kept = rollout.way.zip(ways);
-            let is_led_away =
-                kept.is_some_and(|(way, ways)| !ways.keeps(way, (rollout.clip, rollout.frame), frames));
-            if rollout.has_frames(dataset, frames, margin) && !is_led_away {
+        for rollout in rollouts.iter_mut() {
+            if self.goes_on(dataset, rollout, frames) {
                 continue;
             }
-            let gait = rollout.gait(dataset);
-            let is_alike = |&(clip, frame): &(usize, usize)| {
-                Gait::dominant(&dataset.clips[clip].recording.gait[frame]) == gait
-            };
-            let nearest = if rng.random_bool(carried_share) {
-                (0..CANDIDATES)
-                    .filter_map(|_| match kept {
-                        Some((way, ways)) => Some(ways.draw(way, rng)),
-                        None => Some(self.anywhere.draw(rng)).filter(is_alike),
-                    })
-                    .min_by(|a, b| rollout.apart(dataset, *a).total_cmp(&rollout.apart(dataset, *b)))
-            } else {
-                None
-            };
-            match nearest {
+            let is_carried = rng.random_bool(carried_share);
+            match is_carried.then(|| self.carried_to(dataset, rollout, rng)).flatten() {
                 Some(place) => {
                     rollout.carry_to(dataset, place, rng.random_range(frames + 1..=longest.max(frames) + 1));
                 }
@@ -142,6 +126,33 @@ impl RolloutStarts<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the clip of a character leads it on for so many frames, at what it is kept at.
+    fn goes_on(&self, dataset: &Dataset, rollout: &Rollout, frames: usize) -> bool {
+        let kept = rollout.way.zip(self.kept);
+        let is_kept =
+            kept.is_none_or(|(way, (_, ways))| ways.keeps(way, (rollout.clip, rollout.frame), frames));
+        is_kept && rollout.has_frames(dataset, frames, self.config.margin_frames)
+    }
+
+    /// The nearest of some frames, clip and frame, in which a clip does what the character is kept at, or is in the same gait.
+    fn carried_to(
+        &self,
+        dataset: &Dataset,
+        rollout: &Rollout,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<(usize, usize)> {
+        let gait = rollout.gait(dataset);
+        let is_alike = |&(clip, frame): &(usize, usize)| {
+            Gait::dominant(&dataset.clips[clip].recording.gait[frame]) == gait
+        };
+        (0..CANDIDATES)
+            .filter_map(|_| match rollout.way.zip(self.kept) {
+                Some((way, (_, ways))) => Some(ways.draw(way, rng)),
+                None => Some(self.anywhere.draw(rng)).filter(is_alike),
+            })
+            .min_by(|a, b| rollout.apart(dataset, *a).total_cmp(&rollout.apart(dataset, *b)))
     }
 }
 
@@ -165,4 +176,59 @@ pub(crate) fn advance_rollouts(
         }
     }
     Ok(alive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded_walk::walk;
+    use crate::sampler::training_sampler;
+    use glam::Vec2;
+    use rand::SeedableRng;
+
+    #[test]
+    fn a_character_that_is_kept_at_what_it_does_is_led_on_along_clips_that_do_it() {
+        let (mut dataset, layout) = walk();
+        let (aside, frames) = (60..120, 16);
+        for (frame, state) in dataset.clips[0].clean.iter_mut().enumerate() {
+            state.root_velocity = if aside.contains(&frame) { 4.0 * Vec2::X } else { Vec2::Y };
+        }
+        let config = TrainConfig::default();
+        let ways = Ways::of(&dataset, config.margin_frames, frames);
+        let anywhere = training_sampler(&dataset, &config);
+        let starts = RolloutStarts {
+            config: &config,
+            anywhere: &anywhere,
+            practised: &anywhere,
+            loop_phases: None,
+            astray_rad: 0.0,
+            own_windows: true,
+            kept: Some((1.0, &ways)),
+        };
+        let rollout = |frame: usize, is_kept: bool| {
+            let x = vec![0.0; layout.x_len()];
+            let mut rollout = Rollout::start_of_length(&dataset, &layout, (0, frame), 1000, &x);
+            rollout.way = ways.at((0, 90)).filter(|_| is_kept);
+            rollout
+        };
+        assert!(starts.goes_on(&dataset, &rollout(90, true), frames));
+        assert!(starts.goes_on(&dataset, &rollout(118, false), frames));
+        assert!(!starts.goes_on(&dataset, &rollout(118, true), frames), "its clip walks ahead soon");
+
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        let kept = rollout(118, true);
+        let places: Vec<_> =
+            (0..20).map(|_| starts.carried_to(&dataset, &kept, rng).expect("it goes on")).collect();
+        let way = kept.way.expect("it is kept");
+        assert!(places.iter().all(|place| ways.keeps(way, *place, frames)), "{places:?}");
+
+        // Its clip's nearest pose is where it walks ahead.
+        let mut kept = rollout(100, true);
+        kept.state = dataset.clips[0].clean[130].clone();
+        kept.retime(&dataset, Some(&ways), (40, frames), config.margin_frames);
+        assert!(ways.keeps(way, (0, kept.pose_frame), frames), "{}", kept.pose_frame);
+        kept.way = None;
+        kept.retime(&dataset, Some(&ways), (40, frames), config.margin_frames);
+        assert_eq!(kept.pose_frame, 130);
+    }
 }

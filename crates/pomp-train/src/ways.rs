@@ -107,19 +107,17 @@ impl Ways {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorded_walk::record_walk;
+    use crate::recorded_walk::walk;
     use glam::Vec2;
     use rand::SeedableRng;
 
     #[test]
     fn a_way_lasts_to_the_end_of_its_stretch_and_is_drawn_from_where_it_lasts() {
-        let folder = tempfile::tempdir().unwrap();
-        record_walk(folder.path());
-        let mut dataset = Dataset::load(folder.path(), 0, &[]).unwrap();
+        let (mut dataset, _) = walk();
         let margin = 12;
-        let (aside, short) = (100..200, 300..325);
+        let (aside, short) = (60..120, 150..160);
         let clip = &mut dataset.clips[0];
-        assert!(clip.frames() > 400 && clip.supported.iter().all(|supported| *supported));
+        assert!(clip.frames() > 200 && clip.supported.iter().all(|supported| *supported));
         for state in &mut clip.clean {
             state.root_velocity = Vec2::Y;
         }
@@ -129,19 +127,19 @@ mod tests {
             }
         }
         let ways = Ways::of(&dataset, margin, 16);
-        let ahead = ways.at((0, 50)).unwrap();
-        let left = ways.at((0, 150)).unwrap();
+        let ahead = ways.at((0, 30)).unwrap();
+        let left = ways.at((0, 90)).unwrap();
         assert_eq!((ahead.quarter, left.quarter), (Quarter::Ahead, Quarter::Left));
         // Too short to be kept at.
-        assert_eq!(Way::of(&dataset.clips[0], 312).quarter, Quarter::Right);
-        assert_eq!(ways.at((0, 312)), None);
-        let of_left: Vec<usize> = (0..400).filter(|frame| ways.keeps(left, (0, *frame), 1)).collect();
+        assert_eq!(Way::of(&dataset.clips[0], 155).quarter, Quarter::Right);
+        assert_eq!(ways.at((0, 155)), None);
+        let of_left: Vec<usize> = (0..200).filter(|frame| ways.keeps(left, (0, *frame), 1)).collect();
         let (first, last) = (of_left[0], of_left[of_left.len() - 1]);
         assert_eq!(of_left.len(), last + 1 - first);
-        assert!((85..=100).contains(&first) && (199..=215).contains(&last), "{first} to {last}");
-        let left_frames = last + 1 - 150;
-        assert!(ways.keeps(left, (0, 150), left_frames) && !ways.keeps(left, (0, 150), left_frames + 1));
-        assert!(!ways.keeps(ahead, (0, 150), 1));
+        assert!((45..=60).contains(&first) && (119..=135).contains(&last), "{first} to {last}");
+        let left_frames = last + 1 - 90;
+        assert!(ways.keeps(left, (0, 90), left_frames) && !ways.keeps(left, (0, 90), left_frames + 1));
+        assert!(!ways.keeps(ahead, (0, 90), 1));
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let (clip, frame) = ways.draw(left, rng);
