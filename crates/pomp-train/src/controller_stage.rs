@@ -9,6 +9,7 @@ use crate::dataset::{Dataset, TrainingClip};
 use crate::epochs::scalar;
 use crate::example::StateSource;
 use crate::finite::Step;
+use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, measure_held_out};
 use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
@@ -23,7 +24,6 @@ use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_samp
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{LedPhases, OwnPhases, Unroll};
-use crate::ways::Ways;
 use crate::{Phases, Start, TrainConfig, TrainError, Unrolling};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -184,8 +184,9 @@ impl Training<'_> {
         };
         let astray_rad = self.config.unrolling.astray_rad;
         let Unrolling { kept_share, frames, .. } = self.config.unrolling;
-        let ways = (kept_share > 0.0).then(|| Ways::of(dataset, self.reading.margin_frames, frames));
-        let kept = ways.as_ref().map(|ways| (kept_share, ways));
+        let directions =
+            (kept_share > 0.0).then(|| GaitDirections::of(dataset, self.reading.margin_frames, frames));
+        let kept = directions.as_ref().map(|directions| (kept_share, directions));
         let astray = RolloutStarts { astray_rad, own_windows: true, kept, ..starts };
         let unrolls = self.config.unrolling.windows > 0;
         let commands = if unrolls { ClipCommand::of_all(dataset) } else { Vec::new() };

@@ -6,6 +6,7 @@ use crate::early_stopping::Course;
 use crate::epochs::scalar;
 use crate::example::StateSource;
 use crate::finite::Step;
+use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, held_out_errors};
 use crate::loss_record::LossRecord;
@@ -20,7 +21,6 @@ use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_samp
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{Leader, LedPhases, Unroll};
-use crate::ways::Ways;
 use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -100,8 +100,8 @@ struct Samplers {
     training: Sampler,
     practised: Sampler,
     held_out: Sampler,
-    /// What clips do, where rollouts are kept at it.
-    ways: Option<Ways>,
+    /// Gait and direction in the clips, where rollouts are kept at them.
+    directions: Option<GaitDirections>,
 }
 
 impl Samplers {
@@ -111,8 +111,8 @@ impl Samplers {
             training: training_sampler(dataset, config),
             practised: practised_sampler(dataset, config)?,
             held_out: held_out_sampler(dataset, config),
-            ways: (unrolling.kept_share > 0.0)
-                .then(|| Ways::of(dataset, config.margin_frames, unrolling.frames)),
+            directions: (unrolling.kept_share > 0.0)
+                .then(|| GaitDirections::of(dataset, config.margin_frames, unrolling.frames)),
         })
     }
 }
@@ -284,7 +284,8 @@ impl<'a> Stepper<'a> {
             &mut rng,
         );
         if stage.unrolling.windows > 0 {
-            let kept = self.samplers.ways.as_ref().map(|ways| (stage.unrolling.kept_share, ways));
+            let kept =
+                self.samplers.directions.as_ref().map(|directions| (stage.unrolling.kept_share, directions));
             let astray =
                 RolloutStarts { astray_rad: stage.unrolling.astray_rad, own_windows: true, kept, ..starts };
             let weighed = (self.feature_weights.clone().unsqueeze(), LedPhases::OfRollout);

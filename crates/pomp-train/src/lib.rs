@@ -31,6 +31,7 @@ mod epochs;
 mod error;
 mod example;
 mod finite;
+mod gait_direction;
 mod gait_starts;
 mod held_out;
 mod kinematic_config;
@@ -67,7 +68,6 @@ mod style_neutral;
 mod style_stage;
 mod unroll;
 mod unrolling_config;
-mod ways;
 mod windows;
 
 // For this crate's bench.

@@ -3,10 +3,10 @@
 
 use crate::dataset::{Dataset, FRAME_RATE_HZ};
 use crate::example::{LedBody, StateSource, mean_distance};
+use crate::gait_direction::{GaitDirection, GaitDirections};
 use crate::own_window::{ClipCommand, OwnWindow};
 use crate::practice_ground::practice_ground;
 use crate::rows::normal;
-use crate::ways::{Way, Ways};
 use crate::{SimulatedRollouts, TrainError};
 use glam::{Quat, Vec2, Vec3};
 use pomp_generator::{Character, GeneratorConfig, PhaseReader, unhindered};
@@ -52,8 +52,8 @@ pub(crate) struct Rollout {
     pub state: CharacterState,
     /// Phase codes of present and future keys.
     pub codes: Vec<f32>,
-    /// What it is kept at, whatever its clip goes on to do.
-    pub way: Option<Way>,
+    /// The gait and direction that it is kept at, whatever its clip goes on to do.
+    pub kept_at: Option<GaitDirection>,
     frames_left: usize,
     simulated: Option<Simulated>,
     /// Reads the phase code off its motion, as the closed loop does; without it codes are the model's own.
@@ -100,7 +100,7 @@ impl Rollout {
             pose_frame: frame,
             state,
             codes,
-            way: None,
+            kept_at: None,
             frames_left,
             simulated: None,
             phases: None,
@@ -202,7 +202,7 @@ impl Rollout {
     pub fn retime(
         &mut self,
         dataset: &Dataset,
-        ways: Option<&Ways>,
+        directions: Option<&GaitDirections>,
         (reach, frames): (usize, usize),
         margin: usize,
     ) {
@@ -214,8 +214,11 @@ impl Rollout {
         let near = (self.frame.saturating_sub(reach).max(margin)..=last).filter(|at| {
             let is_alike =
                 clip.supported[*at] && Gait::dominant(&clip.recording.gait[*at]) == self.gait(dataset);
-            let kept = self.way.zip(ways);
-            is_alike && kept.is_none_or(|(way, ways)| ways.keeps(way, (self.clip, *at), frames))
+            let kept = self.kept_at.zip(directions);
+            is_alike
+                && kept.is_none_or(|(direction, directions)| {
+                    directions.keeps(direction, (self.clip, *at), frames)
+                })
         });
         let apart = |frame: &usize| self.apart(dataset, (self.clip, *frame));
         if let Some(nearest) = near.min_by(|a, b| apart(a).total_cmp(&apart(b))) {

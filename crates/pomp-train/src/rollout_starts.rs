@@ -2,10 +2,10 @@
 
 use crate::dataset::Dataset;
 use crate::example::{StateSource, write_example};
+use crate::gait_direction::GaitDirections;
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rows::Rows;
 use crate::sampler::Sampler;
-use crate::ways::Ways;
 use crate::{KinematicStage, TrainConfig, TrainError};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_motion::Gait;
@@ -32,8 +32,8 @@ pub(crate) struct RolloutStarts<'a> {
     pub astray_rad: f32,
     /// Whether those without a body make their window for themselves, instead of being shown that of their clip.
     pub own_windows: bool,
-    /// The share of those without a body that keeps to what its clip does where it starts, and what clips do.
-    pub kept: Option<(f64, &'a Ways)>,
+    /// The share of those without a body that keeps to the gait and direction of its clip where it starts, and those of all clips.
+    pub kept: Option<(f64, &'a GaitDirections)>,
 }
 
 impl RolloutStarts<'_> {
@@ -83,10 +83,10 @@ impl RolloutStarts<'_> {
         if let Some(reader) = self.loop_phases.filter(|_| reads) {
             rollout = rollout.with_phases(rows.dataset, reader);
         }
-        if let Some((share, ways)) = self.kept.filter(|_| kind == RolloutKind::Unhindered)
+        if let Some((share, directions)) = self.kept.filter(|_| kind == RolloutKind::Unhindered)
             && rng.random_bool(share)
         {
-            rollout.way = ways.at(start);
+            rollout.kept_at = directions.at(start);
         }
         match kind {
             RolloutKind::Unhindered if self.astray_rad > 0.0 => {
@@ -103,7 +103,8 @@ impl RolloutStarts<'_> {
 
 impl RolloutStarts<'_> {
     /// Leads the characters on whose clips have no more than so many frames for them: a share of them from the nearest of some frames in
-    /// the same gait, with what they have come to; the others begin anew. So are those that are kept at what their clip no longer does.
+    /// the same gait, with what they have come to; the others begin anew. Where a clip leaves the gait and direction that a character is
+    /// kept at, it is over for that character.
     pub fn lead_on(
         &self,
         rollouts: &mut [Rollout],
@@ -130,9 +131,10 @@ impl RolloutStarts<'_> {
 
     /// Whether the clip of a character leads it on for so many frames, at what it is kept at.
     fn goes_on(&self, dataset: &Dataset, rollout: &Rollout, frames: usize) -> bool {
-        let kept = rollout.way.zip(self.kept);
-        let is_kept =
-            kept.is_none_or(|(way, (_, ways))| ways.keeps(way, (rollout.clip, rollout.frame), frames));
+        let kept = rollout.kept_at.zip(self.kept);
+        let is_kept = kept.is_none_or(|(direction, (_, directions))| {
+            directions.keeps(direction, (rollout.clip, rollout.frame), frames)
+        });
         is_kept && rollout.has_frames(dataset, frames, self.config.margin_frames)
     }
 
@@ -148,8 +150,8 @@ impl RolloutStarts<'_> {
             Gait::dominant(&dataset.clips[clip].recording.gait[frame]) == gait
         };
         (0..CANDIDATES)
-            .filter_map(|_| match rollout.way.zip(self.kept) {
-                Some((way, (_, ways))) => Some(ways.draw(way, rng)),
+            .filter_map(|_| match rollout.kept_at.zip(self.kept) {
+                Some((direction, (_, directions))) => Some(directions.draw(direction, rng)),
                 None => Some(self.anywhere.draw(rng)).filter(is_alike),
             })
             .min_by(|a, b| rollout.apart(dataset, *a).total_cmp(&rollout.apart(dataset, *b)))
@@ -194,7 +196,7 @@ mod tests {
             state.root_velocity = if aside.contains(&frame) { 4.0 * Vec2::X } else { Vec2::Y };
         }
         let config = TrainConfig::default();
-        let ways = Ways::of(&dataset, config.margin_frames, frames);
+        let directions = GaitDirections::of(&dataset, config.margin_frames, frames);
         let anywhere = training_sampler(&dataset, &config);
         let starts = RolloutStarts {
             config: &config,
@@ -203,12 +205,12 @@ mod tests {
             loop_phases: None,
             astray_rad: 0.0,
             own_windows: true,
-            kept: Some((1.0, &ways)),
+            kept: Some((1.0, &directions)),
         };
         let rollout = |frame: usize, is_kept: bool| {
             let x = vec![0.0; layout.x_len()];
             let mut rollout = Rollout::start_of_length(&dataset, &layout, (0, frame), 1000, &x);
-            rollout.way = ways.at((0, 90)).filter(|_| is_kept);
+            rollout.kept_at = directions.at((0, 90)).filter(|_| is_kept);
             rollout
         };
         assert!(starts.goes_on(&dataset, &rollout(90, true), frames));
@@ -219,16 +221,16 @@ mod tests {
         let kept = rollout(118, true);
         let places: Vec<_> =
             (0..20).map(|_| starts.carried_to(&dataset, &kept, rng).expect("it goes on")).collect();
-        let way = kept.way.expect("it is kept");
-        assert!(places.iter().all(|place| ways.keeps(way, *place, frames)), "{places:?}");
+        let direction = kept.kept_at.expect("it is kept");
+        assert!(places.iter().all(|place| directions.keeps(direction, *place, frames)), "{places:?}");
 
         // Its clip's nearest pose is where it walks ahead.
         let mut kept = rollout(100, true);
         kept.state = dataset.clips[0].clean[130].clone();
-        kept.retime(&dataset, Some(&ways), (40, frames), config.margin_frames);
-        assert!(ways.keeps(way, (0, kept.pose_frame), frames), "{}", kept.pose_frame);
-        kept.way = None;
-        kept.retime(&dataset, Some(&ways), (40, frames), config.margin_frames);
+        kept.retime(&dataset, Some(&directions), (40, frames), config.margin_frames);
+        assert!(directions.keeps(direction, (0, kept.pose_frame), frames), "{}", kept.pose_frame);
+        kept.kept_at = None;
+        kept.retime(&dataset, Some(&directions), (40, frames), config.margin_frames);
         assert_eq!(kept.pose_frame, 130);
     }
 }

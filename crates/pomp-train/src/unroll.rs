@@ -244,8 +244,8 @@ impl<'a> Unroll<'a> {
         let (frames, margin) = (self.frames(step), self.starts.config.margin_frames);
         self.starts.lead_on(rollouts, self.rows, (frames, self.settings.carried_share), rng)?;
         rollouts.par_iter_mut().for_each(|rollout| {
-            let ways = self.starts.kept.map(|(_, ways)| ways);
-            rollout.retime(self.rows.dataset, ways, (self.settings.retimed_frames, frames), margin);
+            let directions = self.starts.kept.map(|(_, directions)| directions);
+            rollout.retime(self.rows.dataset, directions, (self.settings.retimed_frames, frames), margin);
         });
         let count = rollouts.len();
         let mut handed: Option<Handed> = None;

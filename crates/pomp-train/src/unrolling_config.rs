@@ -30,9 +30,8 @@ pub struct Unrolling {
     /// pose, the phases and the window that they have come to; the others begin anew. With 0 nothing that takes longer than a clip to
     /// build up is learned to be mended.
     pub carried_share: f64,
-    /// Share of the characters that keep to what their clip does where they begin, a gait in a direction of travel: where the clip goes on
-    /// to do something else, they are led on along another one that does it, as at its end. Most walks aside and backward of mocap are a
-    /// step or two; without this, nothing learns to go on with them.
+    /// Share of the characters that keep to the gait and the direction of travel in which they begin: where their clip leaves them, they
+    /// are led on along another one that has them, as at its end. For what the clips never do for long.
     pub kept_share: f64,
 }
 
