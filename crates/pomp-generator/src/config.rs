@@ -5,7 +5,7 @@ use crate::layers::{
 use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_controllers::ControllerKind;
-use pomp_kinematic::SamplerConfig;
+use pomp_kinematic::{Precision, SamplerConfig};
 use pomp_model::UsedParts;
 use pomp_physics::{AssistConfig, BalanceConfig, ContactConfig, Drive, DriveConfig, DynamicConfig};
 use schemars::JsonSchema;
@@ -46,6 +46,8 @@ pub struct GeneratorConfig {
     /// How the kinematic module is sampled. Default: analytic DDIM in 4 steps with a third of the noise, both initially and in
     /// the steps. With the full noise the compact model falls; without noise it moves less than people do.
     pub sampler: SamplerConfig,
+    /// With which numbers the kinematic module multiplies. Default bfloat16.
+    pub precision: Precision,
     /// Correlation time of the sampler's noise from frame to frame, seconds, 0 to 10; 0 draws new noise in every frame.
     /// Default 0.1.
     pub noise_memory_s: f32,
@@ -82,6 +84,7 @@ impl Default for GeneratorConfig {
                 initial_temperature: 0.3,
                 ..SamplerConfig::analytic_ddim(4)
             },
+            precision: Precision::Bfloat16,
             noise_memory_s: 0.1,
             dynamics: Dynamics::Simulated,
             phase_feedback: PhaseFeedback::Aligned,

@@ -53,6 +53,7 @@ pub use layers::LayersConfig;
 #[doc(hidden)]
 pub use networks::Networks;
 pub use phase_feedback::PhaseReader;
+pub use pomp_kinematic::Precision;
 pub use pomp_motion::FRAME_RATE_HZ;
 pub use pomp_physics::GetUpConfig;
 pub use predicted_motion::PredictedMotion;

@@ -67,6 +67,27 @@ impl ExpertOutputs {
     }
 }
 
+/// With which numbers the layers of the packed module multiply, apart from those of the gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// Weights and inputs of 32 bits.
+    #[default]
+    Float32,
+    /// Weights and inputs rounded to bfloat16 (eight binary digits); products are added up in 32 bits. Half the time on processors with
+    /// AVX512_BF16; others give the same bytes, not faster.
+    Bfloat16,
+}
+
+impl From<Precision> for pomp_lanes::Precision {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::Float32 => Self::Float32,
+            Precision::Bfloat16 => Self::Bfloat16,
+        }
+    }
+}
+
 /// Where the experts are blended by α.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-use crate::config::{Blend, KinematicConfig, Prediction};
+use crate::config::{Blend, KinematicConfig, Precision, Prediction};
 use crate::error::{KinematicError, check_finite, check_size};
 use crate::inference_buffers::{Buffers, Weights};
 use crate::inference_encoder::{InferenceEncoder, grow};
@@ -52,21 +52,34 @@ impl KinematicInference {
     /// process was planned for another number of features, [`KinematicError::OutOfRange`] when it was planned
     /// for more steps than the module has.
     pub fn new(model: &KinematicModel, process: ReverseProcess) -> Result<Self, KinematicError> {
+        Self::in_precision(model, process, Precision::Float32)
+    }
+
+    /// As [`Self::new`], whose numbers have 32 bits, in this precision.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn in_precision(
+        model: &KinematicModel,
+        process: ReverseProcess,
+        precision: Precision,
+    ) -> Result<Self, KinematicError> {
         let config = model.config().clone();
-        let lanes = Lanes::detect();
+        let (lanes, precision) = (Lanes::detect(), precision.into());
         let decoder = &model.decoder;
-        let time_input = pack_linear("the decoder's time layer", &decoder.time_input)?;
-        let noisy_input = pack_linear("the decoder's first layer", &decoder.noisy_input)?;
-        let condition_input = pack_linear("the decoder's condition layer", &decoder.condition_input)?;
+        let time_input = pack_linear("the decoder's time layer", &decoder.time_input, precision)?;
+        let noisy_input = pack_linear("the decoder's first layer", &decoder.noisy_input, precision)?;
+        let condition_input =
+            pack_linear("the decoder's condition layer", &decoder.condition_input, precision)?;
         let state_input = match &decoder.state_input {
-            Some(layer) => Some(pack_linear("the decoder's state layer", layer)?),
+            Some(layer) => Some(pack_linear("the decoder's state layer", layer, precision)?),
             None => None,
         };
         let hidden = decoder.hidden.iter().enumerate();
         let hidden = hidden
-            .map(|(index, layer)| pack_linear(&format!("decoder layer {}", index + 2), layer))
+            .map(|(index, layer)| pack_linear(&format!("decoder layer {}", index + 2), layer, precision))
             .collect::<Result<Vec<_>, _>>()?;
-        let output = pack_linear("the decoder's last layer", &decoder.output)?;
+        let output = pack_linear("the decoder's last layer", &decoder.output, precision)?;
         let first = noisy_input.padded();
         let steps = model.schedule().steps();
         let mut time_shares = vec![0.0; steps * first];
@@ -76,7 +89,7 @@ impl KinematicInference {
         let schedule = model.schedule();
         let mixes = (1..=steps).map(|n| (schedule.signal(n) as f32, schedule.noise(n) as f32)).collect();
         let weights = Weights {
-            encoder: InferenceEncoder::new(&model.encoder, &config)?,
+            encoder: InferenceEncoder::new(&model.encoder, &config, precision)?,
             stride: row_stride(config.decoder_hidden.iter().copied().fold(0, usize::max)),
             condition_stride: row_stride(config.condition_size),
             output_stride: row_stride(config.output_size),

@@ -5,7 +5,7 @@ use crate::orthonormal::LENGTH_FLOOR;
 use crate::packing::{pack, pack_linear, pack_side_by_side, values};
 use crate::style::StyleModulation;
 use pomp_lanes::{
-    LANES, LaneLoop, Lanes, PackedLinear, Scratch, Wide, Work, multiply_add, padded, row_stride,
+    LANES, LaneLoop, Lanes, PackedLinear, Precision, Scratch, Wide, Work, multiply_add, padded, row_stride,
 };
 use std::sync::Arc;
 
@@ -32,14 +32,23 @@ pub(crate) struct EncoderBuffers {
 }
 
 impl InferenceEncoder {
-    pub(crate) fn new(encoder: &OrthoMoeEncoder, config: &KinematicConfig) -> Result<Self, KinematicError> {
+    /// Packs the weights; the gate multiplies numbers of 32 bits in any case.
+    pub(crate) fn new(
+        encoder: &OrthoMoeEncoder,
+        config: &KinematicConfig,
+        precision: Precision,
+    ) -> Result<Self, KinematicError> {
         let gate = encoder.gate.iter().enumerate();
         let gate = gate
-            .map(|(index, layer)| pack_linear(&format!("gate layer {}", index + 1), layer))
+            .map(|(index, layer)| {
+                pack_linear(&format!("gate layer {}", index + 1), layer, Precision::Float32)
+            })
             .collect::<Result<Vec<_>, _>>()?;
-        let first = pack_side_by_side("expert layer 1", &encoder.experts[0])?;
+        let first = pack_side_by_side("expert layer 1", &encoder.experts[0], precision)?;
         let later = encoder.experts[1..].iter().enumerate();
-        let later = later.map(|(index, layer)| pack_each(layer, index + 2)).collect::<Result<Vec<_>, _>>()?;
+        let later = later
+            .map(|(index, layer)| pack_each(layer, index + 2, precision))
+            .collect::<Result<Vec<_>, _>>()?;
         let widths = config.gate_hidden.iter().chain(&config.expert_hidden);
         let widest = widths.copied().fold(config.condition_size.max(config.experts), usize::max);
         let hidden = row_stride((config.experts * padded(widest)).max(first.padded()));
@@ -182,14 +191,18 @@ pub(crate) fn grow(buffer: &mut Vec<f32>, length: usize) {
     }
 }
 
-fn pack_each(layer: &ExpertLinear, number: usize) -> Result<Vec<PackedLinear>, KinematicError> {
+fn pack_each(
+    layer: &ExpertLinear,
+    number: usize,
+    precision: Precision,
+) -> Result<Vec<PackedLinear>, KinematicError> {
     let [_, inputs, outputs] = layer.weight.val().dims();
     let (weight, bias) = (values(layer.weight.val()), values(layer.bias.val()));
     let experts = weight.chunks_exact(inputs * outputs).zip(bias.chunks_exact(outputs)).enumerate();
     experts
         .map(|(expert, (weight, bias))| {
             let what = format!("layer {number} of expert {expert}");
-            pack(&what, weight, [inputs, outputs], Some(bias))
+            pack(&what, weight, [inputs, outputs], Some(bias), precision)
         })
         .collect()
 }

@@ -69,7 +69,9 @@ mod schedule;
 mod seeded;
 mod style;
 
-pub use config::{Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Prediction};
+pub use config::{
+    Activation, Blend, Conditioning, ExpertOutputs, GateInput, KinematicConfig, Precision, Prediction,
+};
 pub use decoder::{DecoderContext, DiffusionDecoder};
 pub use encoder::{Encoding, ExpertLinear, OrthoMoeEncoder};
 pub use error::KinematicError;

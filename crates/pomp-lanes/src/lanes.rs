@@ -1,6 +1,6 @@
 use pulp::NullaryFnOnce;
 
-use crate::short;
+use crate::{bfloat16, short};
 
 /// Values that a [`Wide::Vector`] holds.
 pub const LANES: usize = 8;
@@ -19,11 +19,15 @@ pub trait Wide: Copy {
     type Vector: Copy;
     /// Sixteen values, in as few registers as there are for them.
     type Sixteen: Copy;
+    /// Sixteen pairs of bfloat16 as their products take them.
+    type Pairs: Copy;
     /// How many sums of [`Self::Sixteen`] there are registers for, beside what they are made from.
     const SUMS: usize;
     /// Rows of a product that share a read of sixteen weights: as many sums of [`Self::Sixteen`] as there are registers for
     /// beside the weights and one factor; at most 8.
     const ROWS: usize;
+    /// The same of a product of pairs: rows, at most 8, and groups of sixteen outputs, 1 or 2.
+    const PAIR_SUMS: [usize; 2];
     /// What a number is multiplied by before it meets a widened code of [`short`](crate::short): a power of two, so that the product
     /// is the same, to the bit.
     const SHORT_SCALE: f32;
@@ -51,6 +55,12 @@ pub trait Wide: Copy {
     fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN];
     /// a · b + c.
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen;
+    /// The same pair sixteen times: the first number is the upper half, the second the lower one.
+    fn splat_pairs(self, pair: u32) -> Self::Pairs;
+    /// Sixteen pairs from memory.
+    fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs;
+    /// The products of the first numbers of each pair plus c, rounded, then those of the second ones.
+    fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -58,10 +68,13 @@ impl Wide for pulp::x86::V3 {
     type Once = Self;
     type Vector = pulp::f32x8;
     type Sixteen = [pulp::f32x8; 2];
+    type Pairs = [Self::Sixteen; 2];
     // Eight of sixteen registers.
     const SUMS: usize = 4;
     // Twelve of sixteen registers, and two for the weights.
     const ROWS: usize = 6;
+    // Eight of sixteen registers, and four for the weights.
+    const PAIR_SUMS: [usize; 2] = [4, 1];
     const SHORT_SCALE: f32 = short::SHIFTED_SCALE;
     const FUSED: bool = true;
 
@@ -125,6 +138,32 @@ impl Wide for pulp::x86::V3 {
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
         [self.mul_add_f32x8(a[0], b[0], c[0]), self.mul_add_f32x8(a[1], b[1], c[1])]
     }
+
+    #[inline(always)]
+    fn splat_pairs(self, pair: u32) -> Self::Pairs {
+        halves_of_pairs(self, self.splat_u32x8(pair)).map(|half| [half; 2])
+    }
+
+    #[inline(always)]
+    fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        let [left, right]: [pulp::u32x8; 2] = pulp::cast(*pairs);
+        let ([first_left, second_left], [first_right, second_right]) =
+            (halves_of_pairs(self, left), halves_of_pairs(self, right));
+        [[first_left, first_right], [second_left, second_right]]
+    }
+
+    #[inline(always)]
+    fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen {
+        self.multiply_add_sixteen(a[1], b[1], self.multiply_add_sixteen(a[0], b[0], c))
+    }
+}
+
+/// The first and the second numbers of eight pairs.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn halves_of_pairs(wide: pulp::x86::V3, pairs: pulp::u32x8) -> [pulp::f32x8; 2] {
+    let first = wide.and_u32x8(pairs, wide.splat_u32x8(bfloat16::FIRST));
+    [pulp::cast(first), pulp::cast(wide.avx2._mm256_slli_epi32::<16>(pulp::cast(pairs)))]
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -132,9 +171,11 @@ impl Wide for pulp::x86::V4 {
     type Once = HalfRegisters;
     type Vector = pulp::f32x8;
     type Sixteen = pulp::f32x16;
+    type Pairs = [Self::Sixteen; 2];
     // Of 32 registers.
     const SUMS: usize = 8;
     const ROWS: usize = 8;
+    const PAIR_SUMS: [usize; 2] = [8, 1];
     const SHORT_SCALE: f32 = short::HALF_SCALE;
     const FUSED: bool = true;
 
@@ -193,6 +234,23 @@ impl Wide for pulp::x86::V4 {
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
         self.mul_add_f32x16(a, b, c)
     }
+
+    #[inline(always)]
+    fn splat_pairs(self, pair: u32) -> Self::Pairs {
+        self.load_pairs(&pulp::cast(self.splat_u32x16(pair)))
+    }
+
+    #[inline(always)]
+    fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        let pairs: pulp::u32x16 = pulp::cast(*pairs);
+        let first = self.and_u32x16(pairs, self.splat_u32x16(bfloat16::FIRST));
+        [pulp::cast(first), pulp::cast(self.avx512f._mm512_slli_epi32::<16>(pulp::cast(pairs)))]
+    }
+
+    #[inline(always)]
+    fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen {
+        self.multiply_add_sixteen(a[1], b[1], self.multiply_add_sixteen(a[0], b[0], c))
+    }
 }
 
 /// Instructions of AVX-512 on halves of its registers: half precision is widened from memory into 256 bits in one operation beside the
@@ -206,10 +264,12 @@ impl Wide for HalfRegisters {
     type Once = Self;
     type Vector = pulp::f32x8;
     type Sixteen = [pulp::f32x8; 2];
+    type Pairs = [Self::Sixteen; 2];
     // Sixteen of 32 registers.
     const SUMS: usize = 8;
     // Sixteen of 32 registers, and two for the weights.
     const ROWS: usize = 8;
+    const PAIR_SUMS: [usize; 2] = [8, 1];
     const SHORT_SCALE: f32 = short::HALF_SCALE;
     const FUSED: bool = true;
 
@@ -273,6 +333,21 @@ impl Wide for HalfRegisters {
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
         [self.0.multiply_add(a[0], b[0], c[0]), self.0.multiply_add(a[1], b[1], c[1])]
     }
+
+    #[inline(always)]
+    fn splat_pairs(self, pair: u32) -> Self::Pairs {
+        (*self.0).splat_pairs(pair)
+    }
+
+    #[inline(always)]
+    fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        (*self.0).load_pairs(pairs)
+    }
+
+    #[inline(always)]
+    fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen {
+        (*self.0).multiply_add_pairs(a, b, c)
+    }
 }
 
 /// What the compile target promises.
@@ -283,8 +358,10 @@ impl Wide for Portable {
     type Once = Self;
     type Vector = [f32; LANES];
     type Sixteen = [f32; SIXTEEN];
+    type Pairs = [Self::Sixteen; 2];
     const SUMS: usize = 4;
     const ROWS: usize = 4;
+    const PAIR_SUMS: [usize; 2] = [2, 1];
     const SHORT_SCALE: f32 = short::SHIFTED_SCALE;
     const FUSED: bool = cfg!(target_arch = "aarch64");
 
@@ -342,11 +419,32 @@ impl Wide for Portable {
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen {
         std::array::from_fn(|lane| multiply_add::<Self>(a[lane], b[lane], c[lane]))
     }
+
+    #[inline(always)]
+    fn splat_pairs(self, pair: u32) -> Self::Pairs {
+        bfloat16::halves(pair).map(|half| [half; SIXTEEN])
+    }
+
+    #[inline(always)]
+    fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        [
+            std::array::from_fn(|lane| f32::from_bits(pairs[lane] & bfloat16::FIRST)),
+            std::array::from_fn(|lane| f32::from_bits(pairs[lane] << 16)),
+        ]
+    }
+
+    #[inline(always)]
+    fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen {
+        self.multiply_add_sixteen(a[1], b[1], self.multiply_add_sixteen(a[0], b[0], c))
+    }
 }
 
 /// The widest instructions this machine is known to have, found at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes {
+    /// 512-bit registers that also multiply pairs of bfloat16, twice as many numbers at a time.
+    #[cfg(target_arch = "x86_64")]
+    Pairs(pomp_bfloat16::Pairs512),
     /// 512-bit registers, with the rest of AVX-512 that all processors but the first have (x86-64-v4).
     #[cfg(target_arch = "x86_64")]
     Wider(pulp::x86::V4),
@@ -374,6 +472,7 @@ impl Lanes {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
+            all.extend(pomp_bfloat16::Pairs512::try_new().map(Self::Pairs));
             all.extend(pulp::x86::V4::try_new().map(Self::Wider));
             all.extend(pulp::x86::V3::try_new().map(Self::Wide));
         }
@@ -387,7 +486,7 @@ impl Lanes {
     pub fn fused(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Wider(_) => pulp::x86::V4::FUSED,
+            Self::Pairs(_) | Self::Wider(_) => pulp::x86::V4::FUSED,
             #[cfg(target_arch = "x86_64")]
             Self::Wide(_) => pulp::x86::V3::FUSED,
             Self::Baseline => Portable::FUSED,
@@ -406,6 +505,8 @@ impl Lanes {
             }
         }
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Pairs(wide) => wide.vectorize(With(wide, body)),
             #[cfg(target_arch = "x86_64")]
             Self::Wider(wide) => wide.vectorize(With(wide, body)),
             #[cfg(target_arch = "x86_64")]

@@ -28,15 +28,19 @@
 //! the same bytes on all sets of instructions that fuse products with sums, which registers of 256 and of 512 bits do. Without,
 //! they differ in their last bits ([`Lanes::fused`]).
 
+mod bfloat16;
 mod functions;
 mod lanes;
 mod limits;
 mod packed;
+mod products;
 mod short;
+mod stored;
 mod work;
 
 pub use functions::{exponential, hyperbolic_tangent};
 pub use lanes::{LANES, LaneLoop, Lanes, Portable, SIXTEEN, Wide, multiply_add};
-pub use packed::{BLOCK_INPUTS, NotFinite, NotFinitePart, PackedLinear, Scratch, padded, row_stride};
+pub use packed::{NotFinite, NotFinitePart, PackedLinear, Precision, padded, row_stride};
+pub use products::{BLOCK_INPUTS, Scratch};
 pub use short::short;
 pub use work::Work;

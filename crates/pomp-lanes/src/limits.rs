@@ -1,6 +1,7 @@
 //! Loops that show what a core can do: products without anything to read, and reading with next to no products. They are here and not
 //! where they are timed, because this crate is compiled for speed.
 
+use crate::bfloat16::pair;
 use crate::{LaneLoop, Lanes, SIXTEEN, Wide};
 
 /// Products of a lane of a sum in a burst.
@@ -32,6 +33,35 @@ impl Burst<'_> {
             }
         }
         *self.multiply_adds += (ROUNDS * SUMS * SIXTEEN) as u64;
+        *self.result += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
+    }
+}
+
+/// Products of pairs in registers.
+struct BurstOfPairs<'a> {
+    factor: f32,
+    multiply_adds: &'a mut u64,
+    result: &'a mut f32,
+}
+
+impl LaneLoop for BurstOfPairs<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(self, wide: W) {
+        if W::SUMS >= 8 { self.sum::<W, 16>(wide) } else { self.sum::<W, 5>(wide) }
+    }
+}
+
+impl BurstOfPairs<'_> {
+    #[inline(always)]
+    fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
+        let factor = wide.splat_pairs(pair(self.factor, self.factor));
+        let mut sums: [W::Sixteen; SUMS] = std::array::from_fn(|at| wide.splat_sixteen(at as f32));
+        for _ in 0..ROUNDS {
+            for sum in &mut sums {
+                *sum = wide.multiply_add_pairs(factor, factor, *sum);
+            }
+        }
+        *self.multiply_adds += (ROUNDS * SUMS * 2 * SIXTEEN) as u64;
         *self.result += sums.iter().flat_map(|sum| wide.store_sixteen(*sum)).sum::<f32>();
     }
 }
@@ -73,6 +103,14 @@ impl Lanes {
         (multiply_adds, result)
     }
 
+    /// As [`Self::burst`], with products of pairs of bfloat16: sums of the square of `factor`.
+    #[inline(never)]
+    pub fn burst_of_pairs(self, factor: f32) -> (u64, f32) {
+        let (mut multiply_adds, mut result) = (0, 0.0);
+        self.run(BurstOfPairs { factor, multiply_adds: &mut multiply_adds, result: &mut result });
+        (multiply_adds, result)
+    }
+
     /// The sum of an array whose length is a multiple of eight, made as quickly as it can be read.
     #[inline(never)]
     pub fn read(self, values: &[[f32; SIXTEEN]]) -> f32 {
@@ -96,6 +134,11 @@ mod tests {
             // x → x/2 + 1/2 goes to 1 in every lane of every sum.
             let lanes_of_sums = multiply_adds / ROUNDS as u64;
             assert!((result - lanes_of_sums as f32).abs() < 1e-3, "{lanes:?}: {result} of {lanes_of_sums}");
+            let (multiply_adds, result) = lanes.burst_of_pairs(0.5);
+            // Each lane begins with the number of its sum.
+            let sums = multiply_adds / (ROUNDS * 2 * SIXTEEN) as u64;
+            let expected = 0.25 * multiply_adds as f32 + (SIXTEEN as u64 * sums * (sums - 1) / 2) as f32;
+            assert_eq!(result, expected, "{lanes:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A policy for one body at a time.
 
 use crate::{ACTIONS, Action, BalancePolicy, PolicyError, PolicyNetwork};
-use pomp_lanes::{Lanes, PackedLinear};
+use pomp_lanes::{Lanes, PackedLinear, Precision};
 use pomp_tensors::{Tanh, nonlinear_in_place};
 
 /// Observations are limited to this many deviations from their mean.
@@ -36,7 +36,7 @@ impl PackedPolicy {
                 None => vec![0.0; shape[1]],
             };
             let weights: Vec<f32> = layer.weight.val().into_data().try_to_vec().expect("weights are f32");
-            PackedLinear::pack(&weights, shape, Some(&bias))
+            PackedLinear::pack(&weights, shape, Some(&bias), Precision::Float32)
                 .map_err(|_| PolicyError::NotFinite { layer: index + 1 })
         };
         let layers = network.layers.iter().enumerate().map(pack).collect::<Result<_, _>>()?;

@@ -33,6 +33,7 @@ fn report() -> PerformanceReport {
         .map(|(threads, rate)| EnsembleRate { threads, frames_per_s: spread(rate) });
     let work = [("kinematic encoder", 2_000_000, 2_000_000), ("denoising steps", 8_000_000, 4_000_000)];
     let model = ModelTimes {
+        precision: pomp_bench::performance::Precision::Float32,
         name: "compact".to_owned(),
         sha256: "0".repeat(64),
         denoising_steps: 4,
@@ -81,6 +82,7 @@ fn report() -> PerformanceReport {
             bytes: Some(3_686_400.0),
         }],
         limits: Limits {
+            bfloat16_multiply_adds_per_s: None,
             multiply_adds_per_s: spread(2e10),
             bandwidths: [1 << 20, 4 << 20]
                 .map(|bytes| Bandwidth { bytes, bytes_per_s: spread(1e10) })

@@ -1,6 +1,6 @@
 use crate::BenchError;
 use pomp_config::{Fields, OutOfRange, Validate};
-use pomp_generator::GeneratorConfig;
+use pomp_generator::{GeneratorConfig, Precision};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -11,6 +11,8 @@ use std::ops::Bound;
 pub struct PerformanceConfig {
     /// How often each time of a frame, each rate and each limit is measured; the report has the median. 5 by default.
     pub repetitions: usize,
+    /// Precisions in which each model is timed; growth is measured in the first.
+    pub precisions: Vec<Precision>,
     /// Terrain presets that frames are timed on, with the command `walk`.
     pub grounds: Vec<String>,
     /// Motion per repetition and ground, seconds; 20 by default. The first second and a half is not timed: no phases are read then.
@@ -38,6 +40,7 @@ impl Default for PerformanceConfig {
     fn default() -> Self {
         Self {
             repetitions: 5,
+            precisions: vec![Precision::Float32, Precision::Bfloat16],
             grounds: ["flat", "hills", "stairs"].map(str::to_owned).to_vec(),
             frame_s: 20.0,
             ensemble_rollouts: 16,
@@ -61,9 +64,9 @@ impl PerformanceConfig {
         Ok(self.check(&Fields::root())?)
     }
 
-    /// Settings of the loops that are timed: the defaults.
-    pub(super) fn loop_settings(&self) -> GeneratorConfig {
-        GeneratorConfig::default()
+    /// Settings of the loops that are timed: the defaults, in this precision.
+    pub(super) fn loop_settings(&self, precision: Precision) -> GeneratorConfig {
+        GeneratorConfig { precision, ..GeneratorConfig::default() }
     }
 }
 
@@ -75,6 +78,7 @@ impl Validate for PerformanceConfig {
         fields.within("ensemble_s", self.ensemble_s, 0.5..=600.0)?;
         fields.within("terrain_cell_m", self.terrain_cell_m, 0.05..=2.0)?;
         fields.within("machine_s", self.machine_s, (Bound::Excluded(0.0), Bound::Included(10.0)))?;
+        fields.holds(!self.precisions.is_empty(), "precisions", "[]", "\"float32\", \"bfloat16\" or both")?;
         let known = pomp_terrain::PRESET_NAMES.join(", ");
         for ground in &self.grounds {
             let is_known = pomp_terrain::PRESET_NAMES.contains(&ground.as_str());

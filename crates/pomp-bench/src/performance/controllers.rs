@@ -29,9 +29,10 @@ const FIRST_CHARACTERS: usize = 4;
 /// What was made: it stays until the end of all measurements, as in [`super::growth`].
 pub(super) type Kept = Vec<Box<dyn Any>>;
 
-/// Measures the kinematic module and each controller that the model holds.
+/// Measures the kinematic module and each controller that the model holds, in a loop with these settings.
 pub(super) fn measure(
     model: &Model,
+    settings: &GeneratorConfig,
     config: &PerformanceConfig,
     progress: &dyn Fn(&str),
 ) -> Result<(Vec<ControllerCost>, Kept), BenchError> {
@@ -44,8 +45,8 @@ pub(super) fn measure(
             continue;
         }
         progress(&format!("the controller {kind}"));
-        let shared_bytes = shared_bytes(model, config, kind, &mut kept)?;
-        let walk = Walk::new(model, config, kind)?;
+        let shared_bytes = shared_bytes(model, settings, kind, &mut kept)?;
+        let walk = Walk::new(model, settings, config, kind)?;
         let (frame_us, walking) = walk.frame_us(config)?;
         let bytes_each = walk.bytes_each(&walking, config.controller_characters, &mut kept)?;
         found.push(ControllerCost { controller: kind.name().to_owned(), frame_us, shared_bytes, bytes_each });
@@ -56,7 +57,7 @@ pub(super) fn measure(
 /// Bytes that all characters of a controller share: mean over copies.
 fn shared_bytes(
     model: &Model,
-    config: &PerformanceConfig,
+    settings: &GeneratorConfig,
     kind: ControllerKind,
     kept: &mut Kept,
 ) -> Result<Option<f64>, BenchError> {
@@ -70,7 +71,7 @@ fn shared_bytes(
                 let (bytes, name) = (file.bytes(), file.source_name());
                 kept.push(Box::new(TrainedController::from_bytes(kind, bytes, name, &Device::flex())?));
             }
-            None => kept.push(Box::new(Networks::new(model, &config.loop_settings())?)),
+            None => kept.push(Box::new(Networks::new(model, settings)?)),
         }
     }
     Ok(grown(before).map(|bytes| bytes / COPIES as f64))
@@ -85,9 +86,14 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(model: &'a Model, config: &PerformanceConfig, kind: ControllerKind) -> Result<Self, BenchError> {
+    fn new(
+        model: &'a Model,
+        settings: &GeneratorConfig,
+        config: &PerformanceConfig,
+        kind: ControllerKind,
+    ) -> Result<Self, BenchError> {
         let settings =
-            GeneratorConfig { controller: kind, dynamics: Dynamics::KinematicOnly, ..config.loop_settings() };
+            GeneratorConfig { controller: kind, dynamics: Dynamics::KinematicOnly, ..settings.clone() };
         let networks = Networks::new(model, &settings)?;
         let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
         Ok(Self { model, networks, settings, plan })

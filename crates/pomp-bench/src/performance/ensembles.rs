@@ -2,7 +2,7 @@
 
 use super::frames::BEYOND_S;
 use super::report::{EnsembleRate, Spread};
-use super::{NamedModel, PerformanceConfig};
+use super::{Case, PerformanceConfig};
 use crate::BenchError;
 use crate::rollout::ground;
 use pomp_batch::{Batch, BatchError, Loop, Scene, Share};
@@ -34,36 +34,31 @@ impl Drop for Scratch {
     }
 }
 
-/// Measures the rates of each model.
+/// Measures the rates of each case.
 pub(super) fn measure(
-    models: &[NamedModel],
+    cases: &[Case<'_>],
     config: &PerformanceConfig,
     progress: &dyn Fn(&str),
 ) -> Result<Vec<Vec<EnsembleRate>>, BenchError> {
-    let mut rates = vec![[Vec::new(), Vec::new()]; models.len()];
+    let mut rates = vec![[Vec::new(), Vec::new()]; cases.len()];
     for repetition in 0..config.repetitions {
         progress(&format!("ensembles, {} of {}", repetition + 1, config.repetitions));
-        for (named, rates) in models.iter().zip(&mut rates) {
+        for (case, rates) in cases.iter().zip(&mut rates) {
             for (threads, rates) in THREADS.into_iter().zip(rates) {
                 let scratch = Scratch::new();
-                rates.push(rate(named, config, threads, &scratch.0)?);
+                rates.push(rate(case, config, threads, &scratch.0)?);
             }
         }
     }
-    let of_model = |rates: [Vec<f64>; 2]| {
+    let of_case = |rates: [Vec<f64>; 2]| {
         let rates = THREADS.into_iter().zip(rates);
         rates.map(|(threads, rates)| EnsembleRate { threads, frames_per_s: Spread::of(&rates) }).collect()
     };
-    Ok(rates.into_iter().map(of_model).collect())
+    Ok(rates.into_iter().map(of_case).collect())
 }
 
 /// Frames a second of a batch of walks on level ground, files included.
-fn rate(
-    named: &NamedModel,
-    config: &PerformanceConfig,
-    threads: usize,
-    out: &Path,
-) -> Result<f64, BenchError> {
+fn rate(case: &Case<'_>, config: &PerformanceConfig, threads: usize, out: &Path) -> Result<f64, BenchError> {
     let seconds = config.ensemble_s;
     let plan = ControlPlan::preset(Preset::Walk, seconds + BEYOND_S, FRAME_RATE_HZ);
     let spec = pomp_terrain::preset("flat").expect("a preset");
@@ -81,7 +76,7 @@ fn rate(
     let batch = Batch {
         loops: BTreeMap::from([(
             SUPPORT.to_owned(),
-            Loop { model: &named.model, settings: config.loop_settings() },
+            Loop { model: case.model, settings: case.settings.clone() },
         )]),
         seconds,
         first_seed: 61,

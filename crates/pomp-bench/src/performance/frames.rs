@@ -1,7 +1,7 @@
 //! Times of frames on several grounds, and of their stages.
 
 use super::report::{GroundTimes, Spread, StageTime, stage_name};
-use super::{NamedModel, PerformanceConfig};
+use super::{Case, PerformanceConfig};
 use crate::BenchError;
 use crate::rollout::{ground, timed_record};
 use glam::Vec2;
@@ -29,36 +29,36 @@ type Grounds = Vec<GroundTimes>;
 /// Work by stage: products, and bytes of weights.
 type Work = Vec<(String, u64, u64)>;
 
-/// Measures the frames of each model on each ground, and the work of its networks.
+/// Measures the frames of each case on each ground, and the work of its networks.
 pub(super) fn measure(
-    models: &[NamedModel],
+    cases: &[Case<'_>],
     config: &PerformanceConfig,
     progress: &dyn Fn(&str),
 ) -> Result<Vec<(Grounds, Work)>, BenchError> {
-    // Models and grounds take turns, so that a machine whose speed changes slows all of them.
-    let cells = models.len() * config.grounds.len();
+    // Cases and grounds take turns, so that a machine whose speed changes slows all of them.
+    let cells = cases.len() * config.grounds.len();
     let (mut p50_ms, mut p99_ms) = (vec![Vec::new(); cells], vec![Vec::new(); cells]);
     for repetition in 0..config.repetitions {
         progress(&format!("frames, {} of {}", repetition + 1, config.repetitions));
         for (index, name) in config.grounds.iter().enumerate() {
-            for (model, named) in models.iter().enumerate() {
-                let cell = model * config.grounds.len() + index;
-                let times = frame_times(&named.model, config, name, repetition as u64)?;
+            for (index_of_case, case) in cases.iter().enumerate() {
+                let cell = index_of_case * config.grounds.len() + index;
+                let times = frame_times(case, config, name, repetition as u64)?;
                 p50_ms[cell].extend(percentile(&times, 0.5));
                 p99_ms[cell].extend(percentile(&times, 0.99));
             }
         }
     }
     let mut spreads = p50_ms.into_iter().zip(p99_ms);
-    models
+    cases
         .iter()
-        .map(|named| {
-            progress(&format!("stages of {}", named.name));
+        .map(|case| {
+            progress(&format!("stages of {}", case.name));
             let mut work = Vec::new();
             let mut grounds = Vec::new();
             for name in &config.grounds {
-                let (p50_ms, p99_ms) = spreads.next().expect("a pair for each model and ground");
-                let (stages, found) = stages(&named.model, config, name)?;
+                let (p50_ms, p99_ms) = spreads.next().expect("a pair for each case and ground");
+                let (stages, found) = stages(case, config, name)?;
                 if work.is_empty() {
                     work = found;
                 }
@@ -87,16 +87,16 @@ fn walk(
 
 /// Times of the frames of a rollout, ms, as `pomp generate --clock` records them.
 fn frame_times(
-    model: &Model,
+    case: &Case<'_>,
     config: &PerformanceConfig,
     name: &str,
     seed: u64,
 ) -> Result<Vec<f64>, BenchError> {
     let frames = (config.frame_s * FRAME_RATE_HZ) as usize;
     let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
-    let settings = config.loop_settings();
-    let networks = Networks::new(model, &settings)?;
-    let mut generator = walk((model, &networks), &settings, name, &plan, seed)?;
+    let Case { model, settings, .. } = case;
+    let networks = Networks::new(model, settings)?;
+    let mut generator = walk((model, &networks), settings, name, &plan, seed)?;
     let (_, frame_us) = timed_record(&mut generator, name, &plan, &[], frames)?;
     Ok(frame_us[WARM_UP..].iter().map(|&us| f64::from(us) / 1e3).collect())
 }
@@ -161,16 +161,16 @@ impl<'a> Timed<'a> {
 
 /// Times of the stages with all default layers and without any, whose loops take turns, and the work of the networks.
 fn stages(
-    model: &Model,
+    case: &Case<'_>,
     config: &PerformanceConfig,
     name: &str,
 ) -> Result<(Vec<StageTime>, Work), BenchError> {
-    let settings = config.loop_settings();
+    let Case { model, settings, .. } = case;
     let bare = GeneratorConfig { layers: LayersConfig::off(), ..settings.clone() };
     // Both read the same weights, as one would.
-    let networks = Networks::new(model, &settings)?;
+    let networks = Networks::new(model, settings)?;
     let begin = |settings| Timed::new((model, &networks), settings, name);
-    let mut walks = [begin(settings)?, begin(bare)?];
+    let mut walks = [begin(settings.clone())?, begin(bare)?];
     let frames = ((config.frame_s * FRAME_RATE_HZ) as usize).max(WARM_UP + TURN);
     for turn in 0..frames.div_ceil(TURN) {
         // Either goes first as often.

@@ -1,16 +1,15 @@
 //! How the cost of a frame grows with characters, ground and length.
 
-use super::PerformanceConfig;
 use super::frames::{BEYOND_S, WARM_UP};
 use super::machine::resident_bytes;
 use super::report::{CharacterGrowth, RolloutGrowth, TerrainGrowth};
+use super::{Case, PerformanceConfig};
 use crate::BenchError;
 use glam::Vec2;
 use pomp_generator::{
     CharacterInput, CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorError, Networks, Preset,
     Worlds, record_while,
 };
-use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::statistics::median;
 use pomp_terrain::HeightMap;
@@ -44,25 +43,25 @@ pub(super) struct Growth {
 ///
 /// What was made stays until the end of it all: memory that is given back would be taken again, and not be seen.
 pub(super) fn measure(
-    model: &Model,
+    case: &Case<'_>,
     config: &PerformanceConfig,
     progress: &dyn Fn(&str),
 ) -> Result<Growth, BenchError> {
     progress("many characters");
-    let (characters, _worlds) = characters(model, config)?;
+    let (characters, _worlds) = characters(case, config)?;
     progress("large terrains");
-    let (terrains, _generators) = terrains(model, config)?;
+    let (terrains, _generators) = terrains(case, config)?;
     progress("long rollouts");
-    let rollouts = rollouts(model, config)?;
+    let rollouts = rollouts(case, config)?;
     Ok(Growth { characters, terrains, rollouts })
 }
 
 /// Frames of many characters of one model, each in a world of its own; and these worlds.
 fn characters(
-    model: &Model,
+    case: &Case<'_>,
     config: &PerformanceConfig,
 ) -> Result<(Vec<CharacterGrowth>, Vec<Worlds>), BenchError> {
-    let settings = config.loop_settings();
+    let (model, settings) = (case.model, case.settings.clone());
     let networks = Networks::new(model, &settings)?;
     let plan = ControlPlan::preset(Preset::Walk, 20.0 + BEYOND_S, FRAME_RATE_HZ);
     let setup = |seed| CharacterSetup {
@@ -111,10 +110,10 @@ fn characters(
 
 /// Frames on hills of several areas; and the characters that walk there.
 fn terrains(
-    model: &Model,
+    case: &Case<'_>,
     config: &PerformanceConfig,
 ) -> Result<(Vec<TerrainGrowth>, Vec<Generator>), BenchError> {
-    let settings = config.loop_settings();
+    let (model, settings) = (case.model, case.settings.clone());
     let plan = ControlPlan::preset(Preset::Walk, config.frame_s + BEYOND_S, FRAME_RATE_HZ);
     let networks = Networks::new(model, &settings)?;
     let setup = CharacterSetup { settings, start: Gait::Walk, seed: 0, position: Vec2::ZERO, yaw: 0.0 };
@@ -147,11 +146,11 @@ fn terrains(
 }
 
 /// Frames of one recorded rollout, a circle on level ground, at several moments.
-fn rollouts(model: &Model, config: &PerformanceConfig) -> Result<Vec<RolloutGrowth>, BenchError> {
+fn rollouts(case: &Case<'_>, config: &PerformanceConfig) -> Result<Vec<RolloutGrowth>, BenchError> {
     let frame_of = |minutes: f32| (60.0 * minutes * FRAME_RATE_HZ).round() as usize;
     let moments: Vec<usize> = config.rollout_min.iter().map(|&minutes| frame_of(minutes)).collect();
     let Some(&last) = moments.last() else { return Ok(Vec::new()) };
-    let settings = config.loop_settings();
+    let (model, settings) = (case.model, case.settings.clone());
     let plan = ControlPlan::preset(Preset::Circle, last as f32 / FRAME_RATE_HZ + BEYOND_S, FRAME_RATE_HZ);
     let ground = HeightMap::flat(2.0 * (plan.reach_m() + 8.0), 1.0)?;
     let mut generator = Generator::new(model, ground, &settings, plan.start_gait(), 0)?;

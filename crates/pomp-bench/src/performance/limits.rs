@@ -36,6 +36,11 @@ pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits
         black_box(result);
         multiply_adds as f64
     });
+    let bfloat16_multiply_adds_per_s = spread(&mut || {
+        let (multiply_adds, result) = lanes.burst_of_pairs(black_box(0.5));
+        black_box(result);
+        multiply_adds as f64
+    });
     let mut sizes: Vec<u64> =
         SIZES.iter().chain(sizes).map(|bytes| bytes.next_multiple_of(GRANULE)).collect();
     sizes.sort_unstable();
@@ -50,14 +55,18 @@ pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits
         });
         Bandwidth { bytes, bytes_per_s }
     });
-    Limits { multiply_adds_per_s, bandwidths: bandwidths.collect() }
+    Limits {
+        multiply_adds_per_s,
+        bfloat16_multiply_adds_per_s: Some(bfloat16_multiply_adds_per_s),
+        bandwidths: bandwidths.collect(),
+    }
 }
 
 /// Width of the registers that the networks use, bits.
 pub(super) fn register_bits() -> usize {
     match Lanes::detect() {
         #[cfg(target_arch = "x86_64")]
-        Lanes::Wider(_) => 512,
+        Lanes::Pairs(_) | Lanes::Wider(_) => 512,
         #[cfg(target_arch = "x86_64")]
         Lanes::Wide(_) => 256,
         Lanes::Baseline => 128,

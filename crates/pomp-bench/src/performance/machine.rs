@@ -66,6 +66,7 @@ fn instruction_sets() -> Vec<String> {
         ("AVX-512F", std::arch::is_x86_feature_detected!("avx512f")),
         ("AVX-512BW", std::arch::is_x86_feature_detected!("avx512bw")),
         ("AVX-512VL", std::arch::is_x86_feature_detected!("avx512vl")),
+        ("AVX512_BF16", std::arch::is_x86_feature_detected!("avx512bf16")),
         ("AVX-512FP16", std::arch::is_x86_feature_detected!("avx512fp16")),
     ];
     #[cfg(target_arch = "aarch64")]

@@ -23,6 +23,8 @@ pub use report::{
 
 use crate::BenchError;
 use growth::Growth;
+use pomp_generator::GeneratorConfig;
+pub use pomp_generator::Precision;
 use pomp_model::Model;
 use std::time::Instant;
 
@@ -32,6 +34,29 @@ pub struct NamedModel {
     pub name: String,
     /// The model, read from files.
     pub model: Model,
+}
+
+/// A model in a precision.
+struct Case<'a> {
+    name: String,
+    model: &'a Model,
+    settings: GeneratorConfig,
+}
+
+impl Case<'_> {
+    /// Each model in each of the precisions.
+    fn all<'a>(models: &'a [NamedModel], config: &PerformanceConfig) -> Vec<Case<'a>> {
+        let cases = models.iter().flat_map(|named| {
+            config.precisions.iter().map(|&precision| {
+                let name = match precision {
+                    Precision::Float32 => named.name.clone(),
+                    Precision::Bfloat16 => format!("{}, bfloat16", named.name),
+                };
+                Case { name, model: &named.model, settings: config.loop_settings(precision) }
+            })
+        });
+        cases.collect()
+    }
 }
 
 /// Measures `models`, the growth on the first of them, and the controllers that `controllers_of` holds. `command` is what the report
@@ -49,21 +74,23 @@ pub fn measure(
     progress: &dyn Fn(&str),
 ) -> Result<PerformanceReport, BenchError> {
     config.validate()?;
-    let first = models.first().ok_or(BenchError::NoModel)?;
+    let cases = Case::all(models, config);
+    let first = cases.first().ok_or(BenchError::NoModel)?;
     let begun = Instant::now();
     let load_before = machine::load_average();
     // First, because memory is a part of it; what they made is kept for the same reason.
-    let (controllers, _kept) = controllers::measure(controllers_of, config, progress)?;
-    let Growth { characters, terrains, rollouts } = growth::measure(&first.model, config, progress)?;
-    let grounds = frames::measure(models, config, progress)?;
-    let ensembles = ensembles::measure(models, config, progress)?;
-    let models: Vec<ModelTimes> = models
+    let (controllers, _kept) = controllers::measure(controllers_of, &first.settings, config, progress)?;
+    let Growth { characters, terrains, rollouts } = growth::measure(first, config, progress)?;
+    let grounds = frames::measure(&cases, config, progress)?;
+    let ensembles = ensembles::measure(&cases, config, progress)?;
+    let models: Vec<ModelTimes> = cases
         .iter()
         .zip(grounds.into_iter().zip(ensembles))
-        .map(|(named, ((grounds, work), ensembles))| ModelTimes {
-            name: named.name.clone(),
-            sha256: named.model.files_sha256.clone().unwrap_or_default(),
-            denoising_steps: config.loop_settings().sampler.steps,
+        .map(|(case, ((grounds, work), ensembles))| ModelTimes {
+            name: case.name.clone(),
+            precision: case.settings.precision,
+            sha256: case.model.files_sha256.clone().unwrap_or_default(),
+            denoising_steps: case.settings.sampler.steps,
             work,
             grounds,
             ensembles,
@@ -81,7 +108,7 @@ pub fn measure(
         machine: Machine::this(),
         load_average: [load_before, machine::load_average()],
         remark,
-        degrees_of_freedom: limits::degrees_of_freedom(&first.model),
+        degrees_of_freedom: limits::degrees_of_freedom(first.model),
         models,
         controllers,
         characters,

@@ -1,7 +1,7 @@
 use super::config::PerformanceConfig;
 use super::machine::Machine;
 use super::peers::Peer;
-use pomp_generator::Stage;
+use pomp_generator::{Precision, Stage};
 use pomp_motion::statistics::{median, percentile};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub struct PerformanceReport {
 pub struct ModelTimes {
     /// Its name.
     pub name: String,
+    /// With which numbers its kinematic module multiplies; float32 in reports that are older than the choice.
+    #[serde(default)]
+    pub precision: Precision,
     /// Hash of its files.
     pub sha256: String,
     /// Denoising steps per frame.
@@ -163,6 +166,9 @@ pub struct RolloutGrowth {
 pub struct Limits {
     /// Products of f32 that are added to sums, a second.
     pub multiply_adds_per_s: Spread,
+    /// The same of pairs of bfloat16, numbers; none in reports that are older than them.
+    #[serde(default)]
+    pub bfloat16_multiply_adds_per_s: Option<Spread>,
     /// Reading arrays, from small to large.
     pub bandwidths: Vec<Bandwidth>,
 }

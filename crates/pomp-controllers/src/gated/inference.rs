@@ -3,7 +3,7 @@
 use super::network::GatedNetwork;
 use crate::ControllerError;
 use pomp_kinematic::pack_side_by_side;
-use pomp_lanes::{LaneLoop, Lanes, PackedLinear, Wide, exponential};
+use pomp_lanes::{LaneLoop, Lanes, PackedLinear, Precision, Wide, exponential};
 
 /// The packed weights of a [`GatedNetwork`].
 #[derive(Clone, Debug)]
@@ -38,7 +38,10 @@ impl PackedNetwork {
         let pack = |what: &str, layers: &[pomp_kinematic::ExpertLinear]| {
             let packed = layers.iter().enumerate().map(|(index, layer)| {
                 let outputs = layer.weight.val().dims()[2];
-                Ok((pack_side_by_side(&format!("{what} layer {}", index + 1), layer)?, outputs))
+                Ok((
+                    pack_side_by_side(&format!("{what} layer {}", index + 1), layer, Precision::Float32)?,
+                    outputs,
+                ))
             });
             packed.collect::<Result<Vec<_>, ControllerError>>()
         };

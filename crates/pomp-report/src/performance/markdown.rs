@@ -1,5 +1,7 @@
 use super::charts::{self, Chart, WITH_LAYERS};
-use pomp_bench::performance::{KNOWN_PEERS, ModelTimes, PerformanceConfig, PerformanceReport, Spread};
+use pomp_bench::performance::{
+    KNOWN_PEERS, ModelTimes, PerformanceConfig, PerformanceReport, Precision, Spread,
+};
 use pomp_motion::statistics::median;
 use std::fmt::Write;
 
@@ -357,8 +359,12 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
     page.line("");
     page.text(format!(
         "Two small loops measure one core: one multiplies and adds numbers of 32 bits in registers, the other reads an array again and \
-         again. A product with its addition is one operation here. One core makes {} thousand million of them a second.",
-        spread(&scaled(&limits.multiply_adds_per_s, 1e-9))
+         again. A product with its addition is one operation here. One core makes {} thousand million of them a second{}.",
+        spread(&scaled(&limits.multiply_adds_per_s, 1e-9)),
+        limits.bfloat16_multiply_adds_per_s.map_or(String::new(), |rate| format!(
+            ", and {} of bfloat16",
+            spread(&scaled(&rate, 1e-9))
+        ))
     ));
     let rows = limits.bandwidths.iter().map(|row| {
         let size = row.bytes as f64;
@@ -371,7 +377,8 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
         "A part cannot take less than its operations at the best of these rates, nor less than the reading of its weights: once at the \
          best rate of an array as large as all weights together, because the frame has read the others since, and in later denoising \
          steps at the rate of an array as large as those of a step. The limit is the larger of the two. Operations include the padding of \
-         rows to whole registers. They leave out nonlinearities, sums and everything that is not a product with a constant.",
+         rows to whole registers. They leave out nonlinearities, sums and everything that is not a product with a constant. In bfloat16 \
+         the encoder and the denoising steps have the rate of bfloat16; the phase networks multiply numbers of 32 bits in any case.",
     );
     for model in &report.models {
         limits_of(page, report, model);
@@ -397,7 +404,11 @@ fn scaled(spread: &Spread, factor: f64) -> Spread {
 fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
     let Some(first) = model.grounds.first() else { return };
     let resident = model.resident_bytes();
-    let rate = report.limits.multiply_adds_per_s.most;
+    let single = report.limits.multiply_adds_per_s.most;
+    let of_kinematic = match (model.precision, report.limits.bfloat16_multiply_adds_per_s) {
+        (Precision::Bfloat16, Some(rate)) => rate.most,
+        _ => single,
+    };
     let time_of =
         |name: &str| first.stages.iter().find(|stage| stage.stage == name).map_or(f64::NAN, |stage| stage.us);
     // Time to read bytes that lie among so many, µs.
@@ -407,7 +418,8 @@ fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
     };
     let (mut rows, mut sums) = (Vec::new(), [0.0; 4]);
     let mut add = |name: &str, us: f64, operations: f64, bytes: f64, by_reading: f64| {
-        let by_operations = 1e6 * operations / rate;
+        let is_kinematic = ["kinematic encoder", "denoising steps"].contains(&name);
+        let by_operations = 1e6 * operations / if is_kinematic { of_kinematic } else { single };
         let limit = by_operations.max(by_reading);
         for (sum, value) in sums.iter_mut().zip([us, operations, bytes, limit]) {
             *sum += value;
