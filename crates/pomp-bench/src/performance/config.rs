@@ -40,7 +40,7 @@ impl Default for PerformanceConfig {
     fn default() -> Self {
         Self {
             repetitions: 5,
-            precisions: vec![Precision::Float32, Precision::Bfloat16],
+            precisions: vec![Precision::Bfloat16, Precision::Float32],
             grounds: ["flat", "hills", "stairs"].map(str::to_owned).to_vec(),
             frame_s: 20.0,
             ensemble_rollouts: 16,
@@ -78,7 +78,7 @@ impl Validate for PerformanceConfig {
         fields.within("ensemble_s", self.ensemble_s, 0.5..=600.0)?;
         fields.within("terrain_cell_m", self.terrain_cell_m, 0.05..=2.0)?;
         fields.within("machine_s", self.machine_s, (Bound::Excluded(0.0), Bound::Included(10.0)))?;
-        fields.holds(!self.precisions.is_empty(), "precisions", "[]", "\"float32\", \"bfloat16\" or both")?;
+        fields.holds(!self.precisions.is_empty(), "precisions", "[]", "\"bfloat16\", \"float32\" or both")?;
         let known = pomp_terrain::PRESET_NAMES.join(", ");
         for ground in &self.grounds {
             let is_known = pomp_terrain::PRESET_NAMES.contains(&ground.as_str());

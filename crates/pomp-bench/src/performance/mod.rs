@@ -49,8 +49,8 @@ impl Case<'_> {
         let cases = models.iter().flat_map(|named| {
             config.precisions.iter().map(|&precision| {
                 let name = match precision {
-                    Precision::Float32 => named.name.clone(),
-                    Precision::Bfloat16 => format!("{}, bfloat16", named.name),
+                    Precision::Bfloat16 => named.name.clone(),
+                    Precision::Float32 => format!("{}, float32", named.name),
                 };
                 Case { name, model: &named.model, settings: config.loop_settings(precision) }
             })

@@ -463,7 +463,7 @@ fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
         String::new(),
         format!("**{}** (limit {} µs)", number(total / limit), number(limit)),
     ]);
-    page.line(format!("### {}, {}", model.name, first.ground));
+    page.line(format!("### {}: {}", model.name, first.ground));
     page.line("");
     page.text(format!("The weights take {} KiB of memory.", number(resident as f64 / KIB)));
     page.table(
