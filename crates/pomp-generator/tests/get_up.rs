@@ -94,36 +94,47 @@ fn a_felled_character_lies_gets_up_and_walks_on() {
 }
 
 #[test]
-fn one_who_falls_into_a_trench_gets_up_and_steps_onto_its_edge() {
+fn most_who_fall_into_a_trench_get_up_and_step_onto_its_edge() {
+    const SEEDS: u64 = 8;
     for width_m in [0.4, 0.5] {
-        // The start is over the trench, which is bridged for walking.
-        let map = HeightMap::from_fn(601, 601, [-30.0, -30.0], 0.1, |_, z| {
-            if (z + 0.01).abs() < 0.5 * width_m { -0.5 } else { 0.0 }
-        });
-        let config = GeneratorConfig::default();
-        let mut generator = Generator::new(&MODEL, map.unwrap(), &config, Gait::Stand, 5).unwrap();
-        let plan = plan();
-        let frames: Vec<StepOutput> = (0..1200).map(|_| generator.step(&plan, &[]).unwrap()).collect();
-        let pelvis = |frame: &StepOutput| frame.simulated.pose.positions[0];
-        let fell = frames.iter().position(|frame| frame.fallen).expect("it falls into the trench");
-        let up = fell + frames[fell..].iter().position(|frame| !frame.fallen).expect("it stands again");
-        println!(
-            "trench of {width_m} m: down from frame {fell} to {up}, then at {}, in the end at {}",
-            pelvis(&frames[up]),
-            pelvis(frames.last().unwrap())
-        );
-        assert!(pelvis(&frames[fell]).y < 0.7, "it stands below the edge");
-        assert!(pelvis(&frames[up]).y > 0.85 * generator.standing_height_m(), "it stands on the edge");
-        let bound = config.dynamic.assist.horizontal_limit_bw;
-        for frame in &frames[fell..up] {
-            let force = frame.simulated.assist_force / BODY_WEIGHT_N;
-            assert!(force.with_y(0.0).length() < 1.02 * bound, "{force} is beyond the assist's cap");
-            assert!(
-                force.y.abs() < 1.02 * bound * config.dynamic.assist.vertical_share,
-                "{force} lifts too much"
+        let mut stood = 0;
+        for seed in 1..=SEEDS {
+            // The start is over the trench, which is bridged for walking.
+            let map = HeightMap::from_fn(601, 601, [-30.0, -30.0], 0.1, |_, z| {
+                if (z + 0.01).abs() < 0.5 * width_m { -0.5 } else { 0.0 }
+            });
+            let config = GeneratorConfig::default();
+            let mut generator = Generator::new(&MODEL, map.unwrap(), &config, Gait::Stand, seed).unwrap();
+            let plan = plan();
+            let frames: Vec<StepOutput> = (0..1200).map(|_| generator.step(&plan, &[]).unwrap()).collect();
+            let pelvis = |frame: &StepOutput| frame.simulated.pose.positions[0];
+            let fell = frames.iter().position(|frame| frame.fallen).expect("it falls into the trench");
+            assert!(pelvis(&frames[fell]).y < 0.7, "it stands below the edge");
+            let up = frames[fell..].iter().position(|frame| !frame.fallen).map(|frame| fell + frame);
+            if let Some(up) = up {
+                stood += 1;
+                assert!(
+                    pelvis(&frames[up]).y > 0.85 * generator.standing_height_m(),
+                    "it stands on the edge"
+                );
+            }
+            println!(
+                "trench of {width_m} m, seed {seed}: down from frame {fell} to {up:?}, in the end at {}",
+                pelvis(frames.last().unwrap())
             );
+            let bound = config.dynamic.assist.horizontal_limit_bw;
+            for frame in &frames[fell..up.unwrap_or(frames.len())] {
+                let force = frame.simulated.assist_force / BODY_WEIGHT_N;
+                assert!(force.with_y(0.0).length() < 1.02 * bound, "{force} is beyond the assist's cap");
+                assert!(
+                    force.y.abs() < 1.02 * bound * config.dynamic.assist.vertical_share,
+                    "{force} lifts too much"
+                );
+            }
+            assert!(frames.iter().all(|frame| frame.simulated.recovered.is_none()), "the simulator holds");
         }
-        assert!(frames.iter().all(|frame| frame.simulated.recovered.is_none()), "the simulator holds");
+        // Of 379 falls into such trenches, 85 % ended within 20 s (docs/experiments/0122-products-of-bfloat16.md).
+        assert!(stood >= 5, "{stood} of {SEEDS} stand again");
     }
 }
 
