@@ -74,8 +74,8 @@ pub enum Precision {
     /// Weights and inputs of 32 bits.
     #[default]
     Float32,
-    /// Weights and inputs rounded to bfloat16 (eight binary digits); products are added up in 32 bits. Half the time on processors with
-    /// AVX512_BF16; others give the same bytes, not faster.
+    /// Weights and inputs rounded to bfloat16 (eight binary digits); products are added up in 32 bits. On processors with AVX512_BF16
+    /// the module takes about two thirds of the time; others that fuse products with sums give the same bytes.
     Bfloat16,
 }
 
