@@ -1,6 +1,6 @@
 use crate::config::{Blend, KinematicConfig, Precision, Prediction};
 use crate::error::{KinematicError, check_finite, check_size};
-use crate::inference_buffers::{Buffers, Weights};
+use crate::inference_buffers::{Buffers, Weights, add, blend_rows};
 use crate::inference_encoder::{InferenceEncoder, grow};
 use crate::model::KinematicModel;
 use crate::noise::NoiseSource;
@@ -487,25 +487,6 @@ impl KinematicInference {
     }
 }
 
-/// Puts the weighted sum of the rows in place of the first, which is then the only one.
-fn blend_rows(rows: &mut [f32], stride: usize, weights: &[f32]) {
-    let (blended, others) = rows.split_at_mut(stride);
-    for value in blended.iter_mut() {
-        *value *= weights[0];
-    }
-    for (row, weight) in others.chunks_exact(stride).zip(&weights[1..]) {
-        for (blended, value) in blended.iter_mut().zip(row) {
-            *blended += weight * value;
-        }
-    }
-}
-
-fn add(target: &mut [f32], other: &[f32]) {
-    for (target, other) in target.iter_mut().zip(other) {
-        *target += other;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -520,12 +501,16 @@ mod tests {
         const X: usize = 83;
         const Y: usize = 61;
         let x: Vec<f32> = (0..X).map(|at| (at as f32 * 0.37).sin()).collect();
-        for blend in [Blend::AfterDecoder, Blend::BeforeDecoder] {
+        let precisions = [(Precision::Float32, 1e-4), (Precision::Bfloat16, 1e-2)];
+        for (blend, (precision, close)) in [Blend::AfterDecoder, Blend::BeforeDecoder]
+            .into_iter()
+            .flat_map(|blend| precisions.map(|precision| (blend, precision)))
+        {
             let config =
                 KinematicConfig { blend, ..KinematicConfig::compact(X, Y, GateInput { start: 3, len: 40 }) };
             let model = KinematicModel::new(&config, 5, &Device::flex()).unwrap();
             let process = ReverseProcess::new(model.schedule(), Y, &SamplerConfig::ddim(4), None).unwrap();
-            let mut packed = KinematicInference::new(&model, process).unwrap();
+            let mut packed = KinematicInference::in_precision(&model, process, precision).unwrap();
             packed.sample(&x, &mut [0.0; Y], &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
             let mut gates = packed.gates().to_vec();
             gates.sort_by(f32::total_cmp);
@@ -540,8 +525,8 @@ mod tests {
                     inference.sample(&x, &mut y, &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
                     for (other, expected) in &of_set {
                         let worst = y.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                        println!("{other:?} and {lanes:?} differ by {worst:e}");
-                        assert!(worst < 1e-4);
+                        println!("{precision:?}: {other:?} and {lanes:?} differ by {worst:e}");
+                        assert!(worst < close);
                         if other.fused() == lanes.fused() {
                             assert_eq!(&y, expected, "{other:?} and {lanes:?}");
                         }

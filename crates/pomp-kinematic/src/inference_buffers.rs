@@ -95,3 +95,22 @@ impl Buffers {
         self.blend_weights.reserve(rows - self.blend_weights.len().min(rows));
     }
 }
+
+/// Puts the weighted sum of the rows in place of the first, which is then the only one.
+pub(crate) fn blend_rows(rows: &mut [f32], stride: usize, weights: &[f32]) {
+    let (blended, others) = rows.split_at_mut(stride);
+    for value in blended.iter_mut() {
+        *value *= weights[0];
+    }
+    for (row, weight) in others.chunks_exact(stride).zip(&weights[1..]) {
+        for (blended, value) in blended.iter_mut().zip(row) {
+            *blended += weight * value;
+        }
+    }
+}
+
+pub(crate) fn add(target: &mut [f32], other: &[f32]) {
+    for (target, other) in target.iter_mut().zip(other) {
+        *target += other;
+    }
+}
