@@ -79,6 +79,9 @@ pub struct BalanceConfig {
     pub by_feet: f32,
     /// Speed of the target below which the body is pulled back over its feet, more strongly at lower speeds, m/s; default 1.2.
     pub standing_below_m_s: f32,
+    /// A target stands only where none of its feet has swung for this time, seconds: one that steps slowly or on the spot walks. 0, the
+    /// default, lets its speed alone decide.
+    pub stepping_hold_s: f32,
     /// Natural frequency of the PD law for the horizontal position of the centre of mass while the body stands, rad/s; default 5.
     pub standing_rad_s: f32,
     /// Time constant of the smoothing of the target's velocities, seconds; default 0.04.
@@ -153,6 +156,7 @@ impl Default for BalanceConfig {
             pelvis_most_rad_s2: 150.0,
             by_feet: 0.75,
             standing_below_m_s: 1.2,
+            stepping_hold_s: 0.0,
             standing_rad_s: 5.0,
             smoothing_s: 0.04,
             follows_expectation: false,
@@ -204,6 +208,7 @@ impl Validate for BalanceConfig {
             ("smoothing_s", self.smoothing_s),
             ("load_time_s", self.load_time_s),
             ("standing_below_m_s", self.standing_below_m_s),
+            ("stepping_hold_s", self.stepping_hold_s),
         ] {
             fields.within(field, value, 0.0..=10.0)?;
         }

@@ -16,6 +16,8 @@ pub(crate) struct Controls {
     /// Smoothed velocity of the target's centre of mass, m/s, and angular velocity of its pelvis, rad/s, of a body that balances;
     /// none before the first frame.
     pub(crate) led: Option<(Vec3, Vec3)>,
+    /// How far the target of a body that balances is stepping, 0 to 1.
+    pub(crate) stepping: f32,
     /// What is known of the height of the target's centre of mass at the end of the last frame, of a body that balances.
     pub(crate) height: Option<HeightWave>,
     /// Feet of the target of a body that balances.
@@ -39,6 +41,7 @@ impl Controls {
             assist_given_n: Vec3::ZERO,
             struck: 0.0,
             led: None,
+            stepping: 0.0,
             height: None,
             feet: [MovedFoot::default(); 2],
             catching: None,

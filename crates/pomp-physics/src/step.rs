@@ -313,7 +313,7 @@ fn plan(
             if let Some(led) = led {
                 let ragdoll = &world.ragdolls[member];
                 let slip = led.velocity - ragdoll.momentum(start) / ragdoll.total_mass();
-                let undisturbed = module.config.balance.undisturbed(led.velocity, slip);
+                let undisturbed = led.undisturbed(slip);
                 module.soften_stance(footing, undisturbed, &mut gains);
             }
             Some(ExpectedDrives { torques, gains })

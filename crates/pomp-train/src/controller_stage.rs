@@ -24,7 +24,7 @@ use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_samp
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{LedPhases, OwnPhases, Unroll};
-use crate::{Phases, Start, TrainConfig, TrainError, Unrolling};
+use crate::{Phases, Start, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
@@ -183,10 +183,9 @@ impl Training<'_> {
             kept: None,
         };
         let astray_rad = self.config.unrolling.astray_rad;
-        let Unrolling { kept_share, frames, .. } = self.config.unrolling;
-        let directions =
-            (kept_share > 0.0).then(|| GaitDirections::of(dataset, self.reading.margin_frames, frames));
-        let kept = directions.as_ref().map(|directions| (kept_share, directions));
+        let unrolling = &self.config.unrolling;
+        let directions = GaitDirections::of(dataset, self.reading.margin_frames, unrolling);
+        let kept = directions.as_ref().map(|directions| (unrolling.kept_share, directions));
         let astray = RolloutStarts { astray_rad, own_windows: true, kept, ..starts };
         let unrolls = self.config.unrolling.windows > 0;
         let commands = if unrolls { ClipCommand::of_all(dataset) } else { Vec::new() };

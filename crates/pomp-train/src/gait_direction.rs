@@ -1,6 +1,7 @@
 //! Gait and direction of travel in the frames of clips, so that a rollout can be kept at them for longer than its clip has them.
 
 use crate::dataset::{Dataset, TrainingClip};
+use crate::unrolling_config::Unrolling;
 use pomp_motion::Gait;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -29,6 +30,12 @@ enum Direction {
     Right,
 }
 
+impl Direction {
+    fn is_off_heading(self) -> bool {
+        !matches!(self, Self::Stays | Self::Ahead)
+    }
+}
+
 impl GaitDirection {
     fn of(clip: &TrainingClip, frame: usize) -> Self {
         let last = clip.frames() - 1;
@@ -54,14 +61,18 @@ pub(crate) struct GaitDirections {
     /// Of each clip, and of each of its frames, gait and direction, and the number of frames, itself included, that they last. Empty for
     /// clips that are not learned from.
     of_clips: Vec<Vec<(GaitDirection, usize)>>,
-    /// The places, clip and frame, of each gait and direction from which they last long enough to carry a rollout there.
+    /// The places, clip and frame, of each gait and direction that rollouts are kept at, from which they last long enough to carry one
+    /// there.
     places: Vec<(GaitDirection, Vec<(u32, u32)>)>,
 }
 
 impl GaitDirections {
-    /// Those of the training clips, `margin` frames from their ends, for windows of so many `frames`.
-    pub fn of(dataset: &Dataset, margin: usize, frames: usize) -> Self {
-        let lasts_frames = LASTS_FRAMES.max(frames);
+    /// Those of the training clips, `margin` frames from their ends; none when no characters are kept at them.
+    pub fn of(dataset: &Dataset, margin: usize, unrolling: &Unrolling) -> Option<Self> {
+        if unrolling.kept_share == 0.0 {
+            return None;
+        }
+        let lasts_frames = LASTS_FRAMES.max(unrolling.frames);
         let mut directions = Self { of_clips: vec![Vec::new(); dataset.clips.len()], places: Vec::new() };
         for (index, clip) in dataset.training() {
             let mut of_clip: Vec<(GaitDirection, usize)> =
@@ -71,7 +82,10 @@ impl GaitDirections {
                 let next = of_clip.get(frame + 1).filter(|next| next.0 == of_clip[frame].0);
                 of_clip[frame].1 = 1 + next.map_or(0, |next| next.1);
             }
-            for (frame, (direction, _)) in of_clip.iter().enumerate().filter(|(_, of)| of.1 >= lasts_frames) {
+            let is_kept = |of: &(GaitDirection, usize)| {
+                of.1 >= lasts_frames && (unrolling.keeps_ahead || of.0.direction.is_off_heading())
+            };
+            for (frame, (direction, _)) in of_clip.iter().enumerate().filter(|(_, of)| is_kept(of)) {
                 let place = (index as u32, frame as u32);
                 match directions.places.iter_mut().find(|(other, _)| other == direction) {
                     Some((_, places)) => places.push(place),
@@ -80,7 +94,7 @@ impl GaitDirections {
             }
             directions.of_clips[index] = of_clip;
         }
-        directions
+        Some(directions)
     }
 
     /// Gait and direction of a frame, where rollouts can be kept at them.
@@ -128,7 +142,8 @@ mod tests {
                 state.root_velocity = 4.0 * velocity;
             }
         }
-        let directions = GaitDirections::of(&dataset, margin, 16);
+        let unrolling = Unrolling { kept_share: 0.5, ..Unrolling::default() };
+        let directions = GaitDirections::of(&dataset, margin, &unrolling).unwrap();
         let ahead = directions.at((0, 30)).unwrap();
         let left = directions.at((0, 90)).unwrap();
         assert_eq!((ahead.direction, left.direction), (Direction::Ahead, Direction::Left));
@@ -144,6 +159,10 @@ mod tests {
             directions.keeps(left, (0, 90), left_frames) && !directions.keeps(left, (0, 90), left_frames + 1)
         );
         assert!(!directions.keeps(ahead, (0, 90), 1));
+        let aside = Unrolling { keeps_ahead: false, ..unrolling };
+        let aside = GaitDirections::of(&dataset, margin, &aside).unwrap();
+        assert_eq!((aside.at((0, 30)), aside.at((0, 90))), (None, Some(left)));
+        assert!(GaitDirections::of(&dataset, margin, &Unrolling::default()).is_none());
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {
             let (clip, frame) = directions.draw(left, rng);

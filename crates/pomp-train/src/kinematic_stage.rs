@@ -106,13 +106,11 @@ struct Samplers {
 
 impl Samplers {
     fn of(dataset: &Dataset, config: &TrainConfig) -> Result<Self, TrainError> {
-        let unrolling = config.kinematic.unrolling;
         Ok(Self {
             training: training_sampler(dataset, config),
             practised: practised_sampler(dataset, config)?,
             held_out: held_out_sampler(dataset, config),
-            directions: (unrolling.kept_share > 0.0)
-                .then(|| GaitDirections::of(dataset, config.margin_frames, unrolling.frames)),
+            directions: GaitDirections::of(dataset, config.margin_frames, &config.kinematic.unrolling),
         })
     }
 }

@@ -183,6 +183,7 @@ pub(crate) fn advance_rollouts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unrolling;
     use crate::recorded_walk::walk;
     use crate::sampler::training_sampler;
     use glam::Vec2;
@@ -196,7 +197,8 @@ mod tests {
             state.root_velocity = if aside.contains(&frame) { 4.0 * Vec2::X } else { Vec2::Y };
         }
         let config = TrainConfig::default();
-        let directions = GaitDirections::of(&dataset, config.margin_frames, frames);
+        let unrolling = Unrolling { kept_share: 1.0, ..config.kinematic.unrolling };
+        let directions = GaitDirections::of(&dataset, config.margin_frames, &unrolling).unwrap();
         let anywhere = training_sampler(&dataset, &config);
         let starts = RolloutStarts {
             config: &config,

@@ -52,6 +52,8 @@ pub(crate) struct Led {
     pub(crate) acceleration: Vec3,
     /// What an expectation says instead, if it is followed.
     pub(crate) expected: Option<ExpectedMotion>,
+    /// How far it stands, 0 to 1.
+    pub(crate) stands: f32,
     /// Height of its centre of mass from the start of the frame on.
     pub(crate) height: HeightWave,
 }
@@ -78,6 +80,11 @@ pub(crate) struct Wanted {
 }
 
 impl Led {
+    /// How far a body walks as this target does whose velocity differs from the target's by `slip`, 0 to 1.
+    pub(crate) fn undisturbed(&self, slip: Vec3) -> f32 {
+        standing::undisturbed(self.stands, slip)
+    }
+
     /// Velocity of the centre of mass, angular velocity of the pelvis and acceleration that lead the body when the share `elapsed` of a frame
     /// of `frame_s` seconds is over.
     fn motion(&self, elapsed: f32, frame_s: f32) -> (Vec3, Vec3, Vec3) {
@@ -125,7 +132,8 @@ impl DynamicModule {
             spin: now.1,
             acceleration: expected.center_acceleration(ragdoll.masses()),
         });
-        aim.led = Some(Led { from, to, velocity, spin, acceleration, expected, height });
+        let stands = config.standing_share(velocity, self.observe_steps(&from, &to));
+        aim.led = Some(Led { from, to, velocity, spin, acceleration, expected, stands, height });
     }
 
     /// Velocity of the centre of mass of a target whose root goes as `velocity` says, smoothed as far as there is a past.
@@ -158,7 +166,7 @@ impl World {
         };
         let (from, to, now) = (place(&led.from), place(&led.to), place(&start.pose));
         let told = if standing > nothing { (standing / all).min(1.0) } else { 0.0 };
-        let stands = told * config.standing_share(led.velocity);
+        let stands = told * led.stands;
         let by_feet = told * (config.by_feet + (1.0 - config.by_feet) * stands);
         let in_world = from.0.lerp(to.0, elapsed) - now.0;
         let over_feet = standing::over_feet(from.1.lerp(to.1, elapsed), led.velocity, stands) - now.1;
@@ -196,8 +204,7 @@ impl World {
             linear: Vec3 { y: up, ..along },
             angular: angular.clamp_length_max(config.pelvis_most_rad_s2),
             force_cost: config.recovery_force_cost
-                + f64::from(config.undisturbed(led.velocity, slip))
-                    * (config.force_cost - config.recovery_force_cost),
+                + f64::from(led.undisturbed(slip)) * (config.force_cost - config.recovery_force_cost),
         }
     }
 

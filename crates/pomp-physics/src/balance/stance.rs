@@ -3,9 +3,10 @@
 use super::along_ground;
 use super::catching::Falling;
 use super::reaction::LIFTS_FROM_M;
-use crate::DynamicModule;
+use super::standing::undisturbed;
 use crate::ground::Ground;
 use crate::world::World;
+use crate::{BalanceConfig, DynamicModule};
 use pomp_articulated::Contact;
 use pomp_motion::glam::{Quat, Vec3};
 use pomp_motion::legs::{LEGS, Leg, bend_leg};
@@ -105,6 +106,13 @@ impl World {
     }
 }
 
+impl BalanceConfig {
+    /// How far a foot of the target swings whose slowest part has this speed, 0 to 1.
+    fn swing(&self, slowest_m_s: f32) -> f32 {
+        (slowest_m_s / self.stance_speed_m_s - 1.0).clamp(0.0, 1.0)
+    }
+}
+
 impl DynamicModule {
     /// Moves the feet of the target that swing, which goes `from` a pose `to` another in this frame: over the ground, and to where
     /// they catch a body that is faster or slower than the target, whose centre of mass moves at `led`. To be called once a frame.
@@ -125,7 +133,7 @@ impl DynamicModule {
         let catching = ahead * (error.dot(ahead) * config.step_along_s)
             + side * (error.dot(side) * config.step_across_s);
         let missed = motion.pose.positions[0] - to.root_position;
-        let undisturbed = config.undisturbed(led, error);
+        let undisturbed = undisturbed(config.standing_share(led, self.controls.stepping), error);
         // A leg that moves relative to a pelvis which is turned otherwise than the target's comes to the target's place in the world.
         let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
@@ -135,11 +143,9 @@ impl DynamicModule {
             let step = self.controls.reaction.steps[leg];
             let caught = caught.filter(|foot| foot.leg == leg);
             let (way, turn) = if load < SWING_LOAD || step.y > LIFTS_FROM_M || caught.is_some() {
-                let (soles, next) = (sole(&at_start, height_m, leg), sole(&at_end, height_m, leg));
-                let speeds = soles.iter().zip(&next).map(|(from, to)| from.distance(*to) / frame_s);
-                let slowest = speeds.fold(f32::INFINITY, f32::min);
-                let swing = (slowest / config.stance_speed_m_s - 1.0).clamp(0.0, 1.0);
-                let lowest = next.map(|point| height(&world.ground, point + missed));
+                let slowest = self.slowest_of_sole((&at_start, &at_end), leg);
+                let swing = config.swing(slowest);
+                let lowest = sole(&at_end, height_m, leg).map(|point| height(&world.ground, point + missed));
                 let other = at_end.positions[LEGS[1 - leg][2].0];
                 let ahead = (at_end.positions[ankle] - other).dot(along_ground(led)) > 0.0;
                 let clearance_m = if ahead && config.landing_clearance_s2_m > 0.0 {
@@ -173,6 +179,26 @@ impl DynamicModule {
                 }
             }
         }
+    }
+
+    /// How far the target, which goes `from` a pose `to` another in a frame, is stepping, 0 to 1: a foot swings, or did so lately.
+    /// To be called once a frame.
+    pub(super) fn observe_steps(&mut self, from: &GlobalPose, to: &GlobalPose) -> f32 {
+        let config = self.config.balance;
+        let swing = |leg| config.swing(self.slowest_of_sole((from, to), leg));
+        let now = swing(0).max(swing(1));
+        self.controls.stepping = match config.stepping_hold_s {
+            0.0 => 0.0,
+            hold_s => now.max(self.controls.stepping - self.frame_s() / hold_s),
+        };
+        self.controls.stepping
+    }
+
+    /// Speed of the slowest of heel, ball and toes of a foot of the target in a frame, m/s.
+    fn slowest_of_sole(&self, (from, to): (&GlobalPose, &GlobalPose), leg: usize) -> f32 {
+        let height_m = self.body_height_m();
+        let points = sole(from, height_m, leg).into_iter().zip(sole(to, height_m, leg));
+        points.map(|(from, to)| from.distance(to) / self.frame_s()).fold(f32::INFINITY, f32::min)
     }
 
     /// The `way` of an ankle from where the `target` has it, shortened along the ground to what the leg reaches with a pelvis from which
@@ -254,6 +280,29 @@ mod tests {
         config.balance.load_time_s = 0.0;
         let mut at_once = on_level_ground(&skeleton, &config);
         assert_eq!(at_once.bear([1.0, 0.4], 0.01), [1.0, 0.4]);
+    }
+
+    #[test]
+    fn a_target_that_has_swung_a_foot_lately_does_not_stand_however_slow_it_is() {
+        let skeleton = Skeleton::humanoid(1.75);
+        let still = Pose::rest(&skeleton);
+        let mut stepping = still.clone();
+        stepping.local_rotations[LEGS[0][0].0] = Quat::from_rotation_x(-0.1);
+        let [still, stepping] = [still, stepping].map(|pose| skeleton.forward_kinematics(&pose));
+        let mut config = DynamicConfig::default();
+        config.balance.stepping_hold_s = 0.5;
+        let mut module = on_level_ground(&skeleton, &config);
+        let slow = Vec3::X * (0.5 * config.balance.standing_below_m_s);
+        let stands = |module: &DynamicModule, stepping| module.config.balance.standing_share(slow, stepping);
+        let now = module.observe_steps(&still, &still);
+        assert_eq!((now, stands(&module, now)), (0.0, 0.5));
+        let now = module.observe_steps(&still, &stepping);
+        assert_eq!((now, stands(&module, now)), (1.0, 0.0));
+        let later: Vec<f32> = (0..30).map(|_| module.observe_steps(&stepping, &stepping)).collect();
+        assert!(later.windows(2).all(|pair| pair[1] < pair[0] || pair[1] == 0.0), "{later:?}");
+        assert!((later[14] - 0.5).abs() < 1e-4 && later[29] < 1e-4, "{later:?}");
+        let mut by_speed = on_level_ground(&skeleton, &DynamicConfig::default());
+        assert_eq!(by_speed.observe_steps(&still, &stepping), 0.0);
     }
 
     #[test]

@@ -23,19 +23,19 @@ const ROUNDS: usize = 3;
 const SLIP_M_S: (f32, f32) = (0.3, 0.6);
 
 impl BalanceConfig {
-    /// How far a target whose centre of mass has the `velocity` stands, 0 to 1.
-    pub(super) fn standing_share(&self, velocity: Vec3) -> f32 {
-        (1.0 - along_ground(velocity).length() / self.standing_below_m_s.max(f32::MIN_POSITIVE))
-            .clamp(0.0, 1.0)
+    /// How far a target whose centre of mass has the `velocity` and which is `stepping` (0 to 1) stands, 0 to 1.
+    pub(super) fn standing_share(&self, velocity: Vec3, stepping: f32) -> f32 {
+        let slow = 1.0 - along_ground(velocity).length() / self.standing_below_m_s.max(f32::MIN_POSITIVE);
+        slow.clamp(0.0, 1.0) * (1.0 - stepping)
     }
+}
 
-    /// How far a body walks as its target does whose centre of mass has the `velocity`, and which differs from the body's by `slip`, 0 to 1:
-    /// 0 where the target stands or the body is carried off.
-    pub(crate) fn undisturbed(&self, velocity: Vec3, slip: Vec3) -> f32 {
-        let (usual, carried_off) = SLIP_M_S;
-        let follows = (carried_off - along_ground(slip).length()) / (carried_off - usual);
-        (1.0 - self.standing_share(velocity)) * follows.clamp(0.0, 1.0)
-    }
+/// How far a body walks as its target does, which `stands` as far as said and whose centre of mass has a velocity that differs from the
+/// body's by `slip`, 0 to 1: 0 where the target stands or the body is carried off.
+pub(super) fn undisturbed(stands: f32, slip: Vec3) -> f32 {
+    let (usual, carried_off) = SLIP_M_S;
+    let follows = (carried_off - along_ground(slip).length()) / (carried_off - usual);
+    (1.0 - stands) * follows.clamp(0.0, 1.0)
 }
 
 /// Where the centre of mass is to be, from the middle of the feet: where the `target` has it or, as far as it `stands`, where its
