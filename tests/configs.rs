@@ -246,6 +246,7 @@ fn training_configurations_are_valid_down_to_their_networks() {
         "compact.toml",
         "compact_practised.toml",
         "compact_unrolled.toml",
+        "compact_unrolled_aside.toml",
         "paper.toml",
         "paper_size.toml",
         "paper_size_practised.toml",
@@ -359,6 +360,7 @@ fn the_configurations_of_the_published_models_resolve_to_what_they_were_trained_
         ("compact.toml", "compact_practised.toml"),
         ("paper_size.toml", "paper_size_practised.toml"),
         ("compact_directions.toml", "compact_directions_practised.toml"),
+        ("compact_unrolled.toml", "compact_unrolled_aside.toml"),
     ] {
         let folder = first.trim_end_matches(".toml");
         let model = path("../data/models").join(folder).join("model.json");
@@ -403,6 +405,7 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
         ("compact.toml", "compact_practised.toml"),
         ("paper_size.toml", "paper_size_practised.toml"),
         ("compact_directions.toml", "compact_directions_practised.toml"),
+        ("compact_unrolled.toml", "compact_unrolled_aside.toml"),
     ] {
         let [first, second]: [TrainConfig; 2] = [first, second].map(parsed);
         let networks = [&first, &second].map(|config| {

@@ -28,10 +28,8 @@ struct Held {
     grounds: &'static [&'static str],
     /// Whether they jog, on level ground.
     jogs: bool,
-    /// Whether they walk aside, turn on the spot faster than [`FASTEST_TURN_RAD_S`] and walk crouched.
+    /// Whether they walk aside and backward, turn on the spot faster than [`FASTEST_TURN_RAD_S`] and walk crouched.
     all_directions: bool,
-    /// Whether they walk backward.
-    backward: bool,
 }
 
 /// What those of the compact model hold, and of models like it.
@@ -39,10 +37,9 @@ const COMPACT: Held = Held {
     grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS],
     jogs: true,
     all_directions: false,
-    backward: false,
 };
 /// What those of the model of all directions hold.
-const UNROLLED: Held = Held { grounds: &[LEVEL], jogs: false, all_directions: true, backward: false };
+const UNROLLED: Held = Held { grounds: &[LEVEL], jogs: false, all_directions: true };
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
@@ -190,8 +187,8 @@ fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<
 
 /// Whether a command is among those that the model of all directions has learned and the compact model has not.
 fn only_unrolled_has_learned(plan: &ControlPlan) -> bool {
-    let learned = Held { backward: true, ..UNROLLED };
-    unmeasured_command(plan, LEVEL, &COMPACT).is_some() && unmeasured_command(plan, LEVEL, &learned).is_none()
+    unmeasured_command(plan, LEVEL, &COMPACT).is_some()
+        && unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
 }
 
 impl LoopSettings<'_> {
@@ -397,13 +394,8 @@ fn unmeasured_command(plan: &ControlPlan, terrain: &str, held: &Held) -> Option<
         let way = next.position - now.position;
         let heading = glam::Vec2::from(now.yaw.sin_cos());
         let along = way.normalize_or_zero().dot(heading);
-        if now.speed_mps > MOVING_MPS {
-            if !held.backward && along < -ALONG_HEADING {
-                return Some("a walk backward");
-            }
-            if !held.all_directions && along < ALONG_HEADING {
-                return Some("a walk aside");
-            }
+        if !held.all_directions && now.speed_mps > MOVING_MPS && along < ALONG_HEADING {
+            return Some(if along < -ALONG_HEADING { "a walk backward" } else { "a walk aside" });
         }
         let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
         if !held.all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
@@ -470,6 +462,7 @@ mod tests {
             (None, "sideways"),
             (None, "turn"),
             (None, "crouch"),
+            (None, "backward"),
             (Some(Support::OwnFeet), "turn"),
             (Some(Support::OwnFeet), "backward"),
         ] {
@@ -502,7 +495,7 @@ mod tests {
             ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
             ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
             ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
-            ("flat", "backward", "dynamic.friction=0.6", "backward"),
+            ("hills", "backward", "dynamic.friction=0.6", "backward"),
             ("hills", "sideways", "dynamic.friction=0.6", "a walk aside"),
             ("hills", "turn", "dynamic.friction=0.6", "turn on the spot"),
             ("rough", "crouch", "dynamic.friction=0.6", "a crouch"),

@@ -216,6 +216,7 @@ impl GeneratorConfig {
             layers: LayersConfig {
                 reference_tracking: ReferenceTrackingConfig {
                     shows_prediction: true,
+                    return_share: 0.2,
                     ..layers.reference_tracking
                 },
                 foot_locking: FootLockingConfig { enabled: false, ..layers.foot_locking },
@@ -224,6 +225,7 @@ impl GeneratorConfig {
             },
             dynamic: DynamicConfig {
                 balance: BalanceConfig {
+                    stepping_hold_s: 0.3,
                     vertical_rad_s: 14.0,
                     landing_clearance_s2_m: 0.006,
                     clearance_m: 0.035,

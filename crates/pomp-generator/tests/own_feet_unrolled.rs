@@ -60,6 +60,26 @@ fn a_walk_ahead_keeps_to_its_path_by_steps() {
 }
 
 #[test]
+fn a_walk_backward_goes_backward_by_steps_of_feet_that_stand() {
+    let positions = positions(Preset::Backward);
+    let settled = &positions[(SETTLED_S * FRAME_RATE_HZ) as usize..];
+    let slower_foot_mps = settled
+        .windows(2)
+        .map(|pair| {
+            let speed = |foot: usize| pair[0][foot].distance(pair[1][foot]) * FRAME_RATE_HZ;
+            speed(humanoid::LEFT_FOOT.0).min(speed(humanoid::RIGHT_FOOT.0))
+        })
+        .sum::<f32>()
+        / (settled.len() - 1) as f32;
+    let (walked, steps) = (positions[FRAMES - 1][0].z, steps(&positions));
+    println!("{walked} m in {steps} steps, the slower foot at {slower_foot_mps} m/s");
+    let plan = ControlPlan::preset(Preset::Backward, SECONDS, FRAME_RATE_HZ);
+    let commanded = plan.at((FRAMES - 1) as f32).position.y;
+    assert!((walked - commanded).abs() < 1.0 && steps >= 8, "commanded: {commanded} m");
+    assert!(slower_foot_mps < 0.3);
+}
+
+#[test]
 fn a_walk_aside_goes_aside_by_steps() {
     let positions = positions(Preset::Sideways);
     let (end, steps) = (positions[FRAMES - 1][0], steps(&positions));

@@ -20,7 +20,7 @@ pub struct TrainConfig {
     /// Clips whose names begin with one of these are held out too: whole subjects and sessions, whose other clips may be nearly the same.
     #[serde(default)]
     pub held_out: Vec<String>,
-    /// Names of clips (without `_mirrored`) that are excluded from training and measuring.
+    /// Names of clips (without `_mirrored`) that are left out; one that ends in `*` stands for all that begin so.
     pub exclude: Vec<String>,
     /// Number of frames at each end of a clip whose phase windows reach too far beyond the clip; their phases are extrapolated from
     /// the nearest inner frame.

@@ -17,7 +17,7 @@ pub struct ControllerConfig {
     pub seed: u64,
     /// One clip in so many is held out to measure with; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are left out of training and measuring.
+    /// Names of clips (without `_mirrored`) that are left out; one that ends in `*` stands for all that begin so.
     pub exclude: Vec<String>,
     /// Frames at both ends of a clip that are not learned from.
     pub margin_frames: usize,

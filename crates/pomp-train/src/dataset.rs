@@ -66,6 +66,8 @@ pub struct Dataset {
     pub mass_kg: f32,
     /// Hash of all recordings; phases written into them do not change it.
     pub hash: String,
+    /// How many recordings of the folder are left out by the names of their clips.
+    pub excluded: usize,
     /// Those that are not in memory, when they take turns.
     pub(crate) shards: Option<Shards>,
 }
@@ -86,9 +88,9 @@ impl Dataset {
     /// # Errors
     /// As [`Self::load`].
     pub fn load_split(folder: &Path, split: &Split) -> Result<Self, TrainError> {
-        let mut reading = Reading::default();
+        let (paths, mut reading) = begin(folder, split)?;
         let mut clips: Vec<TrainingClip> = Vec::new();
-        for paths in chosen(folder, split)?.chunks(READ_AT_ONCE) {
+        for paths in paths.chunks(READ_AT_ONCE) {
             for (path, read) in paths.iter().zip(TrainingClip::read_all(paths, split)) {
                 let clip = reading.take(path, read?, clips.first())?;
                 clips.push(clip);
@@ -114,9 +116,9 @@ impl Dataset {
             return Self::load_split(folder, &config.split());
         }
         let split = config.split();
-        let mut reading = Reading::default();
+        let (paths, mut reading) = begin(folder, &split)?;
         let (mut recordings, mut first) = (Vec::new(), None);
-        for paths in chosen(folder, &split)?.chunks(READ_AT_ONCE) {
+        for paths in paths.chunks(READ_AT_ONCE) {
             for (path, read) in paths.iter().zip(TrainingClip::read_all(paths, &split)) {
                 let clip = reading.take(path, read?, first.as_ref())?;
                 recordings.push((path.clone(), clip.held_out));
@@ -195,19 +197,21 @@ fn note_source(recording: &Recording, frames: usize, seconds: &mut BTreeMap<Stri
     *seconds.entry(key).or_default() += frames as f32 / FRAME_RATE_HZ;
 }
 
-/// The recordings of `folder` that `split` does not leave out.
-fn chosen(folder: &Path, split: &Split) -> Result<Vec<PathBuf>, TrainError> {
-    let mut paths = recordings_in(folder)?;
-    paths.retain(|path| {
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        !split.excludes(&stem)
-    });
-    if paths.is_empty() { Err(TrainError::NoData { folder: folder.to_path_buf() }) } else { Ok(paths) }
+/// The recordings of `folder` that `split` does not leave out, and what is gathered from them, nothing yet.
+fn begin(folder: &Path, split: &Split) -> Result<(Vec<PathBuf>, Reading), TrainError> {
+    let (excluded, paths): (Vec<PathBuf>, Vec<PathBuf>) = recordings_in(folder)?
+        .into_iter()
+        .partition(|path| path.file_stem().is_some_and(|stem| split.excludes(&stem.to_string_lossy())));
+    if paths.is_empty() {
+        return Err(TrainError::NoData { folder: folder.to_path_buf() });
+    }
+    Ok((paths, Reading { excluded: excluded.len(), ..Reading::default() }))
 }
 
 /// What is gathered from recordings, one after the other.
 #[derive(Default)]
 struct Reading {
+    excluded: usize,
     hash: Hasher,
     frames: usize,
     seconds: BTreeMap<String, f32>,
@@ -243,7 +247,7 @@ impl Reading {
     fn dataset(self, clips: Vec<TrainingClip>, shards: Option<Shards>) -> Dataset {
         let (skeleton, body_names, mass_kg) = self.shared.expect("a folder without recordings is refused");
         let hash = self.hash.finish().short();
-        Dataset { clips, skeleton, body_names, mass_kg, hash, shards }
+        Dataset { clips, skeleton, body_names, mass_kg, hash, excluded: self.excluded, shards }
     }
 }
 

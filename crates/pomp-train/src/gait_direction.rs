@@ -30,12 +30,6 @@ enum Direction {
     Right,
 }
 
-impl Direction {
-    fn is_off_heading(self) -> bool {
-        !matches!(self, Self::Stays | Self::Ahead)
-    }
-}
-
 impl GaitDirection {
     fn of(clip: &TrainingClip, frame: usize) -> Self {
         let last = clip.frames() - 1;
@@ -52,6 +46,12 @@ impl GaitDirection {
             (false, false) => Direction::Back,
         };
         Self { gait: Gait::dominant(&clip.recording.gait[frame]), direction }
+    }
+
+    /// Whether it is standing or walking ahead, as most of what is recorded.
+    fn is_common(self) -> bool {
+        matches!(self.gait, Gait::Stand | Gait::Walk)
+            && matches!(self.direction, Direction::Stays | Direction::Ahead)
     }
 }
 
@@ -83,7 +83,7 @@ impl GaitDirections {
                 of_clip[frame].1 = 1 + next.map_or(0, |next| next.1);
             }
             let is_kept = |of: &(GaitDirection, usize)| {
-                of.1 >= lasts_frames && (unrolling.keeps_ahead || of.0.direction.is_off_heading())
+                of.1 >= lasts_frames && (unrolling.keeps_common || !of.0.is_common())
             };
             for (frame, (direction, _)) in of_clip.iter().enumerate().filter(|(_, of)| is_kept(of)) {
                 let place = (index as u32, frame as u32);
@@ -159,9 +159,14 @@ mod tests {
             directions.keeps(left, (0, 90), left_frames) && !directions.keeps(left, (0, 90), left_frames + 1)
         );
         assert!(!directions.keeps(ahead, (0, 90), 1));
-        let aside = Unrolling { keeps_ahead: false, ..unrolling };
-        let aside = GaitDirections::of(&dataset, margin, &aside).unwrap();
-        assert_eq!((aside.at((0, 30)), aside.at((0, 90))), (None, Some(left)));
+        let rare = Unrolling { keeps_common: false, ..unrolling };
+        let of_rare = GaitDirections::of(&dataset, margin, &rare).unwrap();
+        assert_eq!((of_rare.at((0, 30)), of_rare.at((0, 90))), (None, Some(left)));
+        for label in &mut dataset.clips[0].recording.gait {
+            *label = Gait::Crouch.one_hot();
+        }
+        let crouched = GaitDirections::of(&dataset, margin, &rare).unwrap().at((0, 30)).unwrap();
+        assert_eq!((crouched.gait, crouched.direction), (Gait::Crouch, Direction::Ahead));
         assert!(GaitDirections::of(&dataset, margin, &Unrolling::default()).is_none());
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         for _ in 0..100 {

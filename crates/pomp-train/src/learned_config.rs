@@ -18,7 +18,7 @@ pub struct LearnedConfig {
     pub seed: u64,
     /// One clip in this many is held out; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are excluded.
+    /// Names of clips (without `_mirrored`) that are left out; one that ends in `*` stands for all that begin so.
     pub exclude: Vec<String>,
     /// Minutes of motion to learn; mirror images are added. Default 5; more motion covers more commands, but blurs the pose.
     pub minutes: f32,

@@ -40,7 +40,7 @@ pub struct MatchingConfig {
     pub kind: ControllerKind,
     /// One clip in this many is held out; 0 holds out none.
     pub held_out_every: usize,
-    /// Names of clips (without `_mirrored`) that are excluded.
+    /// Names of clips (without `_mirrored`) that are left out; one that ends in `*` stands for all that begin so.
     pub exclude: Vec<String>,
     /// Minutes of motion to store; mirror images are played too. Default 5; more motion covers more commands, but needs 0.28 MB per
     /// minute.

@@ -10,7 +10,7 @@ pub struct Split {
     pub held_out_every: usize,
     /// Clips whose names begin with one of these are held out too.
     pub held_out: Vec<String>,
-    /// Names of clips that are left out of both.
+    /// Names of clips that are left out of both; one that ends in `*` stands for all that begin so.
     pub exclude: Vec<String>,
 }
 
@@ -42,7 +42,11 @@ impl Split {
 
     /// Whether the recording `name` is left out.
     pub(crate) fn excludes(&self, name: &str) -> bool {
-        self.exclude.iter().any(|excluded| excluded == original_name(name))
+        let name = original_name(name);
+        self.exclude.iter().any(|excluded| match excluded.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == excluded,
+        })
     }
 
     /// The same, with nothing held out.
@@ -68,6 +72,17 @@ mod tests {
             assert!(split.holds_out(name), "{name}");
         }
         assert!(!split.holds_out("cmu_18_08_01") && !Split::default().holds_out("cmu_08_01"));
+    }
+
+    #[test]
+    fn a_clip_is_left_out_by_its_name_and_by_the_beginning_of_it_before_a_star() {
+        let split = Split { exclude: vec!["tennis_*".to_owned(), "walk_1".to_owned()], ..Split::default() };
+        for name in ["tennis_serve_mirrored_terrain0_bump1", "tennis_", "walk_1", "walk_1_mirrored"] {
+            assert!(split.excludes(name), "{name}");
+        }
+        for name in ["walk_10", "tennis", "table_tennis_1"] {
+            assert!(!split.excludes(name), "{name}");
+        }
     }
 
     #[test]

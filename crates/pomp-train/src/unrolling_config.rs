@@ -33,8 +33,8 @@ pub struct Unrolling {
     /// Share of the characters that keep to the gait and the direction of travel in which they begin: where their clip leaves them, they
     /// are led on along another one that has them, as at its end. For what the clips never do for long.
     pub kept_share: f64,
-    /// Whether characters that begin on the spot or ahead are kept at it too, and not only those that go aside or back.
-    pub keeps_ahead: bool,
+    /// Whether characters that begin standing or walking ahead, as most of what is recorded does, are kept at it too.
+    pub keeps_common: bool,
 }
 
 impl Validate for Unrolling {
@@ -63,7 +63,7 @@ impl Default for Unrolling {
             retimed_frames: 40,
             carried_share: 0.9,
             kept_share: 0.0,
-            keeps_ahead: true,
+            keeps_common: true,
         }
     }
 }

@@ -84,6 +84,8 @@ fn rejects_settings_that_are_out_of_range_and_data_without_a_clip() {
     assert!(said(weights).contains("weights.hip_velocity"));
     let exclude = ["00_stand", "01_walk", "02_jog"].map(str::to_owned);
     let slope = Dataset::load(recordings(), 0, &exclude).unwrap();
+    // Each of the four clips with its mirror image.
+    assert_eq!((slope.clips.len(), slope.excluded), (2, 6));
     let error = build_matching(&slope, &MatchingConfig::default(), NO_MODEL.as_ref()).unwrap_err();
     assert!(matches!(error, TrainError::TooLittleData { stage: "matching", .. }), "{error}");
 }

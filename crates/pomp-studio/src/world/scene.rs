@@ -15,6 +15,8 @@ use ts_rs::TS;
 
 /// Events that one scene may have.
 const MOST_EVENTS: usize = 20_000;
+/// Boxes and bumps of the page that may wait for the next frame.
+const MOST_WAITING: usize = 16;
 /// Largest seed: what a browser's numbers hold.
 const LARGEST_SEED: u64 = u32::MAX as u64;
 
@@ -323,6 +325,15 @@ pub(super) fn check_steps(steps: usize, model: &Model) -> Result<(), StudioError
     }
     let range = format!("1 to {most}");
     Err(StudioError::BadScene { field: "denoising_steps", value: steps.to_string(), range })
+}
+
+/// Whether one more of the page's boxes or bumps may wait for the next frame beside `waiting` others.
+pub(super) fn check_waiting(field: &'static str, waiting: usize) -> Result<(), StudioError> {
+    if waiting < MOST_WAITING {
+        return Ok(());
+    }
+    let (value, range) = ((waiting + 1).to_string(), format!("1 to {MOST_WAITING}"));
+    Err(StudioError::BadScene { field, value, range })
 }
 
 pub(super) fn in_range(field: &'static str, value: f32, low: f32, high: f32) -> Result<(), StudioError> {

@@ -1,5 +1,5 @@
 use super::ground::Original;
-use super::scene::{check_assist, check_gait, check_steps, cube, starting_gaits};
+use super::scene::{check_assist, check_gait, check_steps, check_waiting, cube, starting_gaits};
 use super::scene_recipe::recipe_of;
 use super::style::{check_weight, offered_styles, with_weight};
 use super::{Bump, Event, Patch, RecordingBuffer, SceneRequest};
@@ -22,8 +22,6 @@ use std::time::Instant;
 const PUSH_FRAMES: u32 = 6;
 /// Pushes that may act at once.
 const MOST_PUSHES: usize = 16;
-/// Boxes and bumps of the page that may wait for the next frame.
-const MOST_WAITING: usize = 16;
 /// Frames between two snapshots: going back simulates at most these anew.
 const SNAPSHOT_FRAMES: u32 = 30;
 /// Steering and other events that a scene remembers; more make no link any more.
@@ -278,7 +276,7 @@ impl World {
     /// A cube out of range, or too many at once.
     pub fn throw(&mut self, throw: ThrowRequest) -> Result<(), StudioError> {
         cube(throw.side_m, throw.mass_kg, throw.position, throw.velocity).validate()?;
-        has_room("boxes at once", self.asked_throws.len())?;
+        check_waiting("boxes at once", self.asked_throws.len())?;
         self.replay.clear();
         self.asked_throws.push(throw);
         Ok(())
@@ -290,7 +288,7 @@ impl World {
     /// A bump out of range, or too many at once.
     pub fn bump(&mut self, bump: Bump) -> Result<(), StudioError> {
         bump.validate()?;
-        has_room("bumps at once", self.asked_bumps.len())?;
+        check_waiting("bumps at once", self.asked_bumps.len())?;
         self.replay.clear();
         self.asked_bumps.push(bump);
         Ok(())
@@ -591,13 +589,4 @@ impl World {
             ..FrameMessage::of_step(output, plan, shown.center_of_mass, gates, path, &shown.boxes)
         })
     }
-}
-
-/// Whether one more may wait beside `waiting` others.
-fn has_room(field: &'static str, waiting: usize) -> Result<(), StudioError> {
-    if waiting < MOST_WAITING {
-        return Ok(());
-    }
-    let (value, range) = ((waiting + 1).to_string(), format!("1 to {MOST_WAITING}"));
-    Err(StudioError::BadScene { field, value, range })
 }

@@ -96,10 +96,10 @@ pub struct GenerateArguments {
     /// What holds the character up: own-feet (nothing from outside while it is up; the settings of configs/own_feet_planned.toml) or assist
     /// (a bounded external wrench on the pelvis; the settings of configs/generate.toml). If left out, own-feet where it
     /// was measured to hold (docs/results.md): walking ahead and standing on the preset grounds, on stairs with a residual wrench, and
-    /// on level ground jogging, walking aside, turning on the spot and crouching. Elsewhere, as in runs, assist. A note tells what helps
-    /// from outside. Without --model, the embedded model of all directions leads characters on their own feet that walk aside, turn or
-    /// crouch, and with own-feet also those that walk backward or do this on other grounds (the settings of
-    /// configs/own_feet_unrolled.toml); the compact model leads all others.
+    /// on level ground jogging, walking aside and backward, turning on the spot and crouching. Elsewhere, as in runs, assist. A note tells what helps
+    /// from outside. Without --model, the embedded model of all directions leads characters on their own feet that walk aside or backward,
+    /// turn or crouch, with own-feet also on other grounds (the settings of configs/own_feet_unrolled.toml); the compact model leads all
+    /// others.
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.

@@ -105,7 +105,10 @@ fn describe(dataset: &Dataset, config: &TrainConfig, as_json: bool) {
     if !as_json {
         let [recordings, frames, held_out] = dataset.totals();
         let minutes = frames as f32 / pomp_train::FRAME_RATE_HZ / 60.0;
-        println!("{recordings} recordings, {minutes:.1} min, {held_out} held out");
+        let excluded = dataset.excluded;
+        println!(
+            "{recordings} recordings, {minutes:.1} min, {held_out} held out; {excluded} others excluded by name"
+        );
         if config.resident_recordings > 0 {
             println!("{} of them in memory at a time", dataset.clips.len());
         }
