@@ -24,7 +24,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         phase: include_bytes!("../model/phase.safetensors"),
         aligned_phase: Some(include_bytes!("../model/aligned_phase.safetensors")),
         kinematic: Some(include_bytes!("../model/kinematic.safetensors")),
-        balance_policy: None,
+        balance_policy: Some(include_bytes!("../model/balance_policy.safetensors")),
         styles: None,
     };
     Model::from_bytes(&bytes, "embedded model of all directions", device)

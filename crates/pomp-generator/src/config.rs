@@ -206,7 +206,7 @@ impl GeneratorConfig {
     }
 
     /// A character on its own feet that a model leads which learned with gradients through time and was shown its own predictions only, such
-    /// as `pomp-embedded-unrolled`: one denoising step, no foot locking and no balance policy. The values are those of
+    /// as `pomp-embedded-unrolled`: one denoising step and no foot locking. The values are those of
     /// `configs/own_feet_unrolled.toml`.
     pub fn own_feet_unrolled() -> Self {
         let planned = Self::own_feet();
@@ -220,7 +220,6 @@ impl GeneratorConfig {
                     ..layers.reference_tracking
                 },
                 foot_locking: FootLockingConfig { enabled: false, ..layers.foot_locking },
-                balance_policy: BalancePolicyConfig { enabled: false },
                 ..layers
             },
             dynamic: DynamicConfig {

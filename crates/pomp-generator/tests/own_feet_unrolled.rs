@@ -1,13 +1,20 @@
 //! `configs/own_feet_unrolled.toml` with `data/models/compact_unrolled`: one module for walks ahead, aside and around on its own feet.
+//!
+//! `cargo test --release --workspace --test own_feet_unrolled -- --ignored --nocapture` steers thirty characters at random on each of three
+//! grounds, and thirty of the compact model with the external root assist.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
 
 use pomp_config::{Origin, resolve};
 use pomp_embedded::{Device, Model};
-use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset};
-use pomp_motion::glam::{Vec3, Vec3Swizzles};
-use pomp_motion::humanoid;
+use pomp_generator::{ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, LiveControl, Preset, Steering};
+use pomp_motion::glam::{Vec2, Vec3, Vec3Swizzles};
+use pomp_motion::{Gait, humanoid};
 use pomp_terrain::HeightMap;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::f32::consts::TAU;
 use std::path::{Path, PathBuf};
 
 /// Seconds of a walk, and those after which it has come to its pace.
@@ -19,13 +26,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn config() -> GeneratorConfig {
+    resolve(Origin::File(&root().join("configs/own_feet_unrolled.toml")), &[]).unwrap().checked().unwrap()
+}
+
+fn model() -> Model {
+    Model::load(&root().join("data/models/compact_unrolled"), &Device::flex()).unwrap()
+}
+
 /// Positions of the joints of a simulated character that follows a preset on level ground, frame by frame.
 fn positions(preset: Preset) -> Vec<Vec<Vec3>> {
-    let config: GeneratorConfig = resolve(Origin::File(&root().join("configs/own_feet_unrolled.toml")), &[])
-        .unwrap()
-        .checked()
-        .unwrap();
-    let model = Model::load(&root().join("data/models/compact_unrolled"), &Device::flex()).unwrap();
+    let (config, model) = (config(), model());
     let plan = ControlPlan::preset(preset, SECONDS, FRAME_RATE_HZ);
     let terrain = HeightMap::flat(60.0, 1.0).unwrap();
     let start = plan.start_gait();
@@ -86,4 +97,70 @@ fn a_walk_aside_goes_aside_by_steps() {
     println!("at {end} after {steps} steps");
     let commanded = ControlPlan::preset(Preset::Sideways, SECONDS, FRAME_RATE_HZ).at((FRAMES - 1) as f32);
     assert!((end.xz() - commanded.position).length() < 2.0 && steps >= 8, "commanded: {commanded:?}");
+}
+
+#[test]
+fn a_jog_keeps_its_speed() {
+    let positions = positions(Preset::Jog);
+    let (end, steps) = (positions[FRAMES - 1][0], steps(&positions));
+    println!("at {end} after {steps} steps");
+    let commanded = ControlPlan::preset(Preset::Jog, SECONDS, FRAME_RATE_HZ).at((FRAMES - 1) as f32);
+    assert!((end.xz() - commanded.position).length() < 1.5 && steps >= 20, "commanded: {commanded:?}");
+}
+
+/// The frame in which a character falls that is steered at random for a time, if it does: every one to three seconds it stands, walks,
+/// jogs or crouches another way, and in half of them faces yet another.
+fn falls_steered(
+    (model, config): (&Model, &GeneratorConfig),
+    ground: &str,
+    seconds: f32,
+    seed: u64,
+) -> Option<usize> {
+    let terrain = pomp_terrain::generate(&pomp_terrain::preset(ground).unwrap(), seed).unwrap();
+    let mut control = LiveControl::new(terrain.bounds(), 0.0, FRAME_RATE_HZ);
+    let mut generator = Generator::new(model, terrain, config, Gait::Stand, seed).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let any_way = |rng: &mut ChaCha8Rng| Vec2::from_angle(rng.random_range(0.0..TAU));
+    let (mut steering, mut until) = (Steering::STILL, 0);
+    (0..(seconds * FRAME_RATE_HZ) as usize).find(|&frame| {
+        if frame == until {
+            until += (rng.random_range(1.0..3.0) * FRAME_RATE_HZ) as usize;
+            let gait = [Gait::Stand, Gait::Walk, Gait::Walk, Gait::Jog, Gait::Crouch][rng.random_range(0..5)];
+            let share = if gait == Gait::Stand { 0.0 } else { rng.random_range(0.3..1.0) };
+            steering = Steering::toward(share * any_way(&mut rng), gait);
+            steering.facing = rng.random_bool(0.5).then(|| any_way(&mut rng));
+        }
+        let output = generator.step_steered(&mut control, steering, &[]).unwrap().output;
+        if config.dynamic.balance.enabled && !output.fallen {
+            let outside = (output.simulated.assist_force, output.simulated.assist_torque);
+            assert_eq!(outside, Default::default());
+        }
+        output.fallen
+    })
+}
+
+#[test]
+fn a_character_that_is_steered_at_random_stays_up() {
+    for seed in [10_001, 10_002] {
+        assert_eq!(falls_steered((&model(), &config()), "flat", 6.0, seed), None, "seed {seed}");
+    }
+}
+
+#[test]
+#[ignore = "it takes a quarter of an hour"]
+fn how_many_that_are_steered_at_random_stay_up() {
+    let assisted = (pomp_embedded::load(&Device::flex()).unwrap(), GeneratorConfig::default());
+    let own_feet = (model(), config());
+    for (loop_name, (model, config)) in [("compact model, assist", &assisted), ("own feet", &own_feet)] {
+        for ground in ["flat", "rough", "hills"] {
+            let falls: Vec<usize> = (10_250..10_280_u64)
+                .into_par_iter()
+                .filter_map(|seed| falls_steered((model, config), ground, 20.0, seed))
+                .collect();
+            println!(
+                "{loop_name}, {ground}: {} of 30 upright for 20 s; falls in frames {falls:?}",
+                30 - falls.len()
+            );
+        }
+    }
 }

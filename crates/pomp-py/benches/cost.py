@@ -57,7 +57,7 @@ def refused_step_us():
 def frames_per_s_of_the_program(characters, seconds, threads):
     with tempfile.TemporaryDirectory() as folder:
         words = [os.environ["POMP"], "generate", "--count", characters, "--terrain", "flat", "--seconds", seconds]
-        words += ["--threads", threads, "--push", "none", "--seed", "1", "--out", folder, "--json"]
+        words += ["--threads", threads, "--push", "none", "--seed", "1", "--support", "assist", "--out", folder, "--json"]
         told = subprocess.run([str(word) for word in words], capture_output=True, check=True).stdout
         batch = json.loads(told)["batch"]
         return batch["motion_s"] * pomp.FRAME_RATE_HZ / batch["wall_s"]
@@ -66,7 +66,7 @@ def frames_per_s_of_the_program(characters, seconds, threads):
 def frames_per_s_of_the_package(characters, seconds, threads):
     directions = np.tile((0.0, 1.0), (characters, 1))
     frames = round(seconds * pomp.FRAME_RATE_HZ)
-    with pomp.VecGenerator(characters, terrain="flat", seed=1, start="walk", threads=threads) as many:
+    with pomp.VecGenerator(characters, terrain="flat", seed=1, start="walk", threads=threads, support="assist") as many:
         begun = time.perf_counter()
         for _ in range(frames):
             many.step(directions, "walk")

@@ -31,15 +31,16 @@ use std::sync::Arc;
 /// allowed from any thread and wait for each other.
 ///
 /// Args:
-///     model: A Model or the folder of one; if left out, the embedded compact model.
+///     model: A Model or the folder of one; if left out, an embedded one: on its own feet the model of all directions, with the assist the
+///         compact model.
 ///     terrain: A Terrain, a preset (flat, slope, stairs, hills, rough, gaps, mixed) or a file (.toml, .png, .npz).
 ///     config: A configuration of the loop (.toml); if left out, the defaults.
 ///     settings: Values that override the configuration: a dict of KEY.PATH to value, or a list of "KEY.PATH=VALUE".
 ///     seed: Seed of noise and terrain.
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 ///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}, in place of those of `config` and `settings`.
-///     support: What holds the character up: "own-feet" or "assist", which it is if left out. It cannot be combined with config. On its own
-///         feet, and without a model given, the embedded model of all directions leads it.
+///     support: What holds the character up: "own-feet" or "assist". If left out: own-feet on the presets flat, rough and hills, if no
+///         model and no style is given; elsewhere assist, and a warning says so. It cannot be combined with config. Styles need assist.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
     inner: Closable<Inner>,
@@ -115,9 +116,10 @@ impl PyGenerator {
     ) -> PyResult<Self> {
         let start = gait(start)?;
         let asked = LoopArguments { support, config, settings, stature: None, mass: None, style };
-        let (model, settings) = asked.steered(py, model)?;
         let flat = PyString::new(py, "flat").into_any();
-        let ground = terrain::find(terrain.unwrap_or(&flat), seed, REACH_M)?;
+        let ground = terrain.unwrap_or(&flat);
+        let (model, settings) = asked.steered(model, ground)?;
+        let ground = terrain::find(ground, seed, REACH_M)?;
         let (settings_hash, of_model) = (settings.hash(), Arc::clone(&model));
         let made = in_background(py, move || Generator::new(&of_model, ground, &settings, start, seed))?;
         let generator = made.or_raise()?;

@@ -8,7 +8,7 @@ use crate::model;
 use crate::recording::PyRecording;
 use pomp_front::model::Models;
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_front::support::{Chosen, LoopSettings, Situation, Support, Supports};
+use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -109,17 +109,18 @@ impl LoopArguments<'_, '_> {
         Ok(chosen)
     }
 
-    /// The model and the settings of characters that are steered: with the external root assist, unless `support` or `config` say
-    /// otherwise.
+    /// The model and the settings of characters that are steered on `terrain`, as [`Self::choose`].
     pub fn steered(
-        self,
-        py: Python<'_>,
+        &self,
         model: Option<&Bound<'_, PyAny>>,
+        terrain: &Bound<'_, PyAny>,
     ) -> PyResult<(Arc<Model>, GeneratorConfig)> {
-        let support = self.support.or_else(|| self.config.is_none().then(|| Support::Assist.name()));
+        let py = terrain.py();
         let models = model::find_all(model, py)?;
-        let Chosen { model, settings, .. } =
-            Self { support, ..self }.choose(py, &models, Situation::Steered)?;
+        // A terrain that is an object has no name.
+        let ground = name(terrain, "terrain").ok();
+        let situation = Situation::Steered { terrain: ground.as_deref() };
+        let Chosen { model, settings, .. } = self.choose(py, &models, situation)?;
         Ok((Arc::clone(model), settings))
     }
 
@@ -160,8 +161,10 @@ impl LoopArguments<'_, '_> {
 /// Warns of what helps a character from outside although nobody asked for it.
 fn warn(py: Python<'_>, note: Option<&str>) -> PyResult<()> {
     let Some(note) = note else { return Ok(()) };
+    // The name of a ground may hold anything.
+    let note = note.replace('\0', "");
     let told = CString::new(format!("{note}; support=\"own-feet\" leaves it out"));
-    let told = told.expect("a sentence holds no zero");
+    let told = told.expect("it holds no zero now");
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &told, 1)
 }
 

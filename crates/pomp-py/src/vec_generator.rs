@@ -97,9 +97,9 @@ impl PyVecGenerator {
         }
         let threads = crate::arguments::threads(threads)?;
         let asked = LoopArguments { support, config, settings, stature: None, mass: None, style };
-        let (model, settings) = asked.steered(py, model)?;
         let flat = PyString::new(py, "flat").into_any();
         let ground = terrain.unwrap_or(&flat);
+        let (model, settings) = asked.steered(model, ground)?;
         let grounds: Vec<HeightMap> = (0..count as u64)
             .map(|index| terrain::find(ground, seed + index, REACH_M))
             .collect::<PyResult<_>>()?;

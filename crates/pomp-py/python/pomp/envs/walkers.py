@@ -49,7 +49,7 @@ def ground_of(preset, kind):
 class Walkers:
     """n characters that do a task, as arrays with a row per character."""
 
-    def __init__(self, task, count, *, terrain=None, model=None, config=None, settings=None, threads=None):
+    def __init__(self, task, count, *, terrain=None, model=None, config=None, settings=None, threads=None, support="assist"):
         task = TASKS[task]
         self.count = count
         self.steps = task.steps
@@ -62,7 +62,13 @@ class Walkers:
         self.ground = terrain if self.preset is None else ground_of(self.preset, 0)
         self.task.stay_on(self.ground.bounds)
         self.many = pomp.VecGenerator(
-            count, model, terrain=self.ground, config=config, settings=settings, threads=threads
+            count,
+            model,
+            terrain=self.ground,
+            config=config,
+            settings=settings,
+            threads=threads,
+            support=support if config is None else None,
         )
         self.feet = [self.many.body_names.index(name) for name in FEET]
         self.rngs = [None] * count
@@ -150,6 +156,7 @@ class WalkerEnv(gymnasium.Env):
         terrain: A preset, of which every episode draws a terrain, or a `pomp.Terrain` or file, which stays the same; if left out, the
             preset of the task.
         model, config, settings: As in `pomp.Generator`.
+        support: What holds the character up where no config says so: "assist" or "own-feet", whose search for corrections is slow.
     """
 
     metadata = {"render_modes": []}

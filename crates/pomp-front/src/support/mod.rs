@@ -22,24 +22,32 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What characters of a model were measured to hold on their own feet, besides walking ahead and standing.
+/// The grounds, by their names as presets, on which characters of a model were measured to hold on their own feet.
 struct Held {
-    /// Grounds, by their names as presets.
+    /// When they walk ahead and stand.
     grounds: &'static [&'static str],
-    /// Whether they jog, on level ground.
-    jogs: bool,
-    /// Whether they walk aside and backward, turn on the spot faster than [`FASTEST_TURN_RAD_S`] and walk crouched.
-    all_directions: bool,
+    /// When they walk aside and backward, and turn on the spot faster than [`FASTEST_TURN_RAD_S`].
+    directions: &'static [&'static str],
+    /// When they walk crouched.
+    crouches: &'static [&'static str],
+    /// When they jog.
+    jogs: &'static [&'static str],
 }
 
 /// What those of the compact model hold, and of models like it.
 const COMPACT: Held = Held {
     grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS],
-    jogs: true,
-    all_directions: false,
+    directions: &[],
+    crouches: &[],
+    jogs: &[LEVEL],
 };
 /// What those of the model of all directions hold.
-const UNROLLED: Held = Held { grounds: &[LEVEL], jogs: false, all_directions: true };
+const UNROLLED: Held = Held {
+    grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
+    directions: &[LEVEL, "rough", "hills"],
+    crouches: &[LEVEL],
+    jogs: &[LEVEL],
+};
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
@@ -131,7 +139,10 @@ pub enum Situation<'a> {
         seconds: f32,
     },
     /// A character whose commands are not known in advance.
-    Steered,
+    Steered {
+        /// The ground: a preset or a file; `None` for one that is given otherwise.
+        terrain: Option<&'a str>,
+    },
     /// Several characters in one world.
     Together,
 }
@@ -185,6 +196,16 @@ fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<
     }
 }
 
+/// As [`measured_support`], of a character that may be commanded anything.
+fn steered_support(ground: Option<&str>, unrolled: bool) -> Result<&'static str, String> {
+    match ground {
+        _ if !unrolled => Err("a steered character of a given model".to_owned()),
+        Some(ground) if UNROLLED.directions.contains(&ground) => Ok(OWN_FEET_UNROLLED),
+        Some(ground) => Err(format!("a steered character on the ground \"{ground}\"")),
+        None => Err("a steered character on a given ground".to_owned()),
+    }
+}
+
 /// Whether a command is among those that the model of all directions has learned and the compact model has not.
 fn only_unrolled_has_learned(plan: &ControlPlan) -> bool {
     unmeasured_command(plan, LEVEL, &COMPACT).is_some()
@@ -214,14 +235,14 @@ impl LoopSettings<'_> {
         let always_helped = always_needs_assist(&assisted, &models.first);
         let plan = match situation {
             Situation::Given { control, seconds, .. } => Some(control::find(control, seconds + BEYOND_S)?),
-            Situation::Steered | Situation::Together => None,
+            Situation::Steered { .. } | Situation::Together => None,
         };
         let has_unrolled = models.unrolled.is_some();
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
             let asks_for_unrolled = match &plan {
                 Some(plan) => only_unrolled_has_learned(plan),
-                None => matches!(situation, Situation::Steered),
+                None => matches!(situation, Situation::Steered { .. }),
             };
             let by_unrolled = has_unrolled && always_helped.is_none() && asks_for_unrolled;
             return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
@@ -232,7 +253,7 @@ impl LoopSettings<'_> {
         }
         let measured = match (situation, &plan) {
             (Situation::Given { terrain, .. }, Some(plan)) => measured_support(plan, terrain, has_unrolled),
-            (Situation::Steered, _) => Err("a steered character".to_owned()),
+            (Situation::Steered { terrain }, _) => steered_support(terrain, has_unrolled),
             _ => Err("several characters in one world".to_owned()),
         };
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
@@ -377,14 +398,15 @@ fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<Str
     unmeasured_command(plan, ground, held).map(str::to_owned)
 }
 
-fn unmeasured_command(plan: &ControlPlan, terrain: &str, held: &Held) -> Option<&'static str> {
+fn unmeasured_command(plan: &ControlPlan, ground: &str, held: &Held) -> Option<&'static str> {
+    let all_directions = held.directions.contains(&ground);
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {
         let (fastest_mps, too_fast) = match now.gait {
             Gait::Stand | Gait::Walk => (FASTEST_WALK_MPS, "a walk this fast"),
-            Gait::Jog if held.jogs && terrain == LEVEL => (FASTEST_JOG_MPS, "a run this fast"),
+            Gait::Jog if held.jogs.contains(&ground) => (FASTEST_JOG_MPS, "a run this fast"),
             Gait::Jog => return Some("a jog on this ground"),
-            Gait::Crouch if held.all_directions => (FASTEST_WALK_MPS, "a crouch this fast"),
+            Gait::Crouch if held.crouches.contains(&ground) => (FASTEST_WALK_MPS, "a crouch this fast"),
             Gait::Crouch => return Some("a crouch"),
             _ => return Some("a gait other than walking, jogging and standing"),
         };
@@ -394,11 +416,11 @@ fn unmeasured_command(plan: &ControlPlan, terrain: &str, held: &Held) -> Option<
         let way = next.position - now.position;
         let heading = glam::Vec2::from(now.yaw.sin_cos());
         let along = way.normalize_or_zero().dot(heading);
-        if !held.all_directions && now.speed_mps > MOVING_MPS && along < ALONG_HEADING {
+        if !all_directions && now.speed_mps > MOVING_MPS && along < ALONG_HEADING {
             return Some(if along < -ALONG_HEADING { "a walk backward" } else { "a walk aside" });
         }
         let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
-        if !held.all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
+        if !all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
             return Some("a turn on the spot this fast");
         }
     }
@@ -406,168 +428,4 @@ fn unmeasured_command(plan: &ControlPlan, terrain: &str, held: &Held) -> Option<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::errors::is_misuse;
-    use pomp_embedded::Device;
-    use std::sync::LazyLock;
-
-    fn models() -> &'static Models {
-        static MODELS: LazyLock<Models> =
-            LazyLock::new(|| Models::find(None, &Device::flex()).expect("they are embedded"));
-        &MODELS
-    }
-
-    fn chosen_of(
-        models: &'static Models,
-        support: Option<Support>,
-        (terrain, control): (&str, &str),
-        set: &[&str],
-    ) -> Chosen<'static> {
-        let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
-        let asked = LoopSettings { config: None, set: &set, support };
-        let situation = Situation::Given { terrain, control, seconds: 10.0 };
-        asked.choose(models, situation, |_| Ok(())).expect("all of it can be used")
-    }
-
-    fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen<'static> {
-        chosen_of(models(), None, (terrain, control), set)
-    }
-
-    #[test]
-    fn what_was_measured_to_hold_stands_on_its_own_feet() {
-        for (terrain, control) in [
-            ("flat", "walk"),
-            ("hills", "walk"),
-            ("gaps", "walk"),
-            ("flat", "circle"),
-            ("flat", "stop-and-go"),
-            ("flat", "stand"),
-            ("flat", "jog"),
-            ("flat", "reach:1.5,4,90"),
-        ] {
-            let chosen = chosen(terrain, control, &["dynamic.friction=0.5"]);
-            assert_eq!(chosen.note, None, "{terrain} {control}");
-            let mut wanted = GeneratorConfig::own_feet();
-            wanted.dynamic.friction = 0.5;
-            assert_eq!(chosen.settings, wanted, "{terrain} {control}");
-        }
-    }
-
-    #[test]
-    fn what_the_compact_model_has_not_learned_is_led_by_the_model_of_all_directions() {
-        let mut wanted = GeneratorConfig::own_feet_unrolled();
-        wanted.dynamic.friction = 0.5;
-        for (support, control) in [
-            (None, "sideways"),
-            (None, "turn"),
-            (None, "crouch"),
-            (None, "backward"),
-            (Some(Support::OwnFeet), "turn"),
-            (Some(Support::OwnFeet), "backward"),
-        ] {
-            let ground = if support.is_some() { "hills" } else { "flat" };
-            let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
-            assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{control}");
-            assert_eq!(chosen.settings, wanted, "{control}");
-            assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
-        }
-        // Its parts are those of the compact model.
-        for set in ["style.zombie=0.7", "controller=\"learned-matching\""] {
-            let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "turn"), &[set]);
-            assert_eq!((chosen.name, Arc::ptr_eq(chosen.model, &models().first)), (OWN_FEET, true));
-        }
-    }
-
-    #[test]
-    fn a_model_that_is_given_leads_whatever_is_commanded() {
-        static GIVEN: LazyLock<Models> =
-            LazyLock::new(|| Models { unrolled: None, first: Arc::clone(&models().first) });
-        let own_feet = chosen_of(&GIVEN, Some(Support::OwnFeet), ("flat", "turn"), &[]);
-        assert_eq!((own_feet.name, own_feet.settings), (OWN_FEET, GeneratorConfig::own_feet()));
-        let nothing_asked = chosen_of(&GIVEN, None, ("flat", "turn"), &[]);
-        assert_eq!((nothing_asked.name, nothing_asked.note.is_some()), (ASSIST, true));
-    }
-
-    #[test]
-    fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
-        for (terrain, control, set, said) in [
-            ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
-            ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
-            ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
-            ("hills", "backward", "dynamic.friction=0.6", "backward"),
-            ("hills", "sideways", "dynamic.friction=0.6", "a walk aside"),
-            ("hills", "turn", "dynamic.friction=0.6", "turn on the spot"),
-            ("rough", "crouch", "dynamic.friction=0.6", "a crouch"),
-            ("flat", "walk", "controller=\"learned-matching\"", "learned-matching"),
-            ("flat", "walk", "style.zombie=0.7", "a style"),
-        ] {
-            let chosen = chosen(terrain, control, &[set]);
-            let reason = chosen.note.unwrap_or_default();
-            assert!(reason.contains(said), "{terrain} {control} {set}: {reason}");
-            assert!(!chosen.settings.dynamic.balance.enabled);
-        }
-    }
-
-    #[test]
-    fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
-        let chosen = chosen("stairs", "walk", &["dynamic.balance.residual_force_bw=0.05"]);
-        let told = chosen.note.unwrap_or_default();
-        assert!(told.contains("0.05 body weights") && told.contains("100 N·m"), "{told}");
-        let balance = &chosen.settings.dynamic.balance;
-        assert!(balance.enabled);
-        assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, STAIRS_RESIDUAL.1));
-    }
-
-    #[test]
-    fn each_drawn_scene_has_the_support_that_it_needs() {
-        let plan = |control| control::find(control, 10.0).expect("a preset");
-        let asked = |set: &[String], support| {
-            LoopSettings { config: None, set, support }
-                .choose_drawn(models(), |_| Ok(()))
-                .expect("all of it can be used")
-        };
-        let set = ["dynamic.friction=0.5".to_owned()];
-        let supports = asked(&set, None);
-        assert!(supports.loops.values().all(|with| with.settings.dynamic.friction == 0.5));
-        for (ground, control, support) in [
-            ("hills", "walk", OWN_FEET),
-            ("flat", "jog", OWN_FEET),
-            ("stairs", "walk", RESIDUAL),
-            ("hills", "jog", ASSIST),
-            ("flat", "crouch", OWN_FEET_UNROLLED),
-            ("hills", "crouch", ASSIST),
-        ] {
-            let name = supports.name_for(ground, &plan(control));
-            assert_eq!(name, support, "{ground} {control}");
-            assert!(supports.loops.contains_key(name));
-        }
-        assert!(supports.note.expect("two of them help").contains("on stairs"));
-        let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
-        assert!(helped(RESIDUAL) && !helped(OWN_FEET));
-
-        let only = asked(&[], Some(Support::Assist));
-        assert_eq!((only.loops.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
-        let style = asked(&["style.zombie=0.7".to_owned()], None);
-        assert_eq!(style.name_for("flat", &plan("walk")), ASSIST);
-        assert!(style.note.expect("the assist was not asked for").contains("a style"));
-    }
-
-    #[test]
-    fn where_nothing_is_simulated_nothing_is_told() {
-        let chosen = chosen("flat", "jog", &["dynamics=\"kinematic_only\""]);
-        assert_eq!(chosen.note, None);
-        assert_eq!(
-            chosen.settings,
-            GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..Default::default() }
-        );
-    }
-
-    #[test]
-    fn a_configuration_file_and_a_support_contradict_each_other() {
-        let config = Some(Path::new("loop.toml"));
-        let asked = LoopSettings { config, set: &[], support: Some(Support::OwnFeet) };
-        let error = asked.choose_drawn(models(), |_| Ok(())).expect_err("two say it");
-        assert!(is_misuse(&error) && error.to_string().contains("own-feet"), "{error}");
-    }
-}
+mod tests;

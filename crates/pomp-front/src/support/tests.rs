@@ -1,0 +1,183 @@
+use super::*;
+use crate::errors::is_misuse;
+use pomp_embedded::Device;
+use std::sync::LazyLock;
+
+fn models() -> &'static Models {
+    static MODELS: LazyLock<Models> =
+        LazyLock::new(|| Models::find(None, &Device::flex()).expect("they are embedded"));
+    &MODELS
+}
+
+fn chosen_of(
+    models: &'static Models,
+    support: Option<Support>,
+    (terrain, control): (&str, &str),
+    set: &[&str],
+) -> Chosen<'static> {
+    let set: Vec<String> = set.iter().map(|&setting| setting.to_owned()).collect();
+    let asked = LoopSettings { config: None, set: &set, support };
+    let situation = Situation::Given { terrain, control, seconds: 10.0 };
+    asked.choose(models, situation, |_| Ok(())).expect("all of it can be used")
+}
+
+fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen<'static> {
+    chosen_of(models(), None, (terrain, control), set)
+}
+
+#[test]
+fn what_was_measured_to_hold_stands_on_its_own_feet() {
+    for (terrain, control) in [
+        ("flat", "walk"),
+        ("hills", "walk"),
+        ("gaps", "walk"),
+        ("flat", "circle"),
+        ("flat", "stop-and-go"),
+        ("flat", "stand"),
+        ("flat", "jog"),
+        ("flat", "reach:1.5,4,90"),
+    ] {
+        let chosen = chosen(terrain, control, &["dynamic.friction=0.5"]);
+        assert_eq!(chosen.note, None, "{terrain} {control}");
+        let mut wanted = GeneratorConfig::own_feet();
+        wanted.dynamic.friction = 0.5;
+        assert_eq!(chosen.settings, wanted, "{terrain} {control}");
+    }
+}
+
+#[test]
+fn what_the_compact_model_has_not_learned_is_led_by_the_model_of_all_directions() {
+    let mut wanted = GeneratorConfig::own_feet_unrolled();
+    wanted.dynamic.friction = 0.5;
+    for (support, ground, control) in [
+        (None, "flat", "sideways"),
+        (None, "hills", "turn"),
+        (None, "flat", "crouch"),
+        (None, "rough", "backward"),
+        (Some(Support::OwnFeet), "slope", "turn"),
+        (Some(Support::OwnFeet), "stairs", "backward"),
+    ] {
+        let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
+        assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{control}");
+        assert_eq!(chosen.settings, wanted, "{control}");
+        assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
+    }
+    // Its parts are those of the compact model.
+    for set in ["style.zombie=0.7", "controller=\"learned-matching\""] {
+        let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "turn"), &[set]);
+        assert_eq!((chosen.name, Arc::ptr_eq(chosen.model, &models().first)), (OWN_FEET, true));
+    }
+}
+
+#[test]
+fn a_model_that_is_given_leads_whatever_is_commanded() {
+    static GIVEN: LazyLock<Models> =
+        LazyLock::new(|| Models { unrolled: None, first: Arc::clone(&models().first) });
+    let own_feet = chosen_of(&GIVEN, Some(Support::OwnFeet), ("flat", "turn"), &[]);
+    assert_eq!((own_feet.name, own_feet.settings), (OWN_FEET, GeneratorConfig::own_feet()));
+    let nothing_asked = chosen_of(&GIVEN, None, ("flat", "turn"), &[]);
+    assert_eq!((nothing_asked.name, nothing_asked.note.is_some()), (ASSIST, true));
+}
+
+#[test]
+fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
+    for (terrain, control, set, said) in [
+        ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
+        ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
+        ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
+        ("stairs", "backward", "dynamic.friction=0.6", "backward"),
+        ("slope", "sideways", "dynamic.friction=0.6", "a walk aside"),
+        ("gaps", "turn", "dynamic.friction=0.6", "turn on the spot"),
+        ("rough", "crouch", "dynamic.friction=0.6", "a crouch"),
+        ("flat", "walk", "controller=\"learned-matching\"", "learned-matching"),
+        ("flat", "walk", "style.zombie=0.7", "a style"),
+    ] {
+        let chosen = chosen(terrain, control, &[set]);
+        let reason = chosen.note.unwrap_or_default();
+        assert!(reason.contains(said), "{terrain} {control} {set}: {reason}");
+        assert!(!chosen.settings.dynamic.balance.enabled);
+    }
+}
+
+#[test]
+fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold() {
+    let steered = |terrain, set: &[String]| {
+        LoopSettings { config: None, set, support: None }
+            .choose(models(), Situation::Steered { terrain }, |_| Ok(()))
+            .expect("all of it can be used")
+    };
+    for ground in ["flat", "rough", "hills"] {
+        let chosen = steered(Some(ground), &[]);
+        assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground}");
+    }
+    let style = ["style.zombie=0.7".to_owned()];
+    for (terrain, set, said) in [
+        (Some("stairs"), &[][..], "the ground \"stairs\""),
+        (None, &[], "a given ground"),
+        (Some("flat"), &style, "a style"),
+    ] {
+        let chosen = steered(terrain, set);
+        assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain:?} {said}");
+        assert_eq!(chosen.name, ASSIST);
+    }
+}
+
+#[test]
+fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
+    let chosen = chosen("stairs", "walk", &["dynamic.balance.residual_force_bw=0.05"]);
+    let told = chosen.note.unwrap_or_default();
+    assert!(told.contains("0.05 body weights") && told.contains("100 N·m"), "{told}");
+    let balance = &chosen.settings.dynamic.balance;
+    assert!(balance.enabled);
+    assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, STAIRS_RESIDUAL.1));
+}
+
+#[test]
+fn each_drawn_scene_has_the_support_that_it_needs() {
+    let plan = |control| control::find(control, 10.0).expect("a preset");
+    let asked = |set: &[String], support| {
+        LoopSettings { config: None, set, support }
+            .choose_drawn(models(), |_| Ok(()))
+            .expect("all of it can be used")
+    };
+    let set = ["dynamic.friction=0.5".to_owned()];
+    let supports = asked(&set, None);
+    assert!(supports.loops.values().all(|with| with.settings.dynamic.friction == 0.5));
+    for (ground, control, support) in [
+        ("hills", "walk", OWN_FEET),
+        ("flat", "jog", OWN_FEET),
+        ("stairs", "walk", RESIDUAL),
+        ("hills", "jog", ASSIST),
+        ("flat", "crouch", OWN_FEET_UNROLLED),
+        ("hills", "backward", OWN_FEET_UNROLLED),
+        ("gaps", "crouch", ASSIST),
+    ] {
+        let name = supports.name_for(ground, &plan(control));
+        assert_eq!(name, support, "{ground} {control}");
+        assert!(supports.loops.contains_key(name));
+    }
+    assert!(supports.note.expect("two of them help").contains("on stairs"));
+    let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
+    assert!(helped(RESIDUAL) && !helped(OWN_FEET));
+
+    let only = asked(&[], Some(Support::Assist));
+    assert_eq!((only.loops.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
+    let style = asked(&["style.zombie=0.7".to_owned()], None);
+    assert_eq!(style.name_for("flat", &plan("walk")), ASSIST);
+    assert!(style.note.expect("the assist was not asked for").contains("a style"));
+}
+
+#[test]
+fn where_nothing_is_simulated_nothing_is_told() {
+    let chosen = chosen("flat", "jog", &["dynamics=\"kinematic_only\""]);
+    assert_eq!(chosen.note, None);
+    assert_eq!(chosen.settings, GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..Default::default() });
+}
+
+#[test]
+fn a_configuration_file_and_a_support_contradict_each_other() {
+    let config = Some(Path::new("loop.toml"));
+    let asked = LoopSettings { config, set: &[], support: Some(Support::OwnFeet) };
+    let error = asked.choose_drawn(models(), |_| Ok(())).expect_err("two say it");
+    assert!(is_misuse(&error) && error.to_string().contains("own-feet"), "{error}");
+}
