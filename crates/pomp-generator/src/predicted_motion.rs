@@ -27,7 +27,11 @@ impl PredictedMotion {
         (plan, start, seed): (&ControlPlan, Gait, u64),
         frames: usize,
     ) -> Result<Self, GeneratorError> {
-        let config = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..config.clone() };
+        let mut config = GeneratorConfig { dynamics: Dynamics::KinematicOnly, ..config.clone() };
+        // These act on a body. A model whose balance policy is still to be trained has none.
+        config.layers.balance_policy.enabled = false;
+        config.layers.balance_planning.enabled = false;
+        config.layers.get_up_planning.enabled = false;
         let mut generator = Generator::new(model, terrain, &config, start, seed)?;
         let mut motion = Self { states: Vec::with_capacity(frames), predictions: Vec::with_capacity(frames) };
         for _ in 0..frames {

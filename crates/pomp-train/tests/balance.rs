@@ -13,10 +13,12 @@ use pomp_train::{
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A body on its own feet.
+/// A body on its own feet, with the policy that is to be trained.
 fn own_feet() -> GeneratorConfig {
     let mut settings = GeneratorConfig::default();
     settings.layers.reference_tracking.enabled = true;
+    settings.layers.balance_policy.enabled = true;
+    settings.layers.balance_planning.enabled = true;
     settings.dynamic.balance.enabled = true;
     settings.dynamic.steps_per_frame = 4;
     settings
@@ -68,7 +70,8 @@ fn train(
     (start, stop): (Start, usize),
 ) -> Result<Vec<u8>, TrainError> {
     let device = Device::flex();
-    let model = pomp_embedded::load(&device).unwrap();
+    let mut model = pomp_embedded::load(&device).unwrap();
+    model.balance_policy = None;
     let mut on_event = |event: &TrainEvent<'_>| {
         if event.step == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
