@@ -147,7 +147,7 @@ fn a_character_that_is_steered_at_random_stays_up() {
 }
 
 #[test]
-#[ignore = "it takes a quarter of an hour"]
+#[ignore = "it takes twenty minutes"]
 fn how_many_that_are_steered_at_random_stay_up() {
     let assisted = (pomp_embedded::load(&Device::flex()).unwrap(), GeneratorConfig::default());
     let own_feet = (model(), config());
