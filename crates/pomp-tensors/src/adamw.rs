@@ -3,6 +3,7 @@ use burn::optim::{
     AdamW, AdamWConfig, AdamWState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer,
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use pomp_lanes::{LaneLoop, Lanes, Wide};
 use rayon::prelude::*;
 
 use crate::AT_ONCE;
@@ -117,19 +118,36 @@ impl Update {
     }
 
     fn apply(&self, weights: &mut [f32], mean: &mut [f32], square: &mut [f32], gradient: &[f32]) {
+        let lanes = Lanes::detect();
         let parts = weights.par_chunks_mut(AT_ONCE).zip(mean.par_chunks_mut(AT_ONCE));
         let parts = parts.zip(square.par_chunks_mut(AT_ONCE)).zip(gradient.par_chunks(AT_ONCE));
         parts.for_each(|(((weights, mean), square), gradient)| {
-            for (((weight, mean), square), gradient) in weights.iter_mut().zip(mean).zip(square).zip(gradient)
-            {
-                // Each operation rounds by itself, in the order of burn's own AdamW.
-                *mean = *mean * BETA_1 + gradient * (1.0 - BETA_1);
-                *square = *square * BETA_2 + gradient * gradient * (1.0 - BETA_2);
-                let step =
-                    (*mean / self.correction_1) / ((*square / self.correction_2).sqrt() + self.epsilon);
-                *weight = *weight * self.kept - step * self.rate;
-            }
+            lanes.run(Part { update: self, weights, mean, square, gradient });
         });
+    }
+}
+
+/// A step of some of the weights.
+struct Part<'a> {
+    update: &'a Update,
+    weights: &'a mut [f32],
+    mean: &'a mut [f32],
+    square: &'a mut [f32],
+    gradient: &'a [f32],
+}
+
+impl LaneLoop for Part<'_> {
+    #[inline(always)]
+    fn run<W: Wide>(self, _: W) {
+        let Self { update, weights, mean, square, gradient } = self;
+        for (((weight, mean), square), gradient) in weights.iter_mut().zip(mean).zip(square).zip(gradient) {
+            // Each operation rounds by itself, in the order of burn's own AdamW.
+            *mean = *mean * BETA_1 + gradient * (1.0 - BETA_1);
+            *square = *square * BETA_2 + gradient * gradient * (1.0 - BETA_2);
+            let step =
+                (*mean / update.correction_1) / ((*square / update.correction_2).sqrt() + update.epsilon);
+            *weight = *weight * update.kept - step * update.rate;
+        }
     }
 }
 
