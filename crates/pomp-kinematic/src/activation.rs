@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 use pomp_lanes::Lanes;
-use pomp_tensors::{Elu, Silu, nonlinear, nonlinear_in_place};
+use pomp_tensors::{Elu, Silu, biased_nonlinear, biased_residual, nonlinear, nonlinear_in_place};
 
 use crate::config::Activation;
 
@@ -10,6 +10,22 @@ impl Activation {
         match self {
             Self::Elu => nonlinear::<Elu, D>(input),
             Self::Silu => nonlinear::<Silu, D>(input),
+        }
+    }
+
+    /// The nonlinearity of `input` + `bias` (see [`biased_nonlinear`]), in one pass.
+    pub(crate) fn biased(self, input: Tensor<3>, bias: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Elu => biased_nonlinear::<Elu>(input, bias),
+            Self::Silu => biased_nonlinear::<Silu>(input, bias),
+        }
+    }
+
+    /// [`Self::biased`], plus `residual`.
+    pub(crate) fn biased_residual(self, residual: Tensor<3>, input: Tensor<3>, bias: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Elu => biased_residual::<Elu>(residual, input, bias),
+            Self::Silu => biased_residual::<Silu>(residual, input, bias),
         }
     }
 

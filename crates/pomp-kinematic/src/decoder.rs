@@ -1,14 +1,16 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
+use pomp_tensors::blend;
 use rand_chacha::ChaCha8Rng;
 
 use crate::config::{Blend, Conditioning, KinematicConfig, Prediction};
 use crate::encoder::Encoding;
 use crate::error::KinematicError;
+use crate::linear::{linear, product_of};
 use crate::schedule::DiffusionSchedule;
 use crate::seeded;
-use crate::style::StyleTensors;
+use crate::style::{Modulation, StyleTensors};
 
 /// The part of the decoder's first layer that does not change over the denoising steps, with the blend.
 #[derive(Clone, Debug)]
@@ -118,9 +120,9 @@ impl DiffusionDecoder {
         let [experts, batch, size] = conditions.dims();
         let rows = conditions.reshape([experts * batch, size]);
         let width = self.config.decoder_hidden[0];
-        let mut share = self.condition_input.forward(rows).reshape([experts, batch, width]);
+        let mut share = linear(&self.condition_input, rows).reshape([experts, batch, width]);
         if let Some(state_input) = &self.state_input {
-            share = share + state_input.forward(x.clone()).unsqueeze::<3>();
+            share = share + linear(state_input, x.clone()).unsqueeze::<3>();
         }
         DecoderContext { share, gates, style: None }
     }
@@ -131,9 +133,7 @@ impl DiffusionDecoder {
     /// When a step lies outside 1..=N, or the rows disagree in number.
     pub fn forward(&self, context: &DecoderContext, noisy: Tensor<2>, steps: &[usize]) -> Tensor<2> {
         let hidden = self.hidden_rows(context, &noisy, steps);
-        let [_, batch, width] = hidden.dims();
-        let blend = (hidden * context.gates.clone()).sum_dim(0).reshape([batch, width]);
-        let last = self.output.forward(blend);
+        let last = linear(&self.output, blend(hidden, context.gates.clone()));
         let last = match &context.style {
             Some(style) => last + style.output.clone(),
             None => last,
@@ -149,7 +149,7 @@ impl DiffusionDecoder {
     pub fn forward_each(&self, context: &DecoderContext, noisy: &Tensor<2>, steps: &[usize]) -> Tensor<3> {
         let hidden = self.hidden_rows(context, noisy, steps);
         let [experts, batch, width] = hidden.dims();
-        let rows = self.output.forward(hidden.reshape([experts * batch, width]));
+        let rows = linear(&self.output, hidden.reshape([experts * batch, width]));
         let rows = match &context.style {
             Some(style) => rows + style.output.clone().repeat_dim(0, experts),
             None => rows,
@@ -166,23 +166,51 @@ impl DiffusionDecoder {
         let codes: Vec<f32> = steps.iter().flat_map(|&n| self.time_code(n)).collect();
         let codes = TensorData::new(codes, [batch, self.config.time_embedding]);
         let codes = Tensor::<2>::from_data(codes, &noisy.device());
-        let common = self.noisy_input.forward(noisy.clone()) + self.time_input.forward(codes);
-        let modulated = |layer: usize, hidden: Tensor<3>| match &context.style {
-            Some(style) => style.decoder[layer].apply(hidden),
-            None => hidden,
+        let common = linear(&self.noisy_input, noisy.clone()) + linear(&self.time_input, codes);
+        let activation = self.config.activation;
+        let share = context.share.clone();
+        let mut hidden = match &context.style {
+            Some(style) => activation.forward(style.decoder[0].apply(share + common.unsqueeze::<3>())),
+            None => {
+                let width = self.config.decoder_hidden[0];
+                let bias = common.unsqueeze::<3>();
+                activation
+                    .biased(share.reshape([1, experts * batch, width]), bias)
+                    .reshape([experts, batch, width])
+            }
         };
-        let first = modulated(0, context.share.clone() + common.unsqueeze::<3>());
-        let width = self.config.decoder_hidden[0];
-        let mut hidden = self.config.activation.forward(first).reshape([experts * batch, width]);
         for (index, layer) in self.hidden.iter().enumerate() {
-            let next = layer.forward(hidden.clone());
-            let width = next.dims()[1];
-            let next = modulated(index + 1, next.reshape([experts, batch, width]));
-            let next = self.config.activation.forward(next).reshape([experts * batch, width]);
-            hidden = if next.dims() == hidden.dims() { hidden + next } else { next };
+            let style = context.style.as_ref().map(|style| &style.decoder[index + 1]);
+            hidden = self.hidden_layer(layer, hidden, style);
         }
-        let width = hidden.dims()[1];
-        hidden.reshape([experts, batch, width])
+        hidden
+    }
+
+    /// A layer of every expert's rows, `[K, B, in]`, and the nonlinearity; residual where the widths agree.
+    fn hidden_layer(&self, layer: &Linear, input: Tensor<3>, style: Option<&Modulation>) -> Tensor<3> {
+        let activation = self.config.activation;
+        let [experts, batch, width] = input.dims();
+        let rows = input.clone().reshape([experts * batch, width]);
+        if let (None, Some(bias)) = (style, &layer.bias) {
+            let product = product_of(layer, rows).unsqueeze::<3>();
+            let bias = bias.val().reshape([1, 1, -1]);
+            let [_, rows, next_width] = product.dims();
+            let next = if next_width == width {
+                activation.biased_residual(input.reshape([1, rows, width]), product, bias)
+            } else {
+                activation.biased(product, bias)
+            };
+            return next.reshape([experts, batch, next_width]);
+        }
+        let next = linear(layer, rows);
+        let next_width = next.dims()[1];
+        let next = next.reshape([experts, batch, next_width]);
+        let next = match style {
+            Some(style) => style.apply(next),
+            None => next,
+        };
+        let next = activation.forward(next);
+        if next_width == width { input + next } else { next }
     }
 
     /// The code of step n: sines, then cosines, of n at geometrically spaced frequencies.

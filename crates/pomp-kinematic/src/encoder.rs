@@ -1,10 +1,12 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, activation};
+use pomp_tensors::product;
 use rand_chacha::ChaCha8Rng;
 
-use crate::config::{ExpertOutputs, KinematicConfig};
+use crate::config::{Activation, ExpertOutputs, KinematicConfig};
 use crate::error::KinematicError;
+use crate::linear::linear;
 use crate::orthonormal::orthonormalise;
 use crate::seeded;
 use crate::style::Modulation;
@@ -36,7 +38,12 @@ impl ExpertLinear {
 
     /// The layer for `[K, B, in]`, or for `[1, B, in]` shared by all experts.
     pub fn forward(&self, input: Tensor<3>) -> Tensor<3> {
-        input.matmul(self.weight.val()) + self.bias.val()
+        product(input, self.weight.val()) + self.bias.val()
+    }
+
+    /// The layer and a nonlinearity.
+    fn activated(&self, input: Tensor<3>, activation: Activation) -> Tensor<3> {
+        activation.biased(product(input, self.weight.val()), self.bias.val())
     }
 }
 
@@ -93,7 +100,7 @@ impl OrthoMoeEncoder {
         let block = self.config.gate_input;
         let mut hidden = x.clone().slice([0..x.dims()[0], block.start..block.start + block.len]);
         for (index, layer) in self.gate.iter().enumerate() {
-            hidden = layer.forward(hidden);
+            hidden = linear(layer, hidden);
             if index + 1 < self.gate.len() {
                 hidden = self.config.activation.forward(hidden);
             }
@@ -120,12 +127,14 @@ impl OrthoMoeEncoder {
         let gates = self.gates(x);
         let mut hidden = x.clone().unsqueeze::<3>();
         for (index, layer) in self.experts.iter().enumerate() {
-            hidden = layer.forward(hidden);
-            if index + 1 < self.experts.len() {
-                if let Some(style) = style.get(index) {
-                    hidden = style.apply(hidden);
-                }
-                hidden = self.config.activation.forward(hidden);
+            if index + 1 == self.experts.len() {
+                hidden = layer.forward(hidden);
+            } else {
+                let activation = self.config.activation;
+                hidden = match style.get(index) {
+                    Some(style) => activation.forward(style.apply(layer.forward(hidden))),
+                    None => layer.activated(hidden, activation),
+                };
                 if let Some(rng) = dropout.as_deref_mut()
                     && self.config.expert_dropout > 0.0
                 {

@@ -59,6 +59,7 @@ mod gamma;
 mod inference;
 mod inference_buffers;
 mod inference_encoder;
+mod linear;
 mod model;
 mod noise;
 mod orthonormal;

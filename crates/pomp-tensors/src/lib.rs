@@ -1,5 +1,5 @@
-//! What training does with tensors on the processor, beside products: nonlinearities and AdamW in one pass, and memory
-//! that is kept.
+//! What training does with tensors on the processor: products, nonlinearities, blends, Gram-Schmidt and AdamW in one pass each,
+//! and memory that is kept.
 //!
 //! Made of tensor operations, a [`Nonlinearity`] or a step of [`AdamW`](adamw) takes turns with one thread, goes several
 //! times through arrays that no cache holds, and needs memory for each. Here the processor's tensors are gone through
@@ -18,14 +18,27 @@
 //! ```
 
 mod adamw;
+mod biased;
+mod blend;
+mod dot;
 mod functions;
+mod host;
+mod matrices;
 mod memory;
 mod nonlinearity;
+mod orthonormal;
+mod pool;
+mod product;
 
 pub use adamw::{AdamWSettings, adamw};
+pub use biased::{biased_nonlinear, biased_residual};
+pub use blend::blend;
 pub use functions::{Elu, Silu, Tanh};
 pub use memory::keep_freed_memory;
 pub use nonlinearity::{Nonlinearity, Tangent, nonlinear, nonlinear_in_place};
+pub use orthonormal::{OrthonormalFloors, orthonormalise};
+pub use pool::in_thread_pool;
+pub use product::product;
 
 /// Values that one thread takes at a time: a few arrays of them stay in its cache.
 const AT_ONCE: usize = 1 << 14;
