@@ -385,7 +385,8 @@ impl<C: CheckpointStrategy> Biased for Autodiff<Flex, C> {
         passes: Passes,
     ) -> FloatTensor<Self> {
         let nodes = [residual.node(), input.node(), bias.node()];
-        let [residual, input, bias] = [residual, input, bias].map(|tensor| tensor.into_primitive());
+        let (residual, input, bias) =
+            (residual.into_primitive(), input.into_primitive(), bias.into_primitive());
         match ResidualBackward.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {
                 let [output, slopes] = run_with_slopes(Some(residual), input, bias, sizes, passes);

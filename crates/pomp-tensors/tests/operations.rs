@@ -56,9 +56,6 @@ fn check<const D: usize, const N: usize>(
         let largest = expected.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let differences = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs());
         let worst = differences.fold(0.0, f64::max) / largest;
-        println!(
-            "{shapes:?}: result or gradient {index} differs by {worst:e} of its largest value, {largest}"
-        );
         assert!(largest > 1e-3 && worst < 1e-5, "{shapes:?}, {index}: {worst:e} of {largest}");
     }
 }
