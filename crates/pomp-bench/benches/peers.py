@@ -86,12 +86,18 @@ def onnx_runtime(turns):
 
 
 def pytorch(turns):
-    command = ["cargo", "bench", *WHOLE, "-p", "pomp-train", "--bench", "training_step", "--", "kinematic/128"]
+    rows, bench = {}, ["cargo", "bench", *WHOLE]
+    command = [*bench, "-p", "pomp-train", "--bench", "training_step", "--", "kinematic/128"]
     line = r"^ours ([\d.]+) ms, PyTorch ([\d.]+) ms"
     found, version = rounds("crates/pomp-train/benches/pytorch_kinematic_step.py", turns, command, line, r"PyTorch ([\w.+]+),")
-    rows = {}
     for ours, theirs in found:
-        add(rows, "a training step", "ms", float(ours), float(theirs))
+        add(rows, "kinematic module", "ms", float(ours), float(theirs))
+    command = [*bench, "-p", "pomp-phase", "--bench", "phase", "--", "training_step"]
+    line = r"^ours ([\d.]+) ms, PyTorch by conv1d ([\d.]+) ms, PyTorch by FFT ([\d.]+) ms"
+    found, _ = rounds("crates/pomp-phase/benches/pytorch_training_step.py", turns, command, line, r"PyTorch ([\w.+]+),")
+    for ours, direct, by_fft in found:
+        add(rows, "periodic autoencoder, PyTorch by conv1d", "ms", float(ours), float(direct))
+        add(rows, "periodic autoencoder, PyTorch by FFT", "ms", float(ours), float(by_fft))
     return version, "Medians of steps, with all cores.", rows
 
 

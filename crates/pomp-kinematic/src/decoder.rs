@@ -45,6 +45,9 @@ pub struct DiffusionDecoder {
     config: KinematicConfig,
     #[module(skip)]
     schedule: DiffusionSchedule,
+    /// The codes of n = 1, 2, …, one after the other.
+    #[module(skip)]
+    codes: Vec<f32>,
 }
 
 /// The last layer starts small, so that an untrained module guesses the mean instead of noise.
@@ -99,8 +102,19 @@ impl DiffusionDecoder {
         }
         let last = config.decoder_hidden[config.decoder_hidden.len() - 1];
         let output = seeded::linear(last, config.output_size, OUTPUT_GAIN, device, rng);
+        let codes = time_codes(schedule.steps(), config.time_embedding);
         let config = config.clone();
-        Ok(Self { noisy_input, condition_input, time_input, state_input, hidden, output, config, schedule })
+        Ok(Self {
+            noisy_input,
+            condition_input,
+            time_input,
+            state_input,
+            hidden,
+            output,
+            config,
+            schedule,
+            codes,
+        })
     }
 
     /// ᾱ_n of the steps this decoder was made for.
@@ -163,7 +177,7 @@ impl DiffusionDecoder {
         let [experts, batch, _] = context.share.dims();
         assert_eq!(noisy.dims(), [batch, self.config.output_size], "y_n has one row per encoded sample");
         assert_eq!(steps.len(), batch, "every sample has its step n");
-        let codes: Vec<f32> = steps.iter().flat_map(|&n| self.time_code(n)).collect();
+        let codes: Vec<f32> = steps.iter().flat_map(|&n| self.time_code(n)).copied().collect();
         let codes = TensorData::new(codes, [batch, self.config.time_embedding]);
         let codes = Tensor::<2>::from_data(codes, &noisy.device());
         let common = linear(&self.noisy_input, noisy.clone()) + linear(&self.time_input, codes);
@@ -217,14 +231,11 @@ impl DiffusionDecoder {
     ///
     /// # Panics
     /// When `n` lies outside 1..=N.
-    pub fn time_code(&self, n: usize) -> Vec<f32> {
+    pub fn time_code(&self, n: usize) -> &[f32] {
         let steps = self.schedule.steps();
         assert!((1..=steps).contains(&n), "step {n} lies outside 1..={steps}");
-        let half = self.config.time_embedding / 2;
-        let time = 1000.0 * n as f64 / steps as f64;
-        let angle = |i: usize| time * 10_000f64.powf(-(i as f64) / half as f64);
-        let sines = (0..half).map(|i| angle(i).sin() as f32);
-        sines.chain((0..half).map(|i| angle(i).cos() as f32)).collect()
+        let size = self.config.time_embedding;
+        &self.codes[(n - 1) * size..n * size]
     }
 
     fn read_out(&self, last: Tensor<2>, noisy: Tensor<2>, steps: &[usize]) -> Tensor<2> {
@@ -240,4 +251,17 @@ impl DiffusionDecoder {
             }
         }
     }
+}
+
+/// The codes of the steps 1 to `steps`, `size` values each: see [`DiffusionDecoder::time_code`].
+fn time_codes(steps: usize, size: usize) -> Vec<f32> {
+    let half = size / 2;
+    let frequencies: Vec<f64> = (0..half).map(|i| 10_000f64.powf(-(i as f64) / half as f64)).collect();
+    let code = |n: usize| {
+        let time = 1000.0 * n as f64 / steps as f64;
+        let angles: Vec<f64> = frequencies.iter().map(|frequency| time * frequency).collect();
+        let sines = angles.iter().map(|angle| angle.sin() as f32);
+        sines.chain(angles.iter().map(|angle| angle.cos() as f32)).collect::<Vec<f32>>()
+    };
+    (1..=steps).flat_map(code).collect()
 }

@@ -85,7 +85,7 @@ impl KinematicInference {
         let steps = model.schedule().steps();
         let mut time_shares = vec![0.0; steps * first];
         for (index, share) in time_shares.chunks_exact_mut(first).enumerate() {
-            time_input.apply(lanes, &decoder.time_code(index + 1), share);
+            time_input.apply(lanes, decoder.time_code(index + 1), share);
         }
         let schedule = model.schedule();
         let mixes = (1..=steps).map(|n| (schedule.signal(n) as f32, schedule.noise(n) as f32)).collect();

@@ -160,7 +160,7 @@ impl KinematicModel {
         };
         let signal = column(&|n| self.schedule().signal(n));
         let noise = column(&|n| self.schedule().noise(n));
-        let draw = seeded::normal(batch, size, &device, rng);
+        let draw = seeded::normal_rows(batch, size, &device, rng);
         Noised { noisy: y.clone() * signal + draw * noise, steps }
     }
 }

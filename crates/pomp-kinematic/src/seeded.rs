@@ -4,13 +4,26 @@
 use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
+use rayon::prelude::*;
 
 /// `rows` × `columns` standard normal values.
 pub(crate) fn normal(rows: usize, columns: usize, device: &Device, rng: &mut ChaCha8Rng) -> Tensor<2> {
     let values: Vec<f32> = (0..rows * columns).map(|_| rng.sample(StandardNormal)).collect();
+    Tensor::from_data(TensorData::new(values, [rows, columns]), device)
+}
+
+/// The same, drawn by all threads: every row has a stream of its own of one generator.
+pub(crate) fn normal_rows(rows: usize, columns: usize, device: &Device, rng: &mut ChaCha8Rng) -> Tensor<2> {
+    let drawn = ChaCha8Rng::from_rng(rng);
+    let mut values = vec![0.0f32; rows * columns];
+    values.par_chunks_mut(columns.max(1)).enumerate().for_each(|(row, values)| {
+        let mut rng = drawn.clone();
+        rng.set_stream(row as u64);
+        values.fill_with(|| rng.sample(StandardNormal));
+    });
     Tensor::from_data(TensorData::new(values, [rows, columns]), device)
 }
 

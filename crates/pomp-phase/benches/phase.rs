@@ -10,7 +10,7 @@ use pomp_phase::{
     FrameDecoder, FrameEncoder, PeriodicAutoencoder, PeriodicAutoencoderConfig, PhaseTrainingConfig,
     TargetSpan, VelocityWindow, WindowDecoder, WindowEncoder, pae_loss,
 };
-use pomp_tensors::keep_freed_memory;
+use pomp_tensors::{join_thread_pool, keep_freed_memory};
 
 const JOINTS: usize = 22;
 
@@ -61,6 +61,7 @@ fn frame(criterion: &mut Criterion) {
 fn training_step(criterion: &mut Criterion) {
     // As training does.
     keep_freed_memory();
+    join_thread_pool();
     let device = Device::flex().autodiff();
     let config = PeriodicAutoencoderConfig::new(JOINTS);
     let mut model = Some(PeriodicAutoencoder::new(&config, 1, &device).expect("the sizes are valid"));
@@ -79,5 +80,5 @@ fn training_step(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, frame, training_step);
+criterion_group!(benches, training_step, frame);
 criterion_main!(benches);

@@ -2,6 +2,7 @@ use crate::initial_weights::InitialWeights;
 use crate::spectral_tables::{ConvolutionTables, Parts, Table};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use pomp_tensors::product;
 use std::ops::Range;
 
 /// A convolution over time with zero padding whose kernel is about as long as the signal.
@@ -75,7 +76,11 @@ impl LongConvolution {
         let weight = self.weight.val().reshape([outputs * inputs, taps]).transpose();
         let spectrum = |table: &Tensor<2>| {
             let [frequencies, _] = table.dims();
-            table.clone().matmul(weight.clone()).reshape([frequencies, outputs, inputs])
+            product(table.clone().unsqueeze(), weight.clone().unsqueeze()).reshape([
+                frequencies,
+                outputs,
+                inputs,
+            ])
         };
         KernelSpectrum {
             real: spectrum(&self.kernel_real),
@@ -106,20 +111,20 @@ impl LongConvolution {
         kernel: &KernelSpectrum,
         synthesis: &Parts<Tensor<2>>,
     ) -> Tensor<3> {
-        let Parts { real, imaginary } = self.product(input, kernel);
+        let Parts { real, imaginary } = self.filtered(input, kernel);
         let signal = |spectrum: Tensor<3>, table: &Tensor<2>| {
-            table.clone().unsqueeze().matmul(spectrum.swap_dims(0, 1))
+            product(table.clone().unsqueeze(), spectrum.swap_dims(0, 1))
         };
         signal(real, &synthesis.real) + signal(imaginary, &synthesis.imaginary) + kernel.bias.clone()
     }
 
     /// Spectrum `[F, out, N]` of the output without its bias.
-    fn product(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Parts<Tensor<3>> {
+    fn filtered(&self, input: Tensor<3>, kernel: &KernelSpectrum) -> Parts<Tensor<3>> {
         let spectrum =
-            |table: &Tensor<2>, input: Tensor<3>| table.clone().unsqueeze().matmul(input).swap_dims(0, 1);
+            |table: &Tensor<2>, input: Tensor<3>| product(table.clone().unsqueeze(), input).swap_dims(0, 1);
         let real = spectrum(&self.signal_real, input.clone());
         let imaginary = spectrum(&self.signal_imaginary, input);
-        let times = |kernel: &Tensor<3>, signal: &Tensor<3>| kernel.clone().matmul(signal.clone());
+        let times = |kernel: &Tensor<3>, signal: &Tensor<3>| product(kernel.clone(), signal.clone());
         Parts {
             real: times(&kernel.real, &real) - times(&kernel.imaginary, &imaginary),
             imaginary: times(&kernel.imaginary, &real) + times(&kernel.real, &imaginary),

@@ -125,7 +125,9 @@ fn the_page_tells_shares_factors_and_ratios() {
     }
     assert!(!page.contains("not the complete measurement"));
     assert!(!page.contains("Not measured here: a step of the dynamic module"));
-    for peer in ["reading a BVH file", "a frame of the kinematic module", "a training step"] {
+    for peer in
+        ["reading a BVH file", "a frame of the kinematic module", "training steps of the kinematic module"]
+    {
         assert!(page.contains(&format!("Not measured here: {peer}")), "{peer}");
     }
 }

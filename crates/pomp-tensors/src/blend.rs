@@ -11,7 +11,7 @@ use pomp_lanes::{LaneLoop, Lanes, Wide};
 use rayon::prelude::*;
 
 use crate::dot::dot;
-use crate::host::{contiguous, is_on_host, tensor, values};
+use crate::host::{contiguous, is_on_host, owned, tensor, values, values_mut};
 
 /// Σ_k α_k h_k: `[B, W]` from h, `[K, B, W]`, and α, `[K, B, 1]`; differentiable in both.
 ///
@@ -81,22 +81,21 @@ struct State {
     shape: [usize; 3],
 }
 
-/// The gradients of one row of h and of its weight.
+/// The gradients of one row of h, which takes its place, and of its weight.
 struct RowGradients<'a> {
     gradient: &'a [f32],
-    hidden: &'a [f32],
+    hidden: &'a mut [f32],
     gate: f32,
-    of_hidden: &'a mut [f32],
     of_gate: &'a mut f32,
 }
 
 impl LaneLoop for RowGradients<'_> {
     #[inline(always)]
     fn run<W: Wide>(self, wide: W) {
-        for (cell, gradient) in self.of_hidden.iter_mut().zip(self.gradient) {
+        *self.of_gate = dot(wide, self.gradient, self.hidden);
+        for (cell, gradient) in self.hidden.iter_mut().zip(self.gradient) {
             *cell = self.gate * gradient;
         }
-        *self.of_gate = dot(wide, self.gradient, self.hidden);
     }
 }
 
@@ -107,19 +106,19 @@ impl Backward<Flex, 2> for BlendBackward {
         let gradient = contiguous(gradients.consume::<Flex>(&ops.node));
         let State { hidden, gates, shape } = ops.state;
         let [groups, batch, width] = shape;
-        let (from, factors, weights) = (values(&gradient), values(&hidden), values(&gates));
-        let mut of_hidden = vec![0.0; groups * batch * width];
+        let (from, weights) = (values(&gradient), values(&gates));
+        // h is not wanted after this.
+        let mut of_hidden = owned(hidden);
         let mut of_gates = vec![0.0; groups * batch];
         let lanes = Lanes::detect();
-        let rows = of_hidden.par_chunks_mut(width.max(1)).zip(&mut of_gates);
-        rows.enumerate().for_each(|(row, (of_hidden, of_gate))| {
+        let rows = values_mut(&mut of_hidden).par_chunks_mut(width.max(1)).zip(&mut of_gates);
+        rows.enumerate().for_each(|(row, (hidden, of_gate))| {
             let gradient = &from[row % batch * width..][..width];
-            let hidden = &factors[row * width..][..width];
-            lanes.run(RowGradients { gradient, hidden, gate: weights[row], of_hidden, of_gate });
+            lanes.run(RowGradients { gradient, hidden, gate: weights[row], of_gate });
         });
         let [hidden_node, gates_node] = ops.parents;
         if let Some(node) = hidden_node {
-            gradients.register::<Flex>(node.id, tensor(of_hidden, shape));
+            gradients.register::<Flex>(node.id, FloatTensor::<Flex>::from_data(of_hidden));
         }
         if let Some(node) = gates_node {
             gradients.register::<Flex>(node.id, tensor(of_gates, [groups, batch, 1]));

@@ -4,6 +4,8 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Flex, TensorMetadata};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
+use crate::matrices::Matrix;
+
 /// Whether a tensor lies in the processor's memory as f32, with or without gradients.
 pub(crate) fn is_on_host<const D: usize>(tensor: &Tensor<D>) -> bool {
     tensor.device().inner() == Device::flex() && tensor.dtype() == DType::F32
@@ -28,6 +30,39 @@ pub(crate) fn contiguous(tensor: FloatTensor<Flex>) -> FloatTensor<Flex> {
 pub(crate) fn values(tensor: &FloatTensor<Flex>) -> &[f32] {
     let start = tensor.layout().start_offset();
     &tensor.storage()[start..start + tensor.shape().num_elements()]
+}
+
+/// Matrices of a tensor `[G, R, C]`, read where they lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrices<'a> {
+    values: &'a [f32],
+    shape: [usize; 3],
+    strides: [usize; 3],
+}
+
+impl<'a> Matrices<'a> {
+    /// Those of a tensor that is [`readable`].
+    pub(crate) fn of(tensor: &'a FloatTensor<Flex>) -> Self {
+        let layout = tensor.layout();
+        let strides = <[isize; 3]>::try_from(layout.strides()).expect("the tensor has three dimensions");
+        Self {
+            values: &tensor.storage()[layout.start_offset()..],
+            shape: tensor.shape().dims(),
+            strides: strides.map(|stride| usize::try_from(stride).expect("the tensor is readable")),
+        }
+    }
+
+    /// The matrix of a group; of the only one, if they share it.
+    pub(crate) fn group(self, group: usize) -> Matrix<'a> {
+        let ([groups, rows, columns], [stride, row, column]) = (self.shape, self.strides);
+        let start = if groups == 1 { 0 } else { group * stride };
+        Matrix::new(&self.values[start..], [rows, columns], [row, column])
+    }
+}
+
+/// The tensor in an order that [`Matrices`] can read: a copy if something of it lies backwards.
+pub(crate) fn readable(tensor: FloatTensor<Flex>) -> FloatTensor<Flex> {
+    if tensor.layout().has_positive_strides() { tensor } else { tensor.to_contiguous() }
 }
 
 /// The values of data that is f32.

@@ -37,7 +37,7 @@ pub use functions::{Elu, Silu, Tanh};
 pub use memory::keep_freed_memory;
 pub use nonlinearity::{Nonlinearity, Tangent, nonlinear, nonlinear_in_place};
 pub use orthonormal::{OrthonormalFloors, orthonormalise};
-pub use pool::in_thread_pool;
+pub use pool::join_thread_pool;
 pub use product::product;
 
 /// Values that one thread takes at a time: a few arrays of them stay in its cache.

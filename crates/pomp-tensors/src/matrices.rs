@@ -15,13 +15,19 @@ pub(crate) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// `values`, row-major.
+    /// The matrix whose first value is the first of `values`.
     ///
     /// # Panics
-    /// When they are not as many as the matrix has.
-    pub(crate) fn new(values: &'a [f32], [rows, columns]: [usize; 2]) -> Self {
-        assert_eq!(values.len(), rows * columns, "{rows} rows of {columns}");
-        Self { values, shape: [rows, columns], strides: [columns, 1] }
+    /// When its last value is not among them.
+    pub(crate) fn new(values: &'a [f32], shape: [usize; 2], strides: [usize; 2]) -> Self {
+        if let ([Some(row), Some(column)], [row_stride, column_stride]) =
+            (shape.map(|count| count.checked_sub(1)), strides)
+        {
+            let last = row.checked_mul(row_stride).zip(column.checked_mul(column_stride));
+            let last = last.and_then(|(row, column)| row.checked_add(column));
+            assert!(last.is_some_and(|last| last < values.len()), "{shape:?} of {} values", values.len());
+        }
+        Self { values, shape, strides }
     }
 
     /// The matrix with rows and columns exchanged, without a copy.

@@ -1,7 +1,10 @@
-/// Does `work` in a thread of rayon's pool.
+use rayon::ThreadPoolBuilder;
+
+/// Makes this thread one of rayon's global pool, for a process whose work all begins in it.
 ///
-/// A loop for all threads that is begun outside of the pool wakes one of its threads and waits until that is done, dozens of times
-/// in a training step; begun inside it takes part at once. No result depends on it.
-pub fn in_thread_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    rayon::scope(|_| work())
+/// A parallel loop that is begun outside of the pool wakes one of its threads and waits until that is done, dozens of times in a training
+/// step; begun by one of its threads it takes part at once. Where there already is a global pool, nothing changes. No result depends on it.
+pub fn join_thread_pool() {
+    // The only error is that there is one.
+    let _ = ThreadPoolBuilder::new().use_current_thread().build_global();
 }

@@ -8,13 +8,13 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::Tensor;
 
-use crate::host::{contiguous, is_on_host, tensor, values};
+use crate::host::{Matrices, is_on_host, readable, tensor, values};
 use crate::matrices::{Matrix, products};
 
 /// x · W for each of G groups: `[G, R, O]` from x, `[G or 1, R, I]`, and W, `[G, I, O]`; differentiable in both.
 ///
-/// `Tensor::matmul` of burn's processor backend does the same, to the same bytes, but fills each result with zeros and copies it once
-/// before it begins.
+/// `Tensor::matmul` of burn's processor backend does the same, but fills each result with zeros and copies it once before it begins, and
+/// takes one group after the other. Neither copies its operands, in whatever order of dimensions they lie.
 ///
 /// # Panics
 /// When the shapes are none of these.
@@ -45,22 +45,6 @@ impl Sizes {
         Self { groups, input_groups, rows, inputs, outputs }
     }
 
-    fn input(self, values: &[f32], group: usize) -> Matrix<'_> {
-        let size = self.rows * self.inputs;
-        let group = if self.input_groups == 1 { 0 } else { group };
-        Matrix::new(&values[group * size..][..size], [self.rows, self.inputs])
-    }
-
-    fn weight(self, values: &[f32], group: usize) -> Matrix<'_> {
-        let size = self.inputs * self.outputs;
-        Matrix::new(&values[group * size..][..size], [self.inputs, self.outputs])
-    }
-
-    fn output(self, values: &[f32], group: usize) -> Matrix<'_> {
-        let size = self.rows * self.outputs;
-        Matrix::new(&values[group * size..][..size], [self.rows, self.outputs])
-    }
-
     /// Products of the matrices that `factors` gives for each group.
     fn products<'a>(
         self,
@@ -70,27 +54,22 @@ impl Sizes {
         tensor(products(self.groups, [rows, columns], factors), [self.groups, rows, columns])
     }
 
-    fn forward(self, input: FloatTensor<Flex>, weight: FloatTensor<Flex>) -> FloatTensor<Flex> {
-        let (input, weight) = (contiguous(input), contiguous(weight));
-        let (input, weight) = (values(&input), values(&weight));
-        self.products([self.rows, self.outputs], |group| {
-            [self.input(input, group), self.weight(weight, group)]
-        })
+    fn forward(self, input: &FloatTensor<Flex>, weight: &FloatTensor<Flex>) -> FloatTensor<Flex> {
+        let (input, weight) = (Matrices::of(input), Matrices::of(weight));
+        self.products([self.rows, self.outputs], |group| [input.group(group), weight.group(group)])
     }
 
-    fn of_weight(self, input: FloatTensor<Flex>, gradient: &FloatTensor<Flex>) -> FloatTensor<Flex> {
-        let input = contiguous(input);
-        let (input, gradient) = (values(&input), values(gradient));
+    fn of_weight(self, input: &FloatTensor<Flex>, gradient: &FloatTensor<Flex>) -> FloatTensor<Flex> {
+        let (input, gradient) = (Matrices::of(input), Matrices::of(gradient));
         self.products([self.inputs, self.outputs], |group| {
-            [self.input(input, group).transposed(), self.output(gradient, group)]
+            [input.group(group).transposed(), gradient.group(group)]
         })
     }
 
-    fn of_input(self, weight: FloatTensor<Flex>, gradient: &FloatTensor<Flex>) -> FloatTensor<Flex> {
-        let weight = contiguous(weight);
-        let (weight, gradient) = (values(&weight), values(gradient));
+    fn of_input(self, weight: &FloatTensor<Flex>, gradient: &FloatTensor<Flex>) -> FloatTensor<Flex> {
+        let (weight, gradient) = (Matrices::of(weight), Matrices::of(gradient));
         let each = self.products([self.rows, self.inputs], |group| {
-            [self.output(gradient, group), self.weight(weight, group).transposed()]
+            [gradient.group(group), weight.group(group).transposed()]
         });
         if self.input_groups == self.groups {
             return each;
@@ -114,7 +93,7 @@ trait Product: Backend {
 
 impl Product for Flex {
     fn product(input: FloatTensor<Self>, weight: FloatTensor<Self>, sizes: Sizes) -> FloatTensor<Self> {
-        sizes.forward(input, weight)
+        sizes.forward(&readable(input), &readable(weight))
     }
 }
 
@@ -133,14 +112,14 @@ impl Backward<Flex, 2> for ProductBackward {
     type State = State;
 
     fn backward(self, ops: Ops<State, 2>, gradients: &mut Gradients, _: &mut Checkpointer) {
-        let gradient = contiguous(gradients.consume::<Flex>(&ops.node));
+        let gradient = readable(gradients.consume::<Flex>(&ops.node));
         let State { input, weight, sizes } = ops.state;
         let [input_node, weight_node] = ops.parents;
         if let Some((node, input)) = weight_node.zip(input) {
-            gradients.register::<Flex>(node.id, sizes.of_weight(input, &gradient));
+            gradients.register::<Flex>(node.id, sizes.of_weight(&input, &gradient));
         }
         if let Some((node, weight)) = input_node.zip(weight) {
-            gradients.register::<Flex>(node.id, sizes.of_input(weight, &gradient));
+            gradients.register::<Flex>(node.id, sizes.of_input(&weight, &gradient));
         }
     }
 }
@@ -149,7 +128,7 @@ impl<C: CheckpointStrategy> Product for Autodiff<Flex, C> {
     fn product(input: FloatTensor<Self>, weight: FloatTensor<Self>, sizes: Sizes) -> FloatTensor<Self> {
         let nodes = [input.node(), weight.node()];
         let (for_input, for_weight) = (input.is_tracked(), weight.is_tracked());
-        let (input, weight) = (input.into_primitive(), weight.into_primitive());
+        let [input, weight] = [input, weight].map(|tensor| readable(tensor.into_primitive()));
         match ProductBackward.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {
                 let state = State {
@@ -157,9 +136,9 @@ impl<C: CheckpointStrategy> Product for Autodiff<Flex, C> {
                     weight: for_input.then(|| weight.clone()),
                     sizes,
                 };
-                prepared.finish(state, sizes.forward(input, weight))
+                prepared.finish(state, sizes.forward(&input, &weight))
             }
-            OpsKind::UnTracked(prepared) => prepared.finish(sizes.forward(input, weight)),
+            OpsKind::UnTracked(prepared) => prepared.finish(sizes.forward(&input, &weight)),
         }
     }
 }

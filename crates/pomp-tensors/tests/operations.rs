@@ -68,6 +68,16 @@ fn products_are_those_of_tensors_also_where_groups_share_their_input() {
 }
 
 #[test]
+fn products_read_their_operands_in_whatever_order_they_lie() {
+    check([[33, 5, 70], [41, 5, 70]], |[input, weight]| {
+        product(input.swap_dims(0, 1), weight.permute([1, 2, 0])).swap_dims(1, 2)
+    });
+    check([[5, 33, 70], [5, 80, 41]], |[input, weight]| {
+        product(input.flip([2]), weight.slice([0..5, 4..74, 0..41]))
+    });
+}
+
+#[test]
 fn a_blend_is_the_weighted_sum() {
     check([[4, 9, 53], [4, 9, 1]], |[hidden, gates]| blend(hidden, gates));
 }

@@ -5,7 +5,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Distribution, Tensor};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use pomp_kinematic::{GateInput, KinematicConfig, KinematicModel};
-use pomp_tensors::{in_thread_pool, keep_freed_memory};
+use pomp_tensors::{join_thread_pool, keep_freed_memory};
 use pomp_train::adamw;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -16,6 +16,7 @@ const Y: usize = 480;
 fn kinematic(criterion: &mut Criterion) {
     // As training does.
     keep_freed_memory();
+    join_thread_pool();
     let device = Device::flex();
     let config = KinematicConfig::compact(X, Y, GateInput { start: 0, len: 130 });
     let weights = Tensor::ones([Y], &device);
@@ -29,13 +30,12 @@ fn kinematic(criterion: &mut Criterion) {
         let mut optimizer = adamw(1e-4, None);
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         group.bench_function(BenchmarkId::from_parameter(batch), |bencher| {
-            let mut step = || {
+            bencher.iter(|| {
                 let current = model.take().expect("put back after every step");
                 let gradients = current.loss(&x, &y, &weights, &mut rng).backward();
                 let gradients = GradientsParams::from_grads(gradients, &current);
                 model = Some(optimizer.step(1e-4, current, gradients));
-            };
-            bencher.iter(|| in_thread_pool(&mut step));
+            });
         });
     }
     group.finish();

@@ -30,7 +30,6 @@ use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::KinematicDescription;
 use pomp_motion::features::FeatureLayout;
-use pomp_tensors::in_thread_pool;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -276,9 +275,12 @@ impl<'a> Stepper<'a> {
         let own = self.rollouts.len() * layout.x_len();
         let own_x = batch.x[..own].to_vec();
 
-        let x = matrix(batch.x, layout.x_len(), &autodiff);
-        let y = matrix(batch.y, layout.y_len(), &autodiff);
-        let mut loss = in_thread_pool(|| self.model.loss(&x, &y, &self.feature_weights, &mut rng));
+        let mut loss = self.model.loss(
+            &matrix(batch.x, layout.x_len(), &autodiff),
+            &matrix(batch.y, layout.y_len(), &autodiff),
+            &self.feature_weights,
+            &mut rng,
+        );
         if stage.unrolling.windows > 0 {
             let kept =
                 self.samplers.directions.as_ref().map(|directions| (stage.unrolling.kept_share, directions));
@@ -300,13 +302,9 @@ impl<'a> Stepper<'a> {
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
             advance_rollouts(&mut self.rollouts, &rows, &predicted, &starts, &mut rng)?;
         }
-        let gradients = in_thread_pool(|| GradientsParams::from_grads(loss.backward(), &self.model));
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         checked.check_gradients(&gradients, &self.model)?;
-        let (mut optimizer, model) = (self.optimizer, self.model);
-        (self.optimizer, self.model) = in_thread_pool(|| {
-            let model = optimizer.step(learning_rate(stage, step), model, gradients);
-            (optimizer, model)
-        });
+        self.model = self.optimizer.step(learning_rate(stage, step), self.model, gradients);
         self.average.update(&self.model);
         self.done = step;
         Ok(self)

@@ -94,6 +94,7 @@ pub use kinematic_report::{
 pub use learned_config::{LearnedConfig, LearnedTraining};
 pub use learned_stage::train_learned_matching;
 pub use matching_stage::{MatchingConfig, build_matching, train_matching};
+pub use pomp_tensors::join_thread_pool;
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use retarget_stage::train_retargeting;

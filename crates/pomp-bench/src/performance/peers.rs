@@ -38,7 +38,7 @@ pub const KNOWN_PEERS: [KnownPeer; 4] = [
     KnownPeer {
         id: "pytorch",
         name: "PyTorch",
-        about: "a training step of the kinematic module, batch of 128",
+        about: "training steps of the kinematic module, batch of 128, and of the periodic autoencoder, batch of 64",
         command: "python3 crates/pomp-bench/benches/peers.py pytorch --out peers.json",
     },
 ];

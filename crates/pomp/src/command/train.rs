@@ -7,13 +7,15 @@ use crate::{default_model, device};
 use anyhow::{Result, bail};
 use pomp_config::resolve;
 use pomp_train::{
-    Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, rehearse, train,
+    Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, join_thread_pool,
+    rehearse, train,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
+    join_thread_pool();
     match (arguments.stage, arguments.kind) {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
         (TrainStage::Retarget, None) => return train_retarget::run(arguments),
