@@ -2,6 +2,7 @@
 //! is recorded.
 
 use crate::replay_planning::Planner;
+use crate::replay_targets::targets;
 use crate::{ReplayConfig, ReplayReport, Stage};
 use pomp_motion::glam::Vec2;
 use pomp_motion::{Clip, GRAVITY_M_S2, GlobalPose, Pose, SimulationTrack, TerrainGrid, rotation};
@@ -71,17 +72,19 @@ fn follow(
     course: &mut dyn Course,
     mut planner: Option<Planner<'_>>,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
+    let poses = targets(clip, terrain, expected, &config.targets)?;
+    let clip = &Clip { poses, ..clip.clone() };
     let approach = approach(clip, config.warm_up_frames.max(1));
     let mut stage = Stage::new(clip, terrain, dynamic, config, (&approach[0], &approach[1]))?;
-    let targets: Vec<&Pose> = approach.iter().chain(&clip.poses[1..]).collect();
+    let poses: Vec<&Pose> = approach.iter().chain(&clip.poses[1..]).collect();
     let first_recorded = approach.len() - 1;
     let expected = |step: usize| expected.get(step.saturating_sub(first_recorded));
-    for (step, target) in targets.iter().enumerate().skip(1) {
+    for (step, target) in poses.iter().enumerate().skip(1) {
         let at = step.checked_sub(first_recorded);
         let target = &at.map_or_else(|| (*target).clone(), |at| course.target(at, target));
         let pushes = at.map_or_else(Vec::new, |at| course.pushes(at, stage.body()));
         if let Some(planner) = &mut planner {
-            planner.before(&mut stage, (step..targets.len()).map(|step| (targets[step], expected(step))))?;
+            planner.before(&mut stage, (step..poses.len()).map(|step| (poses[step], expected(step))))?;
         }
         let frame = stage.step(target, &pushes, expected(step))?;
         if let Some(planner) = &mut planner {

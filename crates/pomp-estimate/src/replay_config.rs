@@ -1,4 +1,4 @@
-use crate::ReplayPlanningConfig;
+use crate::{ReplayPlanningConfig, ReplayTargetsConfig};
 use pomp_config::{Fields, OutOfRange, Validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub struct ReplayConfig {
     pub bearing_stiffness: f32,
     /// Damping of the same joints, relative to the drives. Default 0.6.
     pub bearing_damping: f32,
+    /// What is made of the clip for the ragdoll to track.
+    pub targets: ReplayTargetsConfig,
     /// Corrections of the balance that keep a ragdoll without external support on its clip. They need `dynamic.balance`.
     pub planning: ReplayPlanningConfig,
 }
@@ -35,6 +37,7 @@ impl Default for ReplayConfig {
             feed_forward: true,
             bearing_stiffness: 0.15,
             bearing_damping: 0.6,
+            targets: ReplayTargetsConfig::default(),
             planning: ReplayPlanningConfig::default(),
         }
     }
@@ -43,6 +46,7 @@ impl Default for ReplayConfig {
 impl Validate for ReplayConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         fields.within("lost_beyond_m", self.lost_beyond_m, (Bound::Excluded(0.0), Bound::Included(100.0)))?;
+        self.targets.check(&fields.section("targets"))?;
         self.planning.check(&fields.section("planning"))?;
         fields.within("bearing_stiffness", self.bearing_stiffness, 0.0..=10.0)?;
         fields.within("bearing_damping", self.bearing_damping, 0.0..=10.0)?;

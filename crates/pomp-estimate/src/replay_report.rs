@@ -9,9 +9,10 @@ pub struct ReplayReport {
     pub vertical_assist: f32,
     /// Mean size of the assist force over body weight.
     pub mean_assist: f32,
-    /// Root mean square of the joints' rotation error, degrees.
+    /// Root mean square of the joints' rotation error, degrees; against the targets, which differ from the clip by
+    /// [`ReplayTargetsConfig`](crate::ReplayTargetsConfig).
     pub rms_joint_error_deg: f32,
-    /// Mean distance of the simulated pelvis from the clip's, metres.
+    /// Mean distance of the simulated pelvis from the targets', metres.
     pub mean_root_error_m: f32,
     /// Largest total vertical contact force, body weights.
     pub peak_force_bw: f32,

@@ -38,6 +38,9 @@ impl GainScale {
 pub struct Expectation {
     /// Forces of the ground.
     pub supports: Vec<Support>,
+    /// Loads on the left and the right foot, newtons, whether or not they touch the ground already: a balance that follows the expectation
+    /// lets the feet bear by them. `None` where they are not known.
+    pub foot_loads_n: Option<[f32; 2]>,
     /// Acceleration of the centre of mass of every body, world, m/s²; one per body.
     pub accelerations: Vec<Vec3>,
     /// Softness of every joint's drive; one per joint, that of the root is not used.
@@ -54,6 +57,7 @@ impl Expectation {
     pub fn of_torques(torques: Vec<Vec3>, gravity_m_s2: f32) -> Self {
         Self {
             supports: Vec::new(),
+            foot_loads_n: None,
             accelerations: vec![Vec3::NEG_Y * gravity_m_s2; torques.len()],
             gains: vec![GainScale { stiffness: 0.0, damping: 0.0 }; torques.len()],
             torques,
@@ -86,6 +90,9 @@ impl Expectation {
             if !(support.point.is_finite() && support.force_n.is_finite()) {
                 return Err(PhysicsError::NotFinite { what: format!("expected support {i}") });
             }
+        }
+        if self.foot_loads_n.is_some_and(|loads| loads.iter().any(|load| !load.is_finite())) {
+            return Err(PhysicsError::NotFinite { what: "expected load of a foot".to_owned() });
         }
         if let Some(i) = self.accelerations.iter().position(|a| !a.is_finite()) {
             return Err(PhysicsError::NotFinite { what: format!("expected acceleration of body {i}") });

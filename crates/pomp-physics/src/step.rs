@@ -279,7 +279,7 @@ fn substep(
 /// How the feet of all ragdolls are on the ground; those of one that does not balance count for nothing.
 fn footings(world: &World, modules: &[&mut DynamicModule], aims: &[Aim<'_>]) -> PerMember<[Footing; 2]> {
     let of = |(member, (module, aim)): (usize, (&&mut DynamicModule, &Aim<'_>))| match &aim.led {
-        Some(led) => world.footing(module, member, (&led.from, &led.to)),
+        Some(led) => world.footing(module, member, led),
         None => <[Footing; 2]>::default(),
     };
     modules.iter().zip(aims).enumerate().map(of).collect()

@@ -4,6 +4,7 @@ use super::estimate::solve;
 use super::feet;
 use super::replay_loads::ReplayLoads;
 use crate::PhysicsSettings;
+use crate::replay_targets::smooth_poses;
 use pomp_motion::glam::Vec3;
 use pomp_motion::{Clip, GlobalPose, humanoid};
 use pomp_physics::{Expectation, GainScale, PhysicsError, Support};
@@ -29,6 +30,7 @@ pub fn expectations(
     }
     let dynamic = settings.dynamic;
     let masses = pomp_physics::body_masses(&clip.skeleton, dynamic.mass_kg)?;
+    let clip = &Clip { poses: smooth_poses(clip, &settings.replay.targets), ..clip.clone() };
     let poses = clip.global_poses();
     let alone = ReplayLoads::none(poses.len(), masses.len());
     let (estimate, body) =
@@ -37,9 +39,11 @@ pub fn expectations(
     let expected = poses.iter().zip(body.accelerations).enumerate().map(|(frame, (pose, accelerations))| {
         let soles = feet::soles(&clip.skeleton, pose);
         let mut supports = Vec::new();
+        let mut loads_n = [0.0; 2];
         for (side, foot) in feet.into_iter().enumerate() {
             let force = |body: usize| estimate.contact_impulse[frame][body] * clip.frame_rate_hz;
             let (behind, toes) = (force(foot), force(foot + 1));
+            loads_n[side] = behind.y + toes.y;
             let share = toes.y / (behind.y + toes.y).max(NOTHING_N);
             let ball = soles[side].ball.as_vec3();
             let at_toes = ball.lerp(soles[side].tip.as_vec3(), 0.5);
@@ -51,6 +55,7 @@ pub fn expectations(
         }
         Expectation {
             supports,
+            foot_loads_n: Some(loads_n),
             accelerations,
             gains: vec![GainScale::NONE; masses.len()],
             torques: Vec::new(),

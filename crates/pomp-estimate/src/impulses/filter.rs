@@ -38,15 +38,15 @@ fn low_pass_beyond(values: &[DVec3], shifts: [DVec3; 2], bandwidth_hz: f64, rate
 const BEYOND: usize = 3;
 
 /// A path without its fast parts, and its velocity.
-pub(super) struct Smoothed {
+pub(crate) struct Smoothed {
     /// At the frames 0 to T − 1.
-    pub(super) position: Vec<DVec3>,
+    pub(crate) position: Vec<DVec3>,
     /// At the frames −1 to T − 1, per second, by differences of fourth order.
     pub(super) velocity: Vec<DVec3>,
 }
 
 /// Smooths a path without delay.
-pub(super) fn smoothed(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Smoothed {
+pub(crate) fn smoothed(values: &[DVec3], bandwidth_hz: f64, rate_hz: f64) -> Smoothed {
     smoothed_between(values, [DVec3::ZERO; 2], bandwidth_hz, rate_hz)
 }
 
@@ -101,7 +101,7 @@ fn one_way(values: &mut [DVec3], bandwidth_hz: f64, rate_hz: f64) {
 ///
 /// Its elimination is written out because nalgebra has none for banded systems: a dense one would take time with the cube
 /// of the number of frames.
-pub(super) fn smoothest(wanted: &[f64], weight: &[f64], bandwidth: f64) -> Vec<f64> {
+pub(crate) fn smoothest(wanted: &[f64], weight: &[f64], bandwidth: f64) -> Vec<f64> {
     let count = wanted.len();
     if count < 3 {
         return wanted.to_vec();

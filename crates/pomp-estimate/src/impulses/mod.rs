@@ -8,7 +8,7 @@
 mod estimate;
 mod expected;
 mod feet;
-mod filter;
+pub(crate) mod filter;
 mod landing;
 mod replay_loads;
 mod report;

@@ -66,6 +66,8 @@ pub(crate) struct ExpectedMotion {
     spin: Vec3,
     /// Acceleration of its centre of mass, m/s².
     acceleration: Vec3,
+    /// Loads on its feet, newtons, where they are known.
+    loads_n: Option<[f32; 2]>,
 }
 
 /// How the pelvis of a body that balances is to be moved.
@@ -80,6 +82,11 @@ pub(crate) struct Wanted {
 }
 
 impl Led {
+    /// Loads that are expected on the feet, newtons, where an expectation that knows them is followed.
+    fn expected_loads_n(&self) -> Option<[f32; 2]> {
+        self.expected.and_then(|expected| expected.loads_n)
+    }
+
     /// How far a body walks as this target does whose velocity differs from the target's by `slip`, 0 to 1.
     pub(crate) fn undisturbed(&self, slip: Vec3) -> f32 {
         standing::undisturbed(self.stands, slip)
@@ -90,7 +97,7 @@ impl Led {
     fn motion(&self, elapsed: f32, frame_s: f32) -> (Vec3, Vec3, Vec3) {
         match self.expected {
             None => (self.velocity, self.spin, self.acceleration),
-            Some(ExpectedMotion { velocity, spin, acceleration }) => {
+            Some(ExpectedMotion { velocity, spin, acceleration, .. }) => {
                 (velocity + acceleration * ((elapsed - 0.5) * frame_s), spin, acceleration)
             }
         }
@@ -131,6 +138,7 @@ impl DynamicModule {
             velocity: now.0,
             spin: now.1,
             acceleration: expected.center_acceleration(ragdoll.masses()),
+            loads_n: expected.foot_loads_n,
         });
         let stands = config.standing_share(velocity, self.observe_steps(&from, &to));
         aim.led = Some(Led { from, to, velocity, spin, acceleration, expected, stands, height });

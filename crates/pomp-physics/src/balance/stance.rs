@@ -1,9 +1,9 @@
 //! Which feet stand, and where those that swing are set.
 
-use super::along_ground;
 use super::catching::Falling;
 use super::reaction::LIFTS_FROM_M;
 use super::standing::undisturbed;
+use super::{Led, along_ground};
 use crate::ground::Ground;
 use crate::world::World;
 use crate::{BalanceConfig, DynamicModule};
@@ -20,6 +20,8 @@ pub(super) const FEET: [[usize; 2]; 2] =
 const APART_M: f32 = 0.005;
 /// A foot that bears less than this share of the weight swings.
 pub(super) const SWING_LOAD: f32 = 0.1;
+/// A foot that is expected to bear this share of the weight alone stands.
+const BEARING_LOAD: f32 = 0.1;
 /// Most that a swinging foot is lifted, metres.
 const MOST_LIFT_M: f32 = 0.1;
 /// Share of its length to which a leg is stretched at most by a move of its foot.
@@ -80,14 +82,10 @@ pub(super) fn height(ground: &Ground, point: Vec3) -> f32 {
 }
 
 impl World {
-    /// How the feet of ragdoll `member` are on the ground. A foot stands where it touches the ground and a part of its sole rests on it in
-    /// the target, which goes `from` a pose `to` another in a frame.
-    pub(crate) fn footing(
-        &self,
-        module: &DynamicModule,
-        member: usize,
-        (from, to): (&GlobalPose, &GlobalPose),
-    ) -> [Footing; 2] {
+    /// How the feet of ragdoll `member` are on the ground, whose target is `led`. A foot stands where it touches the ground and a part of
+    /// its sole rests on it in the target, and, where the frame's expectation is followed, as far as it is expected to bear.
+    pub(crate) fn footing(&self, module: &DynamicModule, member: usize, led: &Led) -> [Footing; 2] {
+        let (from, to) = (&led.from, &led.to);
         let config = &module.config.balance;
         let height_m = module.body_height_m();
         let falling = |value: f32, end: f32| ((end - value) / (0.5 * end)).clamp(0.0, 1.0);
@@ -101,7 +99,12 @@ impl World {
                     falling(height(&self.ground, to), config.stance_height_m)
                         * falling(from.distance(to) / module.frame_s(), config.stance_speed_m_s)
                 });
-            Footing { touches, stands: touches * rests.fold(0.0, f32::max) }
+            let rests = rests.fold(0.0, f32::max);
+            // Beside the other foot, as far as it is expected to bear.
+            let bears = led.expected_loads_n().map_or(1.0, |loads_n| {
+                (loads_n[leg] / loads_n[1 - leg].max(BEARING_LOAD * module.config.body_weight_n())).min(1.0)
+            });
+            Footing { touches, stands: touches * rests.min(bears) }
         })
     }
 }

@@ -92,6 +92,7 @@ fn force_error(follows_expectation: bool) -> f32 {
         let rises = (next - 2.0 * now + before) / (DT * DT);
         let expected = Expectation {
             supports: vec![],
+            foot_loads_n: None,
             accelerations: vec![Vec3::Y * rises; joints],
             gains: vec![GainScale::NONE; joints],
             torques: vec![],
@@ -111,6 +112,39 @@ fn a_body_that_follows_its_expectation_presses_on_the_ground_as_its_motion_asks(
     let (late, told) = (force_error(false), force_error(true));
     println!("vertical error {late:.3} body weights, following the expectation {told:.3}");
     assert!(told < 0.5 * late, "{told} and {late}");
+}
+
+/// Share of the left foot in the vertical force under a body that stands, whose feet are expected to bear `foot_loads`, body weights.
+fn left_share(foot_loads: [f32; 2]) -> f32 {
+    let mut config = balancing();
+    config.balance.follows_expectation = true;
+    let mut module = module_with(&config, &flat());
+    let stands = crouch(0.05);
+    let begins = PoseVelocity::between(&stands, &stands, DT);
+    module.reset(&stands, &begins).expect("a finite pose");
+    let joints = module.pose().positions.len();
+    let expected = Expectation {
+        supports: vec![],
+        foot_loads_n: Some(foot_loads.map(|load| load * config.body_weight_n())),
+        accelerations: vec![Vec3::ZERO; joints],
+        gains: vec![GainScale::NONE; joints],
+        torques: vec![],
+    };
+    let mut feet = [0.0; 2];
+    for _ in 0..20 {
+        let done = module.step_expecting(&stands, &stands, &[], Some(&expected)).expect("finite poses");
+        for (foot, ankle) in feet.iter_mut().zip([humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0]) {
+            *foot += done.contact_impulse[ankle].y + done.contact_impulse[ankle + 1].y;
+        }
+    }
+    feet[0] / (feet[0] + feet[1])
+}
+
+#[test]
+fn a_foot_that_is_not_expected_to_bear_bears_less() {
+    let (both, left, right) = (left_share([0.5, 0.5]), left_share([1.0, 0.0]), left_share([0.0, 1.0]));
+    println!("share of the left foot: {both:.2}, expected alone {left:.2}, not expected {right:.2}");
+    assert!((both - 0.5).abs() < 0.05 && left > both + 0.02 && right < both - 0.02);
 }
 
 /// A step of the left foot, and accelerations in every direction.

@@ -16,6 +16,7 @@ const BODIES: usize = 22;
 fn at_rest() -> Expectation {
     Expectation {
         supports: Vec::new(),
+        foot_loads_n: None,
         accelerations: vec![Vec3::ZERO; BODIES],
         gains: vec![GainScale::NONE; BODIES],
         torques: Vec::new(),
