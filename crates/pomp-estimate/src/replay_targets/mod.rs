@@ -22,7 +22,7 @@ pub struct ReplayTargetsConfig {
     /// from the clip with the same filter; the stored contact impulses are not.
     pub bandwidth_hz: f32,
     /// Most that a foot is raised or lowered, metres: so that its sole is on the ground when it begins to bear, and over it while it is not
-    /// expected to bear. Default 0, none.
+    /// expected to bear. Default 0, none. Without `feed_forward` nothing is expected, and no foot is moved.
     pub most_moved_m: f32,
     /// Height over the ground below which a sole that is not expected to bear is raised, metres; default 0.01. It counts in full from 0.1 s
     /// before and after the foot bears.
@@ -157,7 +157,8 @@ fn moves(lowest: &[f32], bears: &[bool], config: &ReplayTargetsConfig, rate_hz: 
         .zip(lowest)
         .map(|((landed, clearance), lowest)| landed.max(f64::from(clearance - lowest)).clamp(-most, most))
         .collect();
-    smoothest(&cleared, &vec![1.0; cleared.len()], bandwidth).into_iter().map(|up| up as f32).collect()
+    let smooth = smoothest(&cleared, &vec![1.0; cleared.len()], bandwidth);
+    smooth.into_iter().map(|up| up.clamp(-most, most) as f32).collect()
 }
 
 /// Clearance that is asked of a foot `[T]`, metres; −∞ while it bears.
