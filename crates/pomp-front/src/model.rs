@@ -11,8 +11,7 @@ use std::sync::Arc;
 pub struct Models {
     /// The one that is given, or the embedded compact model.
     pub first: Arc<Model>,
-    /// The embedded model of all directions, where none is given: it leads characters on their own feet whose commands the compact model
-    /// has not learned.
+    /// The embedded model of all directions, where none is given: it leads characters on their own feet where it holds ([`crate::support`]).
     pub unrolled: Option<Arc<Model>>,
 }
 

@@ -225,10 +225,13 @@ impl GeneratorConfig {
             dynamic: DynamicConfig {
                 balance: BalanceConfig {
                     stepping_hold_s: 0.3,
-                    vertical_rad_s: 14.0,
+                    level_rad_s: 5.0,
+                    vertical_rad_s: 16.0,
                     landing_clearance_s2_m: 0.006,
+                    landing_depth_m: 0.006,
                     clearance_m: 0.035,
                     stance_speed_m_s: 0.8,
+                    horizontal_weight: 0.12,
                     ..dynamic.balance
                 },
                 ..dynamic

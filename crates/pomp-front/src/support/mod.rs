@@ -1,9 +1,9 @@
 //! What holds a character up: its own feet, or the external root assist.
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
-//! feet in what it was measured to hold on them (docs/results.md): led by the compact model, or, of the models that come with the program,
-//! by that of all directions where the compact one has not learned what is commanded. On stairs a small residual wrench helps the feet, and
-//! elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its command need.
+//! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
+//! where it holds, else the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
+//! Of scenes that are drawn, each has the support that its ground and its command need.
 
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
@@ -188,10 +188,12 @@ impl Supports<'_> {
 /// The name of the support on own feet that a command on a kind of ground was measured to hold with; what of it was not measured where there
 /// is none.
 fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<&'static str, String> {
+    if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
+        return Ok(OWN_FEET_UNROLLED);
+    }
     match unmeasured_scene(plan, ground, &COMPACT) {
         None if ground == STAIRS => Ok(RESIDUAL),
         None => Ok(OWN_FEET),
-        Some(_) if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() => Ok(OWN_FEET_UNROLLED),
         Some(what) => Err(what),
     }
 }
@@ -206,10 +208,16 @@ fn steered_support(ground: Option<&str>, unrolled: bool) -> Result<&'static str,
     }
 }
 
-/// Whether a command is among those that the model of all directions has learned and the compact model has not.
-fn only_unrolled_has_learned(plan: &ControlPlan) -> bool {
-    unmeasured_command(plan, LEVEL, &COMPACT).is_some()
-        && unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
+/// Whether the model of all directions leads a command on a kind of ground on own feet that were asked for, measured or not: it does what it
+/// has learned, but on stairs, where it falls, only what the compact model has not.
+fn unrolled_leads(plan: &ControlPlan, ground: &str) -> bool {
+    unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
+        && (ground != STAIRS || unmeasured_command(plan, ground, &COMPACT).is_some())
+}
+
+/// Whether the model of all directions can lead: it has no other controllers.
+fn has_unrolled(models: &Models, settings: &GeneratorConfig) -> bool {
+    models.unrolled.is_some() && settings.controller == ControllerKind::Pomp
 }
 
 impl LoopSettings<'_> {
@@ -237,14 +245,14 @@ impl LoopSettings<'_> {
             Situation::Given { control, seconds, .. } => Some(control::find(control, seconds + BEYOND_S)?),
             Situation::Steered { .. } | Situation::Together => None,
         };
-        let has_unrolled = models.unrolled.is_some();
+        let has_unrolled = has_unrolled(models, &assisted);
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
-            let asks_for_unrolled = match &plan {
-                Some(plan) => only_unrolled_has_learned(plan),
-                None => matches!(situation, Situation::Steered { .. }),
+            let led = match (situation, &plan) {
+                (Situation::Given { terrain, .. }, Some(plan)) => unrolled_leads(plan, terrain),
+                _ => matches!(situation, Situation::Steered { .. }),
             };
-            let by_unrolled = has_unrolled && always_helped.is_none() && asks_for_unrolled;
+            let by_unrolled = led && has_unrolled && always_helped.is_none();
             return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
@@ -291,7 +299,7 @@ impl LoopSettings<'_> {
         }
         let mut loops = BTreeMap::new();
         for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, ASSIST] {
-            if name != OWN_FEET_UNROLLED || models.unrolled.is_some() {
+            if name != OWN_FEET_UNROLLED || has_unrolled(models, &assisted) {
                 let (model, settings) = self.of_name(name, models, &change)?;
                 loops.insert(name.to_owned(), Loop { model, settings });
             }

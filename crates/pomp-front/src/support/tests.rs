@@ -25,57 +25,63 @@ fn chosen(terrain: &str, control: &str, set: &[&str]) -> Chosen<'static> {
     chosen_of(models(), None, (terrain, control), set)
 }
 
-#[test]
-fn what_was_measured_to_hold_stands_on_its_own_feet() {
-    for (terrain, control) in [
-        ("flat", "walk"),
-        ("hills", "walk"),
-        ("gaps", "walk"),
-        ("flat", "circle"),
-        ("flat", "stop-and-go"),
-        ("flat", "stand"),
-        ("flat", "jog"),
-        ("flat", "reach:1.5,4,90"),
-    ] {
-        let chosen = chosen(terrain, control, &["dynamic.friction=0.5"]);
-        assert_eq!(chosen.note, None, "{terrain} {control}");
-        let mut wanted = GeneratorConfig::own_feet();
-        wanted.dynamic.friction = 0.5;
-        assert_eq!(chosen.settings, wanted, "{terrain} {control}");
-    }
+/// A model that is given, as the compact one.
+fn given() -> &'static Models {
+    static GIVEN: LazyLock<Models> =
+        LazyLock::new(|| Models { unrolled: None, first: Arc::clone(&models().first) });
+    &GIVEN
 }
 
 #[test]
-fn what_the_compact_model_has_not_learned_is_led_by_the_model_of_all_directions() {
+fn the_model_of_all_directions_leads_where_it_holds() {
     let mut wanted = GeneratorConfig::own_feet_unrolled();
     wanted.dynamic.friction = 0.5;
     for (support, ground, control) in [
+        (None, "flat", "walk"),
+        (None, "hills", "walk"),
+        (None, "gaps", "walk"),
+        (None, "flat", "circle"),
+        (None, "flat", "stop-and-go"),
+        (None, "flat", "stand"),
+        (None, "flat", "jog"),
+        (None, "flat", "reach:1.5,4,90"),
         (None, "flat", "sideways"),
         (None, "hills", "turn"),
         (None, "flat", "crouch"),
         (None, "rough", "backward"),
+        (Some(Support::OwnFeet), "ground.npz", "walk"),
         (Some(Support::OwnFeet), "slope", "turn"),
         (Some(Support::OwnFeet), "stairs", "backward"),
     ] {
         let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
-        assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{control}");
-        assert_eq!(chosen.settings, wanted, "{control}");
+        assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground} {control}");
+        assert_eq!(chosen.settings, wanted, "{ground} {control}");
         assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
-    }
-    // Its parts are those of the compact model.
-    for set in ["style.zombie=0.7", "controller=\"learned-matching\""] {
-        let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "turn"), &[set]);
-        assert_eq!((chosen.name, Arc::ptr_eq(chosen.model, &models().first)), (OWN_FEET, true));
     }
 }
 
 #[test]
+fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
+    for (ground, control, set) in [
+        ("stairs", "walk", "dynamic.friction=0.5"),
+        ("flat", "turn", "style.zombie=0.7"),
+        ("flat", "turn", "controller=\"learned-matching\""),
+        ("flat", "walk", "controller=\"nsm\""),
+    ] {
+        let chosen = chosen_of(models(), Some(Support::OwnFeet), (ground, control), &[set]);
+        let by_first = Arc::ptr_eq(chosen.model, &models().first);
+        assert_eq!((chosen.name, by_first), (OWN_FEET, true), "{ground} {control} {set}");
+    }
+    assert_eq!(chosen("flat", "walk", &["controller=\"nsm\""]).name, OWN_FEET);
+}
+
+#[test]
 fn a_model_that_is_given_leads_whatever_is_commanded() {
-    static GIVEN: LazyLock<Models> =
-        LazyLock::new(|| Models { unrolled: None, first: Arc::clone(&models().first) });
-    let own_feet = chosen_of(&GIVEN, Some(Support::OwnFeet), ("flat", "turn"), &[]);
+    let walk = chosen_of(given(), None, ("hills", "walk"), &[]);
+    assert_eq!((walk.name, walk.note, walk.settings), (OWN_FEET, None, GeneratorConfig::own_feet()));
+    let own_feet = chosen_of(given(), Some(Support::OwnFeet), ("flat", "turn"), &[]);
     assert_eq!((own_feet.name, own_feet.settings), (OWN_FEET, GeneratorConfig::own_feet()));
-    let nothing_asked = chosen_of(&GIVEN, None, ("flat", "turn"), &[]);
+    let nothing_asked = chosen_of(given(), None, ("flat", "turn"), &[]);
     assert_eq!((nothing_asked.name, nothing_asked.note.is_some()), (ASSIST, true));
 }
 
@@ -135,17 +141,18 @@ fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
 #[test]
 fn each_drawn_scene_has_the_support_that_it_needs() {
     let plan = |control| control::find(control, 10.0).expect("a preset");
-    let asked = |set: &[String], support| {
+    let asked_of = |models, set: &[String], support| {
         LoopSettings { config: None, set, support }
-            .choose_drawn(models(), |_| Ok(()))
+            .choose_drawn(models, |_| Ok(()))
             .expect("all of it can be used")
     };
+    let asked = |set: &[String], support| asked_of(models(), set, support);
     let set = ["dynamic.friction=0.5".to_owned()];
     let supports = asked(&set, None);
     assert!(supports.loops.values().all(|with| with.settings.dynamic.friction == 0.5));
     for (ground, control, support) in [
-        ("hills", "walk", OWN_FEET),
-        ("flat", "jog", OWN_FEET),
+        ("hills", "walk", OWN_FEET_UNROLLED),
+        ("flat", "jog", OWN_FEET_UNROLLED),
         ("stairs", "walk", RESIDUAL),
         ("hills", "jog", ASSIST),
         ("flat", "crouch", OWN_FEET_UNROLLED),
@@ -159,6 +166,11 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
     assert!(supports.note.expect("two of them help").contains("on stairs"));
     let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
     assert!(helped(RESIDUAL) && !helped(OWN_FEET));
+
+    for alone in [asked_of(given(), &[], None), asked(&["controller=\"nsm\"".to_owned()], None)] {
+        assert_eq!(alone.name_for("hills", &plan("walk")), OWN_FEET);
+        assert_eq!(alone.name_for("hills", &plan("backward")), ASSIST);
+    }
 
     let only = asked(&[], Some(Support::Assist));
     assert_eq!((only.loops.len(), only.name_for("flat", &plan("walk")), only.note), (1, ASSIST, None));
