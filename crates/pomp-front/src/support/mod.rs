@@ -337,8 +337,14 @@ impl LoopSettings<'_> {
             RESIDUAL => with_residual(),
             _ => GeneratorConfig::default(),
         };
-        let unrolled = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED);
-        Ok((unrolled.unwrap_or(&models.first), self.over(&defaults, change)?))
+        let mut settings = self.over(&defaults, change)?;
+        let Some(unrolled) = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED) else {
+            return Ok((&models.first, settings));
+        };
+        // It has no styles, so it leads only where all weights are 0; their names have to exist all the same.
+        models.first.style_change(&settings.style)?;
+        settings.style.clear();
+        Ok((unrolled, settings))
     }
 
     /// What is given over defaults, with what `change` makes of them.
