@@ -73,7 +73,7 @@ fn follow(
     mut planner: Option<Planner<'_>>,
 ) -> Result<(SimulationTrack, ReplayReport), PhysicsError> {
     let poses = targets(clip, terrain, expected, &config.targets)?;
-    let clip = &Clip { poses, ..clip.clone() };
+    let clip = &clip.with_poses(poses);
     let approach = approach(clip, config.warm_up_frames.max(1));
     let mut stage = Stage::new(clip, terrain, dynamic, config, (&approach[0], &approach[1]))?;
     let poses: Vec<&Pose> = approach.iter().chain(&clip.poses[1..]).collect();

@@ -54,6 +54,17 @@ impl Clip {
         Ok(Self { name, skeleton, frame_rate_hz, poses })
     }
 
+    /// This clip's name, skeleton and frame rate with other `poses` `[T]` of the skeleton, at least one.
+    #[must_use]
+    pub fn with_poses(&self, poses: Vec<Pose>) -> Self {
+        Self {
+            name: self.name.clone(),
+            skeleton: Arc::clone(&self.skeleton),
+            frame_rate_hz: self.frame_rate_hz,
+            poses,
+        }
+    }
+
     /// Number of frames, T.
     pub fn frames(&self) -> usize {
         self.poses.len()

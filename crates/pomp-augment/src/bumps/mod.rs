@@ -77,7 +77,7 @@ pub fn bump(
     };
     let (track, report) = replay_on(clip, terrain, settings.dynamic, settings.replay, expected, &mut course)?;
     let Pushed { targets, records, .. } = course;
-    let moved = Clip { poses: targets, ..clip.clone() };
+    let moved = clip.with_poses(targets);
     let mut bumped = Recording::of_clip(&moved);
     bumped.foot_contact.clone_from(&recording.foot_contact);
     bumped.gait = labels(&recording.gait, undisturbed, &track, &records, clip.frame_rate_hz);

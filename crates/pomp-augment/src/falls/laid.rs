@@ -37,7 +37,7 @@ pub(super) fn lay(
         laid.local_rotations[0] = (turn * pose.local_rotations[0]).normalize();
         laid
     });
-    Laid { first, clip: Clip { poses: poses.collect(), ..clip.clone() } }
+    Laid { first, clip: clip.with_poses(poses.collect()) }
 }
 
 /// Mean distance of the joints of two poses, each in its own root frame, metres.

@@ -72,7 +72,7 @@ pub fn fell(
     let (happened, stage) = course.run()?;
     let (track, report) = stage.finish();
 
-    let moved = Clip { poses: happened.poses.clone(), ..clip.clone() };
+    let moved = clip.with_poses(happened.poses.clone());
     let mut felled = Recording::of_clip(&moved);
     felled.gait = labels(&recording.gait, &happened, clip.frame_rate_hz);
     felled.foot_contact.clone_from(&happened.contact);

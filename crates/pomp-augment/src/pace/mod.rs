@@ -73,7 +73,7 @@ pub fn pace(
     let share = Draws::of_name(config.seed, stream).within([least, least + part]);
     let shorter = share.sqrt();
     let poses = shortened(clip, recording, &poses, &facing, shorter);
-    Ok(Paced { clip: Clip { poses: slowed(&poses, shorter), ..clip.clone() }, share })
+    Ok(Paced { clip: clip.with_poses(slowed(&poses, shorter)), share })
 }
 
 /// The clip with steps `share` as long.

@@ -74,7 +74,7 @@ pub fn warp(
         return Ok(Err(format!("the footprints leave no room for {}", kind.name())));
     };
     let poses = carried(clip, &found, &relief.map, level_m, config.clearance_m);
-    let warped = Clip { poses, ..clip.clone() };
+    let warped = clip.with_poses(poses);
     let planted_p95_m = planted_change(&input, &Recording::of_clip(&warped), recording, &relief.map, level_m);
     Ok(Ok(Warped { clip: warped, map: relief.map, description: relief.description, planted_p95_m }))
 }

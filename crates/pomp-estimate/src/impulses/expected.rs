@@ -30,7 +30,7 @@ pub fn expectations(
     }
     let dynamic = settings.dynamic;
     let masses = pomp_physics::body_masses(&clip.skeleton, dynamic.mass_kg)?;
-    let clip = &Clip { poses: smooth_poses(clip, &settings.replay.targets), ..clip.clone() };
+    let clip = &clip.with_poses(smooth_poses(clip, &settings.replay.targets));
     let poses = clip.global_poses();
     let alone = ReplayLoads::none(poses.len(), masses.len());
     let (estimate, body) =

@@ -113,7 +113,6 @@ fn move_feet(
     let skeleton = &clip.skeleton;
     let shapes = body_shapes(skeleton)?;
     let worlds: Vec<GlobalPose> = poses.iter().map(|pose| skeleton.forward_kinematics(pose)).collect();
-    let frame_hz = clip.frame_rate_hz;
     for (leg, joints) in LEGS.into_iter().enumerate() {
         let foot = joints[2].0;
         // Heel and ball alone: toes that many clips hold straight reach below the ground, and give way in the simulator.
@@ -127,7 +126,7 @@ fn move_feet(
         };
         let lowest: Vec<f32> = worlds.iter().map(lowest).collect();
         let bears: Vec<bool> = expected.iter().map(|expected| bears(expected, leg)).collect();
-        for (frame, up) in moves(&lowest, &bears, config, frame_hz).into_iter().enumerate() {
+        for (frame, up) in moves(&lowest, &bears, config, clip.frame_rate_hz).into_iter().enumerate() {
             let world = &worlds[frame];
             let ankle = world.positions[foot] + Vec3::Y * up;
             bend_leg(skeleton, &mut poses[frame], world, joints, ankle, Quat::IDENTITY);

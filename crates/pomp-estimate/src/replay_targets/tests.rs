@@ -69,7 +69,7 @@ fn a_sole_that_always_bears_stays_where_it_is() {
 }
 
 #[test]
-fn a_pose_of_many_feet_moves_no_other_joint() {
+fn a_target_with_moved_feet_moves_no_joint_but_those_of_the_legs() {
     let clip = noisy(0.0);
     let terrain = HeightMap::flat(4.0, 0.5).expect("a size").into_grid();
     let expected: Vec<Expectation> = bears_between()

@@ -2,7 +2,7 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
+//! where it holds, else, and where it only stands, the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
 //! Of scenes that are drawn, each has the support that its ground and its command need.
 
 use crate::model::Models;
@@ -188,7 +188,7 @@ impl Supports<'_> {
 /// The name of the support on own feet that a command on a kind of ground was measured to hold with; what of it was not measured where there
 /// is none.
 fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<&'static str, String> {
-    if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
+    if unrolled && !only_stands(plan) && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
         return Ok(OWN_FEET_UNROLLED);
     }
     match unmeasured_scene(plan, ground, &COMPACT) {
@@ -211,7 +211,8 @@ fn steered_support(ground: Option<&str>, unrolled: bool) -> Result<&'static str,
 /// Whether the model of all directions leads a command on a kind of ground on own feet that were asked for, measured or not: it does what it
 /// has learned, but on stairs, where it falls, only what the compact model has not.
 fn unrolled_leads(plan: &ControlPlan, ground: &str) -> bool {
-    unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
+    !only_stands(plan)
+        && unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
         && (ground != STAIRS || unmeasured_command(plan, ground, &COMPACT).is_some())
 }
 
@@ -381,6 +382,13 @@ fn told_of_residual(settings: &GeneratorConfig) -> String {
         "on stairs an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
         dynamic.balance.residual_force_bw
     )
+}
+
+/// Whether a command is to stand and face one way, and nothing else. The compact model does that for ten minutes; the model of all directions
+/// falls in the third.
+fn only_stands(plan: &ControlPlan) -> bool {
+    let samples = plan.samples();
+    samples.iter().all(|sample| sample.speed_mps == 0.0 && sample.yaw == samples[0].yaw)
 }
 
 /// Why a character of this model needs the assist whatever it does and wherever; `None` where that decides.
