@@ -2,7 +2,8 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else, and where it only stands, the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
+//! where it holds, else the compact one, as where it only stands. On stairs a small residual wrench helps the feet, and elsewhere the assist
+//! holds it; both are told.
 //! Of scenes that are drawn, each has the support that its ground and its command need.
 
 use crate::model::Models;
@@ -32,6 +33,8 @@ struct Held {
     crouches: &'static [&'static str],
     /// When they jog.
     jogs: &'static [&'static str],
+    /// Whether they stand for minutes when that is all they do.
+    stands: bool,
 }
 
 /// What those of the compact model hold, and of models like it.
@@ -40,6 +43,7 @@ const COMPACT: Held = Held {
     directions: &[],
     crouches: &[],
     jogs: &[LEVEL],
+    stands: true,
 };
 /// What those of the model of all directions hold.
 const UNROLLED: Held = Held {
@@ -47,6 +51,7 @@ const UNROLLED: Held = Held {
     directions: &[LEVEL, "rough", "hills"],
     crouches: &[LEVEL],
     jogs: &[LEVEL],
+    stands: false,
 };
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
@@ -188,7 +193,7 @@ impl Supports<'_> {
 /// The name of the support on own feet that a command on a kind of ground was measured to hold with; what of it was not measured where there
 /// is none.
 fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<&'static str, String> {
-    if unrolled && !only_stands(plan) && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
+    if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
         return Ok(OWN_FEET_UNROLLED);
     }
     match unmeasured_scene(plan, ground, &COMPACT) {
@@ -209,10 +214,9 @@ fn steered_support(ground: Option<&str>, unrolled: bool) -> Result<&'static str,
 }
 
 /// Whether the model of all directions leads a command on a kind of ground on own feet that were asked for, measured or not: it does what it
-/// has learned, but on stairs, where it falls, only what the compact model has not.
+/// holds on level ground, but on stairs, where it falls, only what the compact model does not.
 fn unrolled_leads(plan: &ControlPlan, ground: &str) -> bool {
-    !only_stands(plan)
-        && unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
+    unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
         && (ground != STAIRS || unmeasured_command(plan, ground, &COMPACT).is_some())
 }
 
@@ -384,8 +388,7 @@ fn told_of_residual(settings: &GeneratorConfig) -> String {
     )
 }
 
-/// Whether a command is to stand and face one way, and nothing else. The compact model does that for ten minutes; the model of all directions
-/// falls in the third.
+/// Whether a command is to stand and face one way, and nothing else.
 fn only_stands(plan: &ControlPlan) -> bool {
     let samples = plan.samples();
     samples.iter().all(|sample| sample.speed_mps == 0.0 && sample.yaw == samples[0].yaw)
@@ -421,6 +424,9 @@ fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<Str
 }
 
 fn unmeasured_command(plan: &ControlPlan, ground: &str, held: &Held) -> Option<&'static str> {
+    if !held.stands && only_stands(plan) {
+        return Some("standing alone");
+    }
     let all_directions = held.directions.contains(&ground);
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {
