@@ -20,6 +20,7 @@ use crate::character::Character;
 use crate::control::{ControlPlan, ControlSample};
 use crate::kinematic_module::KinematicModule;
 use crate::layers::Layers;
+use crate::layers::standing_posture::silence;
 use crate::loop_state::{Blend, LoopState, ground_position, window_keys};
 use crate::networks::Networks;
 use crate::phase_feedback::PhaseWindow;
@@ -336,10 +337,10 @@ impl ClosedLoop {
         pushed: bool,
         networks: &Networks,
     ) -> Result<StepOutput, GeneratorError> {
-        let UnderWay { control, body, .. } = std::mem::take(&mut self.under_way);
+        let UnderWay { control, body, upright, .. } = std::mem::take(&mut self.under_way);
         let control = control.expect("the window of the frame was filled");
         let body = body.expect("the frame was observed");
-        self.append(&body, control.gait, networks)?;
+        self.append(&body, (control.gait, upright), networks)?;
         let pace = self.kinematic.pace();
         let speed_scale = pace * self.layers.speed_scale(plan, &self.state, &self.character);
         let position = ground_position(&self.character.state().frame);
@@ -367,11 +368,12 @@ impl ClosedLoop {
         }
     }
 
-    /// Appends the frame to the history. The `wanted` gait says which cycle its phases are on.
+    /// Appends the frame to the history. The `wanted` gait says which cycle its phases are on; with it comes the share of the way to an
+    /// upright posture.
     fn append(
         &mut self,
         body: &CharacterState,
-        wanted: Gait,
+        wanted: (Gait, f32),
         networks: &Networks,
     ) -> Result<(), GeneratorError> {
         let frame = self.character.state().frame;
@@ -389,7 +391,11 @@ impl ClosedLoop {
     }
 
     /// The present's phase code by the configured feedback; future codes follow the prediction.
-    fn next_code(&mut self, wanted: Gait, networks: &Networks) -> Result<PhaseCode, GeneratorError> {
+    fn next_code(
+        &mut self,
+        (wanted, upright): (Gait, f32),
+        networks: &Networks,
+    ) -> Result<PhaseCode, GeneratorError> {
         let mut code = PhaseCode::from_slice(&self.state.history.at(0).phase_codes);
         if self.config.feedback() == PhaseFeedback::Constant || self.state.prediction.is_none() {
             return Ok(code);
@@ -398,6 +404,9 @@ impl ClosedLoop {
         let is_down = self.layers.fall_recovery.is_released();
         let future = &mut self.state.future_codes;
         self.layers.phase_stabiliser.after_simulation(wanted, is_down, &mut code, future);
+        if !is_down {
+            silence(code.iter_mut().chain(future.iter_mut()), upright);
+        }
         self.state.future_codes[..code.len()].copy_from_slice(&code);
         Ok(code)
     }

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 const SECONDS: f32 = 10.0;
 const SETTLED_S: f32 = 2.0;
 const FRAMES: usize = (SECONDS * FRAME_RATE_HZ) as usize;
+/// Frames of standing, and those after which it has come to rest.
+const STANDING_FRAMES: usize = (150.0 * FRAME_RATE_HZ) as usize;
+const SETTLED_STANDING_FRAMES: usize = (30.0 * FRAME_RATE_HZ) as usize;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -34,14 +37,19 @@ fn model() -> Model {
     Model::load(&root().join("data/models/compact_unrolled"), &Device::flex()).unwrap()
 }
 
-/// Positions of the joints of a simulated character that follows a preset on level ground, frame by frame.
+/// Positions of the joints of a simulated character that follows a preset on level ground for 10 s, frame by frame.
 fn positions(preset: Preset) -> Vec<Vec<Vec3>> {
+    positions_in(preset, FRAMES)
+}
+
+/// The same in the first `frames`.
+fn positions_in(preset: Preset, frames: usize) -> Vec<Vec<Vec3>> {
     let (config, model) = (config(), model());
-    let plan = ControlPlan::preset(preset, SECONDS, FRAME_RATE_HZ);
+    let plan = ControlPlan::preset(preset, frames as f32 / FRAME_RATE_HZ, FRAME_RATE_HZ);
     let terrain = HeightMap::flat(60.0, 1.0).unwrap();
     let start = plan.start_gait();
     let mut generator = Generator::new(&model, terrain, &config, start, 10_001).unwrap();
-    (0..FRAMES)
+    (0..frames)
         .map(|frame| {
             let step = generator.step(&plan, &[]).unwrap();
             let simulated = &step.simulated;
@@ -97,6 +105,17 @@ fn a_walk_aside_goes_aside_by_steps() {
     println!("at {end} after {steps} steps");
     let commanded = ControlPlan::preset(Preset::Sideways, SECONDS, FRAME_RATE_HZ).at((FRAMES - 1) as f32);
     assert!((end.xz() - commanded.position).length() < 2.0 && steps >= 8, "commanded: {commanded:?}");
+}
+
+#[test]
+fn who_stands_for_minutes_stays_where_it_stands() {
+    let positions = positions_in(Preset::Stand, STANDING_FRAMES);
+    let (settled, end) = (&positions[SETTLED_STANDING_FRAMES], &positions[STANDING_FRAMES - 1]);
+    let moved = |joint: usize| settled[joint].distance(end[joint]);
+    let feet = [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE];
+    let (feet, pelvis) = (feet.map(|foot| moved(foot.0)).into_iter().fold(0.0, f32::max), moved(0));
+    println!("the pelvis moved by {pelvis} m, the feet by at most {feet} m");
+    assert!(feet < 0.01 && pelvis < 0.02);
 }
 
 #[test]

@@ -23,6 +23,16 @@ pub(crate) struct HeldContact {
     pub(crate) from: Option<LinkOf>,
     /// World, metres.
     pub(crate) point: DVec3,
-    /// On `on`, N·s, world.
-    pub(crate) impulse: DVec3,
+    /// On `on`, N·s, world, in each [`Pass`].
+    pub(crate) impulses: [DVec3; 2],
+}
+
+/// What a step is solved for. A body that balances is solved twice, and loads its feet quite differently: each pass begins with what it
+/// found in the step before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// The motion that happens.
+    Real,
+    /// That with the roots of bodies that balance held as is wanted, to learn what this takes.
+    RootsHeld,
 }

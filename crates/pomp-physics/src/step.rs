@@ -5,6 +5,7 @@ use crate::drive::{DriveOutcome, DrivePlan, DriveState, ExpectedDrives};
 use crate::frame::{Divergence, DivergenceReason, Frame};
 use crate::module::WHOLE;
 use crate::motion::Motion;
+use crate::state::Pass;
 use crate::world::{ContactImpulses, PerMember, World};
 use crate::{DynamicModule, Expectation, GainScale, PhysicsError, PoseVelocity, Push};
 use pomp_motion::glam::Vec3;
@@ -345,7 +346,7 @@ fn balance(
             wanted
         }));
     }
-    world.solve_step(&held, starts);
+    world.solve_step(&held, starts, Pass::RootsHeld);
     for (member, wanted) in wanted.into_iter().enumerate() {
         let Some(wanted) = wanted else { continue };
         let outcome = outcome(world, member, &held[member])?;
@@ -373,7 +374,7 @@ fn solve(
 ) -> Result<PerMember<DriveOutcome>, Diverged> {
     let mut attempt = 1;
     loop {
-        world.solve_step(plans, starts);
+        world.solve_step(plans, starts, Pass::Real);
         let mut outcomes = PerMember::with_capacity(plans.len());
         for (member, plan) in plans.iter().enumerate() {
             outcomes.push(outcome(world, member, plan)?);

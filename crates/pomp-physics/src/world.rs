@@ -5,7 +5,7 @@ use crate::drive::DrivePlan;
 use crate::ground::Ground;
 use crate::motion::Motion;
 use crate::ragdoll::Ragdoll;
-use crate::state::{HeldContact, WorldState};
+use crate::state::{HeldContact, Pass, WorldState};
 use crate::{ContactConfig, DynamicConfig, PhysicsError, PoseVelocity, Push};
 use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, State, Sweeps};
 use pomp_motion::glam::{DVec3, Vec3};
@@ -53,6 +53,8 @@ pub(crate) struct World {
     finder: ContactFinder,
     solver: ContactSolver,
     contacts: Vec<Contact>,
+    /// Of each contact, in each pass.
+    guesses: Vec<[DVec3; 2]>,
     drives: Vec<Drive>,
     forces: Vec<ExternalForce>,
 }
@@ -121,6 +123,7 @@ impl World {
             finder: ContactFinder::default(),
             solver: ContactSolver::default(),
             contacts: Vec::new(),
+            guesses: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
         })
@@ -228,15 +231,15 @@ impl World {
         }
         let rules = ContactRules { config: &self.contact, friction: self.friction, step_s: self.step_s };
         self.finder.find(&rules, &self.ground, &self.bodies, &self.surfaces, &mut self.contacts);
-        for contact in &mut self.contacts {
-            contact.guess = guess(contact, &mut self.held);
-        }
+        let held = &mut self.held;
+        self.guesses.clear();
+        self.guesses.extend(self.contacts.iter().map(|contact| guesses(contact, held)));
     }
 
     /// Solves the step that was begun with the springs of `plans` and the motions from which it begins; changes no state, so that it
     /// may be solved again with others.
-    pub(crate) fn solve_step(&mut self, plans: &[DrivePlan], starts: &[Motion]) {
-        let Self { ragdolls, bodies, drives, solver, contacts, held, .. } = self;
+    pub(crate) fn solve_step(&mut self, plans: &[DrivePlan], starts: &[Motion], pass: Pass) {
+        let Self { ragdolls, bodies, drives, solver, contacts, guesses, held, .. } = self;
         let h = f64::from(self.step_s);
         let members = ragdolls.iter().zip(plans.iter().zip(starts)).zip(bodies.iter_mut());
         for ((ragdoll, (plan, start)), body) in members {
@@ -246,12 +249,16 @@ impl World {
         for body in &mut bodies[ragdolls.len()..] {
             body.drive(h, &[Drive::NONE; 2]);
         }
+        for (contact, guesses) in contacts.iter_mut().zip(&*guesses) {
+            contact.guess = guesses[pass as usize];
+        }
         let impulses = solver.resolve(bodies, contacts, h, self.sweeps);
         held.clear();
-        for (contact, impulse) in contacts.iter_mut().zip(impulses) {
+        for ((contact, guesses), impulse) in contacts.iter_mut().zip(guesses).zip(impulses) {
             contact.guess = *impulse;
+            guesses[pass as usize] = *impulse;
             let Contact { on, from, point, .. } = *contact;
-            held.push(HeldContact { on, from, point, impulse: *impulse });
+            held.push(HeldContact { on, from, point, impulses: *guesses });
         }
     }
 
@@ -274,8 +281,9 @@ impl World {
         let members = self.ragdolls.len();
         let mut found: PerMember<_> =
             self.ragdolls.iter().map(|ragdoll| ContactImpulses::none(ragdoll.len())).collect();
-        for HeldContact { on, from, point, impulse } in &self.held {
-            let sides = [(Some(*on), *from, *impulse), (*from, Some(*on), -*impulse)];
+        for HeldContact { on, from, point, impulses } in &self.held {
+            let impulse = impulses[Pass::Real as usize];
+            let sides = [(Some(*on), *from, impulse), (*from, Some(*on), -impulse)];
             for (own, other, impulse) in sides {
                 let Some(own) = own.filter(|own| own.body < members) else { continue };
                 let on = &mut found[own.body];
@@ -318,13 +326,13 @@ impl World {
     }
 }
 
-/// The impulse of the nearest contact of the last step between the same links, which is then used up.
-fn guess(contact: &Contact, held: &mut Vec<HeldContact>) -> DVec3 {
+/// The impulses of the nearest contact of the last step between the same links, which is then used up.
+fn guesses(contact: &Contact, held: &mut Vec<HeldContact>) -> [DVec3; 2] {
     let same = |held: &HeldContact| (held.on, held.from) == (contact.on, contact.from);
     let away = |held: &HeldContact| held.point.distance_squared(contact.point);
     let near = held.iter().enumerate().filter(|(_, h)| same(h) && away(h) < HELD_WITHIN_M * HELD_WITHIN_M);
     match near.min_by(|a, b| away(a.1).total_cmp(&away(b.1))) {
-        Some((index, _)) => held.remove(index).impulse,
-        None => DVec3::ZERO,
+        Some((index, _)) => held.remove(index).impulses,
+        None => [DVec3::ZERO; 2],
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else the compact one, as where it only stands. On stairs a small residual wrench helps the feet, and elsewhere the assist
-//! holds it; both are told.
+//! where it holds, else the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
 //! Of scenes that are drawn, each has the support that its ground and its command need.
 
 use crate::model::Models;
@@ -33,8 +32,6 @@ struct Held {
     crouches: &'static [&'static str],
     /// When they jog.
     jogs: &'static [&'static str],
-    /// Whether they stand for minutes when that is all they do.
-    stands: bool,
 }
 
 /// What those of the compact model hold, and of models like it.
@@ -43,7 +40,6 @@ const COMPACT: Held = Held {
     directions: &[],
     crouches: &[],
     jogs: &[LEVEL],
-    stands: true,
 };
 /// What those of the model of all directions hold.
 const UNROLLED: Held = Held {
@@ -51,7 +47,6 @@ const UNROLLED: Held = Held {
     directions: &[LEVEL, "rough", "hills"],
     crouches: &[LEVEL],
     jogs: &[LEVEL],
-    stands: false,
 };
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
@@ -388,12 +383,6 @@ fn told_of_residual(settings: &GeneratorConfig) -> String {
     )
 }
 
-/// Whether a command is to stand and face one way, and nothing else.
-fn only_stands(plan: &ControlPlan) -> bool {
-    let samples = plan.samples();
-    samples.iter().all(|sample| sample.speed_mps == 0.0 && sample.yaw == samples[0].yaw)
-}
-
 /// Why a character of this model needs the assist whatever it does and wherever; `None` where that decides.
 fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<String> {
     if model.balance_policy.is_none() {
@@ -424,9 +413,6 @@ fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<Str
 }
 
 fn unmeasured_command(plan: &ControlPlan, ground: &str, held: &Held) -> Option<&'static str> {
-    if !held.stands && only_stands(plan) {
-        return Some("standing alone");
-    }
     let all_directions = held.directions.contains(&ground);
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {

@@ -42,6 +42,7 @@ fn the_model_of_all_directions_leads_where_it_holds() {
         (None, "gaps", "walk"),
         (None, "flat", "circle"),
         (None, "flat", "stop-and-go"),
+        (None, "flat", "stand"),
         (None, "flat", "jog"),
         (None, "flat", "reach:1.5,4,90"),
         (None, "flat", "sideways"),
@@ -72,15 +73,6 @@ fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
         assert_eq!((chosen.name, by_first), (OWN_FEET, true), "{ground} {control} {set}");
     }
     assert_eq!(chosen("flat", "walk", &["controller=\"nsm\""]).name, OWN_FEET);
-}
-
-#[test]
-fn the_compact_model_leads_who_only_stands() {
-    for support in [None, Some(Support::OwnFeet)] {
-        let chosen = chosen_of(models(), support, ("hills", "stand"), &[]);
-        assert_eq!((chosen.name, chosen.note), (OWN_FEET, None));
-        assert!(Arc::ptr_eq(chosen.model, &models().first));
-    }
 }
 
 #[test]

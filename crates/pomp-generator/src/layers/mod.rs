@@ -15,7 +15,7 @@
 //! | `before_sample`: the window of x is filled | `speed_adaptation`, `path_rejoining`, `stature`, `shown_surface` |
 //! | `on_target`: y becomes the target | `stature`, `foot_placement` (root), `standing_posture`, `foot_locking`, `foot_placement`, `gait_recovery`, `fall_recovery` |
 //! | before the simulation | `balance_policy` |
-//! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `reference_tracking`, `phase_stabiliser`, `gait_recovery`, `fall_recovery` |
+//! | `after_simulation`: the simulated frame becomes the next x | `terrain_adaptation` (inverse), `pose_blending`, `root_following`, `reference_tracking`, `phase_stabiliser`, `standing_posture` (phases), `gait_recovery`, `fall_recovery` |
 //! | `reset`: the module leads again after getting up | `path_rejoining`, `foot_locking`, `foot_placement` |
 //!
 //! Layers of the target (`terrain_adaptation`, `pose_blending`, `root_following`, `reference_tracking`) belong to [`crate::Character`], so that

@@ -1,14 +1,17 @@
 //! Standing posture: a standing character is drawn back to an upright posture (ours).
 //!
-//! Acts at `on_target`, while the command is to stand, the heading is reached and no push is answered: trunk, head, arms and
-//! pelvis move a share of the way to an upright posture, slower than people sway; legs and feet follow. Mocap labelled as
+//! Acts at `on_target` and `after_simulation`, while the command is to stand, the heading is reached and no push is answered: trunk, head,
+//! arms and pelvis move a share of the way to an upright posture, slower than people sway; legs and feet follow. Mocap labelled as
 //! standing holds people who bend, reach and crouch a little, and a kinematic module that is fed its own poses wanders among
-//! all of it: within seconds the trunk may hang forward by 80°.
+//! all of it: within seconds the trunk may hang forward by 80°. Phase codes are drawn to silence by the same share: who stands is in no
+//! cycle, and codes that are read off a body at rest say nothing, but a kinematic module that was trained through time follows them away
+//! from standing until its pose swings from frame to frame.
 //!
 //! Cost: below 0.1 % of a frame.
 //!
 //! Evidence (docs/experiments/0086-what-three-layers-earn.md): standing for two minutes, 30 of 30 hold with the layer and without.
 //! With it joints turn at 34 deg/s and jerk is 417 m/s³; without it 56 deg/s and 704 m/s³.
+//! Phases: docs/experiments/0133-feet-that-do-not-creep.md.
 
 use crate::ControlPlan;
 use glam::Vec2;
@@ -31,7 +34,7 @@ const TURNED_RAD: (f32, f32) = (0.5, 0.9);
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StandingPostureConfig {
-    /// If off, the posture is that of the kinematic module. Default true.
+    /// If off, the posture is that of the kinematic module, and phases are read in standing, too. Default true.
     pub enabled: bool,
     /// Time constant of the return to upright, seconds, 0.02 to 60. If too short, the character stands like a statue; if too
     /// long, it bends over and falls. Default 0.5.
@@ -91,6 +94,11 @@ pub(crate) fn straighten(pose: &mut Pose, upright: &Pose, share: f32) {
         pose.local_rotations[joint] = from.slerp(to, share);
     }
     pose.root_position.y += (upright.root_position.y - pose.root_position.y) * share;
+}
+
+/// Takes phase codes a `share` of the way to silence.
+pub(crate) fn silence<'a>(codes: impl Iterator<Item = &'a mut f32>, share: f32) {
+    codes.for_each(|value| *value *= 1.0 - share);
 }
 
 #[cfg(test)]

@@ -67,6 +67,27 @@ fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_w
     assert!(lowest < 0.5);
 }
 
+#[test]
+fn the_feet_of_a_body_that_stands_under_strain_stay_where_they_are() {
+    let mut module = module_with(&balancing(), &flat());
+    // Its feet come to the ground as far apart as in its rest pose, and are then drawn together.
+    let drawn = |t: f32| {
+        let mut pose = shift(0.0);
+        let angle = 0.1 * t.min(1.0);
+        for (leg, side) in [(humanoid::LEFT_UP_LEG, -1.0), (humanoid::RIGHT_UP_LEG, 1.0)] {
+            pose.local_rotations[leg.0] *= Quat::from_rotation_z(side * angle);
+        }
+        pose
+    };
+    let frames = follow(&mut module, 1200, drawn, |_| vec![]);
+    let (settled, end) = (&frames[300], &frames[1199]);
+    for foot in [humanoid::LEFT_FOOT, humanoid::LEFT_TOE, humanoid::RIGHT_FOOT, humanoid::RIGHT_TOE] {
+        let crept = end.pose.positions[foot.0].distance(settled.pose.positions[foot.0]);
+        println!("{foot:?} crept {:.2} mm in 15 s", 1000.0 * crept);
+        assert!(crept < 0.001);
+    }
+}
+
 /// Root mean square error of the vertical force on a body that bends and stretches its knees quickly, against what its motion asks for,
 /// body weights.
 fn force_error(follows_expectation: bool) -> f32 {

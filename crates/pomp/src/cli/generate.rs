@@ -97,9 +97,8 @@ pub struct GenerateArguments {
     /// settings of configs/generate.toml). If left out, own-feet where it was measured to hold (docs/results.md): walking ahead and standing
     /// on the preset grounds, on stairs with a residual wrench; walking aside and backward and turning on the spot on flat, rough and hills;
     /// jogging and crouching on flat. Elsewhere, as in runs, assist. A note tells what helps from outside. Without --model, the embedded
-    /// model of all directions leads characters on their own feet (the settings of configs/own_feet_unrolled.toml), but on stairs and
-    /// where they only stand; there, with styles, with other controllers and with --model the settings are those of
-    /// configs/own_feet_planned.toml.
+    /// model of all directions leads characters on their own feet (the settings of configs/own_feet_unrolled.toml), but on stairs; there,
+    /// with styles, with other controllers and with --model the settings are those of configs/own_feet_planned.toml.
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
