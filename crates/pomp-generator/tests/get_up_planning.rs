@@ -48,7 +48,7 @@ fn fall_and_rise(impulse_ns: Vec3, seed: u64) -> Vec<StepOutput> {
 #[test]
 fn bodies_on_their_front_and_on_their_back_get_up_and_nothing_outside_holds_them() {
     let front = |step: &StepOutput| (step.simulated.pose.rotations[0] * Vec3::Z).y;
-    let lay: Vec<f32> = [-220.0, 300.0]
+    let lay: Vec<f32> = [-220.0, 250.0]
         .into_iter()
         .map(|impulse_ns| {
             let steps = fall_and_rise(Vec3::Z * impulse_ns, 5);
