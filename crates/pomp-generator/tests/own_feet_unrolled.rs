@@ -108,7 +108,7 @@ fn a_walk_aside_goes_aside_by_steps() {
 }
 
 #[test]
-fn who_stands_for_minutes_stays_where_it_stands() {
+fn a_character_that_stands_for_minutes_stays_where_it_is() {
     let positions = positions_in(Preset::Stand, STANDING_FRAMES);
     let (settled, end) = (&positions[SETTLED_STANDING_FRAMES], &positions[STANDING_FRAMES - 1]);
     let moved = |joint: usize| settled[joint].distance(end[joint]);

@@ -3,9 +3,9 @@
 //! Acts at `on_target` and `after_simulation`, while the command is to stand, the heading is reached and no push is answered: trunk, head,
 //! arms and pelvis move a share of the way to an upright posture, slower than people sway; legs and feet follow. Mocap labelled as
 //! standing holds people who bend, reach and crouch a little, and a kinematic module that is fed its own poses wanders among
-//! all of it: within seconds the trunk may hang forward by 80°. Phase codes are drawn to silence by the same share: who stands is in no
-//! cycle, and codes that are read off a body at rest say nothing, but a kinematic module that was trained through time follows them away
-//! from standing until its pose swings from frame to frame.
+//! all of it: within seconds the trunk may hang forward by 80°. Phase codes are drawn to silence by the same share: a body at rest
+//! is in no cycle, and what is read off it says nothing, but a kinematic module that was trained through time follows it away from standing,
+//! until its pose swings from frame to frame.
 //!
 //! Cost: below 0.1 % of a frame.
 //!
