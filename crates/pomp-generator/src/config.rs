@@ -232,6 +232,7 @@ impl GeneratorConfig {
                     clearance_m: 0.035,
                     stance_speed_m_s: 0.8,
                     horizontal_weight: 0.12,
+                    toe_share: 0.15,
                     ..dynamic.balance
                 },
                 ..dynamic

@@ -38,6 +38,7 @@ impl Wide for pomp_bfloat16::Pairs512 {
     const ROWS: usize = pulp::x86::V4::ROWS;
     // Sixteen of 32 registers, and two for the weights: with eight, each sum would wait for its last product.
     const PAIR_SUMS: [usize; 2] = [8, 2];
+    const PAIR_CELLS: usize = 1;
     const SHORT_SCALE: f32 = short::HALF_SCALE;
     const FUSED: bool = true;
 
@@ -97,13 +98,18 @@ impl Wide for pomp_bfloat16::Pairs512 {
     }
 
     #[inline(always)]
-    fn splat_pairs(self, pair: u32) -> Self::Pairs {
-        self.v4().splat_u32x16(pair)
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs {
+        self.v4().splat_u32x16(cells[0])
     }
 
     #[inline(always)]
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
         pulp::cast(*pairs)
+    }
+
+    #[inline(always)]
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2] {
+        self.v4().halves_of(pairs)
     }
 
     #[inline(always)]

@@ -28,6 +28,9 @@ pub trait Wide: Copy {
     const ROWS: usize;
     /// The same of a product of pairs: rows, at most 8, and groups of sixteen outputs, 1 or 2.
     const PAIR_SUMS: [usize; 2];
+    /// Cells of a pair that [`Self::splat_pairs`] takes: one with the first number as its upper half and the second one as its lower half,
+    /// or one for each number, where taking them apart would take as long as the products.
+    const PAIR_CELLS: usize;
     /// What a number is multiplied by before it meets a widened code of [`short`](crate::short): a power of two, so that the product
     /// is the same, to the bit.
     const SHORT_SCALE: f32;
@@ -55,10 +58,12 @@ pub trait Wide: Copy {
     fn store_sixteen(self, values: Self::Sixteen) -> [f32; SIXTEEN];
     /// a · b + c.
     fn multiply_add_sixteen(self, a: Self::Sixteen, b: Self::Sixteen, c: Self::Sixteen) -> Self::Sixteen;
-    /// The same pair sixteen times: the first number is the upper half, the second the lower one.
-    fn splat_pairs(self, pair: u32) -> Self::Pairs;
+    /// The same pair sixteen times.
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs;
     /// Sixteen pairs from memory.
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs;
+    /// The first numbers of sixteen pairs, and the second ones.
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2];
     /// The products of the first numbers of each pair plus c, rounded, then those of the second ones.
     fn multiply_add_pairs(self, a: Self::Pairs, b: Self::Pairs, c: Self::Sixteen) -> Self::Sixteen;
 }
@@ -75,6 +80,7 @@ impl Wide for pulp::x86::V3 {
     const ROWS: usize = 6;
     // Eight of sixteen registers, and four for the weights.
     const PAIR_SUMS: [usize; 2] = [4, 1];
+    const PAIR_CELLS: usize = 2;
     const SHORT_SCALE: f32 = short::SHIFTED_SCALE;
     const FUSED: bool = true;
 
@@ -140,12 +146,17 @@ impl Wide for pulp::x86::V3 {
     }
 
     #[inline(always)]
-    fn splat_pairs(self, pair: u32) -> Self::Pairs {
-        halves_of_pairs(self, self.splat_u32x8(pair)).map(|half| [half; 2])
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs {
+        [self.splat_sixteen(f32::from_bits(cells[0])), self.splat_sixteen(f32::from_bits(cells[1]))]
     }
 
     #[inline(always)]
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        self.halves_of(pairs)
+    }
+
+    #[inline(always)]
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2] {
         let [left, right]: [pulp::u32x8; 2] = pulp::cast(*pairs);
         let ([first_left, second_left], [first_right, second_right]) =
             (halves_of_pairs(self, left), halves_of_pairs(self, right));
@@ -176,6 +187,7 @@ impl Wide for pulp::x86::V4 {
     const SUMS: usize = 8;
     const ROWS: usize = 8;
     const PAIR_SUMS: [usize; 2] = [8, 1];
+    const PAIR_CELLS: usize = 2;
     const SHORT_SCALE: f32 = short::HALF_SCALE;
     const FUSED: bool = true;
 
@@ -236,12 +248,17 @@ impl Wide for pulp::x86::V4 {
     }
 
     #[inline(always)]
-    fn splat_pairs(self, pair: u32) -> Self::Pairs {
-        self.load_pairs(&pulp::cast(self.splat_u32x16(pair)))
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs {
+        [self.splat_sixteen(f32::from_bits(cells[0])), self.splat_sixteen(f32::from_bits(cells[1]))]
     }
 
     #[inline(always)]
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        self.halves_of(pairs)
+    }
+
+    #[inline(always)]
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2] {
         let pairs: pulp::u32x16 = pulp::cast(*pairs);
         let first = self.and_u32x16(pairs, self.splat_u32x16(bfloat16::FIRST));
         [pulp::cast(first), pulp::cast(self.avx512f._mm512_slli_epi32::<16>(pulp::cast(pairs)))]
@@ -270,6 +287,7 @@ impl Wide for HalfRegisters {
     // Sixteen of 32 registers, and two for the weights.
     const ROWS: usize = 8;
     const PAIR_SUMS: [usize; 2] = [8, 1];
+    const PAIR_CELLS: usize = 2;
     const SHORT_SCALE: f32 = short::HALF_SCALE;
     const FUSED: bool = true;
 
@@ -335,13 +353,18 @@ impl Wide for HalfRegisters {
     }
 
     #[inline(always)]
-    fn splat_pairs(self, pair: u32) -> Self::Pairs {
-        (*self.0).splat_pairs(pair)
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs {
+        (*self.0).splat_pairs(cells)
     }
 
     #[inline(always)]
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
         (*self.0).load_pairs(pairs)
+    }
+
+    #[inline(always)]
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2] {
+        (*self.0).halves_of(pairs)
     }
 
     #[inline(always)]
@@ -362,6 +385,7 @@ impl Wide for Portable {
     const SUMS: usize = 4;
     const ROWS: usize = 4;
     const PAIR_SUMS: [usize; 2] = [2, 1];
+    const PAIR_CELLS: usize = 2;
     const SHORT_SCALE: f32 = short::SHIFTED_SCALE;
     const FUSED: bool = cfg!(target_arch = "aarch64");
 
@@ -421,12 +445,17 @@ impl Wide for Portable {
     }
 
     #[inline(always)]
-    fn splat_pairs(self, pair: u32) -> Self::Pairs {
-        bfloat16::halves(pair).map(|half| [half; SIXTEEN])
+    fn splat_pairs(self, cells: &[u32]) -> Self::Pairs {
+        [[f32::from_bits(cells[0]); SIXTEEN], [f32::from_bits(cells[1]); SIXTEEN]]
     }
 
     #[inline(always)]
     fn load_pairs(self, pairs: &[u32; SIXTEEN]) -> Self::Pairs {
+        self.halves_of(pairs)
+    }
+
+    #[inline(always)]
+    fn halves_of(self, pairs: &[u32; SIXTEEN]) -> [Self::Sixteen; 2] {
         [
             std::array::from_fn(|lane| f32::from_bits(pairs[lane] & bfloat16::FIRST)),
             std::array::from_fn(|lane| f32::from_bits(pairs[lane] << 16)),
@@ -442,6 +471,10 @@ impl Wide for Portable {
 /// The widest instructions this machine is known to have, found at run time.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes {
+    /// [`Self::Wider`], and tiles of bfloat16, sixteen rows at a time. Processors that have tiles multiply pairs at half the rate of numbers
+    /// of 32 bits.
+    #[cfg(target_arch = "x86_64")]
+    Tiles(pulp::x86::V4, pomp_bfloat16::Tiles),
     /// 512-bit registers that also multiply pairs of bfloat16, twice as many numbers at a time.
     #[cfg(target_arch = "x86_64")]
     Pairs(pomp_bfloat16::Pairs512),
@@ -472,8 +505,11 @@ impl Lanes {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
+            let wider = pulp::x86::V4::try_new();
+            let tiles = wider.zip(pomp_bfloat16::Tiles::try_new());
+            all.extend(tiles.map(|(wider, tiles)| Self::Tiles(wider, tiles)));
             all.extend(pomp_bfloat16::Pairs512::try_new().map(Self::Pairs));
-            all.extend(pulp::x86::V4::try_new().map(Self::Wider));
+            all.extend(wider.map(Self::Wider));
             all.extend(pulp::x86::V3::try_new().map(Self::Wide));
         }
         all.push(Self::Baseline);
@@ -486,7 +522,7 @@ impl Lanes {
     pub fn fused(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Pairs(_) | Self::Wider(_) => pulp::x86::V4::FUSED,
+            Self::Tiles(..) | Self::Pairs(_) | Self::Wider(_) => pulp::x86::V4::FUSED,
             #[cfg(target_arch = "x86_64")]
             Self::Wide(_) => pulp::x86::V3::FUSED,
             Self::Baseline => Portable::FUSED,
@@ -508,7 +544,7 @@ impl Lanes {
             #[cfg(target_arch = "x86_64")]
             Self::Pairs(wide) => wide.vectorize(With(wide, body)),
             #[cfg(target_arch = "x86_64")]
-            Self::Wider(wide) => wide.vectorize(With(wide, body)),
+            Self::Tiles(wide, _) | Self::Wider(wide) => wide.vectorize(With(wide, body)),
             #[cfg(target_arch = "x86_64")]
             Self::Wide(wide) => wide.vectorize(With(wide, body)),
             Self::Baseline => With(Portable, body).call(),

@@ -36,6 +36,7 @@ mod packed;
 mod products;
 mod short;
 mod stored;
+mod tiled;
 mod work;
 
 pub use functions::{exponential, hyperbolic_tangent};

@@ -1,11 +1,21 @@
 //! Loops that show what a core can do: products without anything to read, and reading with next to no products. They are here and not
 //! where they are timed, because this crate is compiled for speed.
 
+#[cfg(target_arch = "x86_64")]
 use crate::bfloat16::pair;
+use crate::stored::Stored;
 use crate::{LaneLoop, Lanes, SIXTEEN, Wide};
+#[cfg(target_arch = "x86_64")]
+use pomp_bfloat16::{Sums, TILE, TILES_AT_ONCE, Tile};
 
 /// Products of a lane of a sum in a burst.
 const ROUNDS: usize = 4096;
+/// Tiles of a row in a burst, 24 kB: they stay in the first-level cache.
+#[cfg(target_arch = "x86_64")]
+const TILES_IN_A_BURST: usize = 24;
+/// Rows of tiles that a burst multiplies, each with four columns.
+#[cfg(target_arch = "x86_64")]
+const BURSTS: usize = 16;
 
 /// Products of registers: as many sums in flight as hide the time of one.
 struct Burst<'a> {
@@ -54,7 +64,9 @@ impl LaneLoop for BurstOfPairs<'_> {
 impl BurstOfPairs<'_> {
     #[inline(always)]
     fn sum<W: Wide, const SUMS: usize>(self, wide: W) {
-        let factor = wide.splat_pairs(pair(self.factor, self.factor));
+        let mut cells = [0; 2];
+        u32::prepare::<W>(&[self.factor; 2], &mut cells[..W::PAIR_CELLS]);
+        let factor = wide.splat_pairs(&cells);
         let mut sums: [W::Sixteen; SUMS] = std::array::from_fn(|at| wide.splat_sixteen(at as f32));
         for _ in 0..ROUNDS {
             for sum in &mut sums {
@@ -111,6 +123,26 @@ impl Lanes {
         (multiply_adds, result)
     }
 
+    /// As [`Self::burst_of_pairs`], with products of tiles that lie in the cache next to the core; none without instructions for tiles.
+    #[inline(never)]
+    pub fn burst_of_tiles(self) -> Option<(u64, f32)> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Tiles(_, tiles) => {
+                let ones = [Tile([[pair(1.0, 1.0); TILE]; TILE]); TILES_IN_A_BURST];
+                let mut sums = [Sums::ZERO; TILES_AT_ONCE];
+                let mut result = 0.0;
+                for _ in 0..BURSTS {
+                    tiles.multiply(&ones, [&ones; TILES_AT_ONCE], &mut sums);
+                    result += sums[0].0[0][0];
+                }
+                let tiles_multiplied = BURSTS * TILES_IN_A_BURST * TILES_AT_ONCE;
+                Some(((tiles_multiplied * TILE * TILE * 2 * TILE) as u64, result))
+            }
+            _ => None,
+        }
+    }
+
     /// The sum of an array whose length is a multiple of eight, made as quickly as it can be read.
     #[inline(never)]
     pub fn read(self, values: &[[f32; SIXTEEN]]) -> f32 {
@@ -139,6 +171,10 @@ mod tests {
             let sums = multiply_adds / (ROUNDS * 2 * SIXTEEN) as u64;
             let expected = 0.25 * multiply_adds as f32 + (SIXTEEN as u64 * sums * (sums - 1) / 2) as f32;
             assert_eq!(result, expected, "{lanes:?}");
+            if let Some((multiply_adds, result)) = lanes.burst_of_tiles() {
+                // The first of the sums of a thousand: sixteen rows, sixteen outputs, four columns.
+                assert_eq!(result * (16 * 16 * 4) as f32, multiply_adds as f32, "{lanes:?}");
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::bfloat16::pair;
 use crate::products::{MOST_ROWS, ManyRows, OneRow, PANELS_AT_ONCE, Scratch, Shape};
+use crate::tiled;
 use crate::{Lanes, SIXTEEN, Work, short};
+use pomp_bfloat16::Tile;
 
 /// With which numbers a layer multiplies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub enum Precision {
     /// Weights and inputs rounded to bfloat16, eight binary digits; products are added up in 32 bits. A processor with instructions for
     /// pairs of them makes twice as many products at a time.
     Bfloat16,
+    /// As [`Self::Bfloat16`], added up in the order of AMX, which multiplies sixteen rows at a time.
+    Bfloat16Tiles,
 }
 
 /// A dense layer as the fast path reads it: panels of 16 output columns, each contiguous over the inputs.
@@ -21,7 +25,7 @@ pub enum Precision {
 /// which are those of a model's file, are held in sixteen bits: a frame reads every weight of a large network from memory,
 /// and waits for it. Results are the same bytes either way, for inputs below 2²⁶; beyond, sixteen bits make them infinite.
 ///
-/// In [`Precision::Bfloat16`] weights and inputs are rounded. Results are the same bytes on all sets of instructions that fuse products
+/// In [`Precision::Bfloat16`] and [`Precision::Bfloat16Tiles`] weights and inputs are rounded. Results are the same bytes on all sets of instructions that fuse products
 /// with sums, except for sums below 2⁻¹²⁶ in size, which some of them make zero.
 #[derive(Clone, Debug)]
 pub struct PackedLinear {
@@ -37,6 +41,8 @@ enum Panels {
     Short(Vec<u16>),
     /// Weights of two inputs that follow each other.
     Pairs(Vec<u32>),
+    /// The same of sixteen such pairs for sixteen outputs.
+    Tiles(Vec<Tile>),
 }
 
 /// A number of a layer that is NaN or infinite, and where.
@@ -117,6 +123,7 @@ impl PackedLinear {
                 };
                 Panels::Pairs(panels.chunks(inputs.max(1) * SIXTEEN).flat_map(of_panel).collect())
             }
+            Precision::Bfloat16Tiles => Panels::Tiles(tiled::tiles(&panels, inputs)),
         };
         let mut padded_bias = vec![0.0; padded];
         if let Some(bias) = bias {
@@ -141,13 +148,15 @@ impl PackedLinear {
         let weights = (self.inputs * self.padded) as u64;
         let bytes = match self.panels {
             Panels::Single(_) => size_of::<f32>(),
-            Panels::Short(_) | Panels::Pairs(_) => size_of::<u16>(),
+            Panels::Short(_) | Panels::Pairs(_) | Panels::Tiles(_) => size_of::<u16>(),
         };
         let reads = rows.div_ceil(MOST_ROWS) as u64;
         Work { multiply_adds: rows as u64 * weights, weight_bytes: reads * weights * bytes as u64 }
     }
 
     /// out = x W + b for one row. Columns past the layer's outputs are written as zeros.
+    ///
+    /// In [`Precision::Bfloat16Tiles`] it makes a scratch of its own; [`Self::apply_rows`] takes one.
     pub fn apply(&self, lanes: Lanes, x: &[f32], out: &mut [f32]) {
         let x = &x[..self.inputs];
         let (out, bias) = (&mut out[..self.padded], self.bias.as_slice());
@@ -155,6 +164,10 @@ impl PackedLinear {
             Panels::Single(panels) => lanes.run(OneRow { panels, bias, x, out }),
             Panels::Short(panels) => lanes.run(OneRow { panels, bias, x, out }),
             Panels::Pairs(panels) => lanes.run(OneRow { panels, bias, x, out }),
+            Panels::Tiles(panels) => {
+                let shape = self.shape(1, self.inputs, self.padded);
+                tiled::apply_rows(lanes, panels, shape, x, out, &mut Scratch::new());
+            }
         }
     }
 
@@ -168,20 +181,24 @@ impl PackedLinear {
         (out, out_stride): (&mut [f32], usize),
         scratch: &mut Scratch,
     ) {
-        if rows == 1 {
+        if rows == 1 && !matches!(self.panels, Panels::Tiles(_)) {
             return self.apply(lanes, x, out);
         }
         for first in (0..rows).step_by(MOST_ROWS) {
             let rows = (rows - first).min(MOST_ROWS);
             let (x, out) = (&x[first * x_stride..], &mut out[first * out_stride..]);
-            let (bias, inputs) = (self.bias.as_slice(), self.inputs);
-            let shape = Shape { bias, inputs, rows, x_stride, out_stride };
+            let shape = self.shape(rows, x_stride, out_stride);
             match &self.panels {
                 Panels::Single(panels) => lanes.run(ManyRows { panels, shape, x, out, scratch }),
                 Panels::Short(panels) => lanes.run(ManyRows { panels, shape, x, out, scratch }),
                 Panels::Pairs(panels) => lanes.run(ManyRows { panels, shape, x, out, scratch }),
+                Panels::Tiles(panels) => tiled::apply_rows(lanes, panels, shape, x, out, scratch),
             }
         }
+    }
+
+    fn shape(&self, rows: usize, x_stride: usize, out_stride: usize) -> Shape<'_> {
+        Shape { bias: &self.bias, inputs: self.inputs, rows, x_stride, out_stride }
     }
 }
 
@@ -234,10 +251,13 @@ mod tests {
     #[test]
     fn in_bfloat16_both_factors_are_rounded_and_all_that_fuse_give_the_same_bytes() {
         let rounded = |value: &f32| crate::bfloat16::halves(pair(*value, 0.0))[0];
-        for shape in [[1, 1], [2, 17], [67, 100], [600, 129], [2 * BLOCK_INPUTS + 1, 64]] {
+        let shapes = [[1, 1], [2, 17], [67, 100], [600, 129], [2 * BLOCK_INPUTS + 1, 64]];
+        for (precision, shape) in
+            [Precision::Bfloat16, Precision::Bfloat16Tiles].into_iter().flat_map(|p| shapes.map(|s| (p, s)))
+        {
             let [inputs, outputs] = shape;
             let (weight, bias) = (ramp(inputs * outputs, 0.3), ramp(outputs, 1.7));
-            let layer = PackedLinear::pack(&weight, shape, Some(&bias), Precision::Bfloat16).unwrap();
+            let layer = PackedLinear::pack(&weight, shape, Some(&bias), precision).unwrap();
             let weight: Vec<f32> = weight.iter().map(rounded).collect();
             let mut fused: Option<Vec<f32>> = None;
             for lanes in Lanes::all() {

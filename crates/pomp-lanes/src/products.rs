@@ -2,6 +2,7 @@
 
 use crate::stored::Stored;
 use crate::{LaneLoop, SIXTEEN, Wide};
+use pomp_bfloat16::Tile;
 
 /// Panels that a single-row product walks at once, to have enough independent sums in flight.
 pub(crate) const PANELS_AT_ONCE: usize = 4;
@@ -20,8 +21,10 @@ pub struct Scratch {
     /// A block of widened weights.
     block: Vec<[f32; SIXTEEN]>,
     /// Inputs of up to [`MOST_ROWS`] rows as products take them, in the order in which they are read:
-    /// `[group of rows][input, or pair of inputs][row of the group]`.
+    /// `[group of rows][input, or pair of inputs][row of the group][cell]`.
     rows: Vec<u32>,
+    /// The same in tiles.
+    pub(crate) tiles: Vec<Tile>,
 }
 
 impl Default for Scratch {
@@ -33,7 +36,7 @@ impl Default for Scratch {
 impl Scratch {
     /// Without rows yet.
     pub fn new() -> Self {
-        Self { block: vec![[0.0; SIXTEEN]; MOST_PANELS * BLOCK_INPUTS], rows: Vec::new() }
+        Self { block: vec![[0.0; SIXTEEN]; MOST_PANELS * BLOCK_INPUTS], rows: Vec::new(), tiles: Vec::new() }
     }
 }
 
@@ -75,7 +78,10 @@ impl<T: Stored> OneRow<'_, T> {
                 std::array::from_fn(|index| &group[index * panel..][..panel].as_chunks().0[..steps]);
             let mut sums = [wide.splat_sixteen(0.0); GROUP];
             for (step, x) in x.chunks(T::INPUTS).enumerate() {
-                let x = T::inputs(wide, T::prepared::<W>(x));
+                let mut cells = [0; 2];
+                let cells = &mut cells[..T::cells::<W>()];
+                T::prepare::<W>(x, cells);
+                let x = T::inputs(wide, cells);
                 for (sum, weights) in sums.iter_mut().zip(weights) {
                     *sum = T::multiply_add(wide, T::weights(wide, &weights[step]), x, *sum);
                 }
@@ -89,7 +95,7 @@ impl<T: Stored> OneRow<'_, T> {
 }
 
 #[inline(always)]
-fn finish<W: Wide>(wide: W, out: &mut [f32; SIXTEEN], bias: &[f32; SIXTEEN], sum: W::Sixteen) {
+pub(crate) fn finish<W: Wide>(wide: W, out: &mut [f32; SIXTEEN], bias: &[f32; SIXTEEN], sum: W::Sixteen) {
     let one = wide.splat_sixteen(1.0);
     *out = wide.store_sixteen(wide.multiply_add_sixteen(sum, one, wide.load_sixteen(bias)));
 }
@@ -139,19 +145,20 @@ impl<T: Stored> ManyRows<'_, T> {
             })
         };
         let steps = inputs.div_ceil(T::INPUTS);
-        let Scratch { block, rows: packed } = scratch;
-        if packed.len() < rows * steps {
-            packed.resize(rows * steps, 0);
+        let Scratch { block, rows: packed, .. } = scratch;
+        // Cells of a row.
+        let width = steps * T::cells::<W>();
+        if packed.len() < rows * width {
+            packed.resize(rows * width, 0);
         }
         for (first, group) in groups() {
-            let cells = &mut packed[first * steps..][..group * steps];
+            let cells = &mut packed[first * width..][..group * width];
             for row in 0..group {
                 let x = x[(first + row) * x_stride..][..inputs].chunks(T::INPUTS);
-                cells[row..]
-                    .iter_mut()
-                    .step_by(group)
-                    .zip(x)
-                    .for_each(|(cell, x)| *cell = T::prepared::<W>(x));
+                let cells = cells.chunks_exact_mut(T::cells::<W>()).skip(row).step_by(group);
+                for (cells, x) in cells.zip(x) {
+                    T::prepare::<W>(x, cells);
+                }
             }
         }
         let panel = steps * SIXTEEN;
@@ -159,7 +166,7 @@ impl<T: Stored> ManyRows<'_, T> {
             panels.chunks_exact(panel * PANELS).zip(bias.as_chunks::<SIXTEEN>().0.as_chunks::<PANELS>().0);
         // A single group uses each weight once, so that it is widened where it is used.
         if rows <= most {
-            let x = &packed[..rows * steps];
+            let x = &packed[..rows * width];
             for (column, (group, bias)) in groups_of_panels.enumerate() {
                 let out = (&mut out[column * PANELS * SIXTEEN..], out_stride);
                 let weights: [&[[T; SIXTEEN]]; PANELS] =
@@ -183,7 +190,8 @@ impl<T: Stored> ManyRows<'_, T> {
                 }
                 let (begins, bias) = (begin == 0, (end == steps).then_some(bias));
                 for (first, rows) in groups() {
-                    let x = &packed[first * steps + begin * rows..][..(end - begin) * rows];
+                    let cells = T::cells::<W>() * rows;
+                    let x = &packed[first * width + begin * cells..][..(end - begin) * cells];
                     let out = (&mut out[first * out_stride + column * PANELS * SIXTEEN..], out_stride);
                     Product { weights, bias, begins, x, out }.run(wide, rows);
                 }
@@ -199,7 +207,7 @@ pub(crate) struct Product<'a, T, const PANELS: usize> {
     pub bias: Option<&'a [[f32; SIXTEEN]; PANELS]>,
     /// Whether this is the first block; others go on with the sums that lie in `out`.
     pub begins: bool,
-    /// `[input, or pair of inputs][row]`, as [`Stored::prepared`] gives them.
+    /// `[input, or pair of inputs][row][cell]`, as [`Stored::prepare`] writes them.
     pub x: &'a [u32],
     /// From the first row's first output on, and the distance of rows.
     pub out: (&'a mut [f32], usize),
@@ -233,13 +241,13 @@ impl<T: Stored, const PANELS: usize> Product<'_, T, PANELS> {
                 })
             })
         };
-        let x = x.as_chunks::<ROWS>().0;
-        let weights = weights.map(|weights| &weights[..x.len()]);
-        for (step, x) in x.iter().enumerate() {
+        let cells = T::cells::<W>();
+        let weights = weights.map(|weights| &weights[..x.len() / (cells * ROWS)]);
+        for (step, x) in x.chunks_exact(cells * ROWS).enumerate() {
             for (sums, weights) in sums.iter_mut().zip(&weights) {
                 let weights = T::weights(wide, &weights[step]);
-                for (sum, x) in sums.iter_mut().zip(x) {
-                    *sum = T::multiply_add(wide, weights, T::inputs(wide, *x), *sum);
+                for (sum, x) in sums.iter_mut().zip(x.chunks_exact(cells)) {
+                    *sum = T::multiply_add(wide, weights, T::inputs(wide, x), *sum);
                 }
             }
         }

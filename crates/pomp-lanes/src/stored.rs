@@ -1,6 +1,6 @@
 //! Weights as they lie in memory, and how they are multiplied.
 
-use crate::bfloat16::pair;
+use crate::bfloat16::{halves, pair};
 use crate::{SIXTEEN, Wide};
 
 /// What a panel holds for one output: the weight of an input, or those of two.
@@ -17,15 +17,17 @@ pub(crate) trait Stored: Copy {
     fn once<W: Wide>(wide: W) -> Self::Once<W>;
     /// Rows of a product that share a read of weights, and panels that they take at once.
     fn sums<W: Wide>() -> [usize; 2];
-    /// The inputs that meet one of them, as bits; where the last one is missing, it is 0.
-    fn prepared<W: Wide>(inputs: &[f32]) -> u32;
+    /// Cells that the inputs that meet one of them take, 1 or 2.
+    fn cells<W: Wide>() -> usize;
+    /// Writes the inputs that meet one of them, as bits, to so many cells; where the last input is missing, it is 0.
+    fn prepare<W: Wide>(inputs: &[f32], cells: &mut [u32]);
     /// Sixteen times the same inputs.
-    fn inputs<W: Wide>(wide: W, prepared: u32) -> Self::Factor<W>;
+    fn inputs<W: Wide>(wide: W, cells: &[u32]) -> Self::Factor<W>;
     /// Sixteen of them.
     fn weights<W: Wide>(wide: W, weights: &[Self; SIXTEEN]) -> Self::Factor<W>;
     /// Products plus a sum.
     fn multiply_add<W: Wide>(wide: W, a: Self::Factor<W>, b: Self::Factor<W>, c: W::Sixteen) -> W::Sixteen;
-    /// As they are multiplied, in `block` where they lie in memory otherwise. Inputs stay as [`Self::prepared`] gave them.
+    /// As they are multiplied, in `block` where they lie in memory otherwise. Inputs stay as [`Self::prepare`] wrote them.
     fn widened<'a, W: Wide>(
         wide: W,
         weights: &'a [[Self; SIXTEEN]],
@@ -50,13 +52,18 @@ impl Stored for f32 {
     }
 
     #[inline(always)]
-    fn prepared<W: Wide>(inputs: &[f32]) -> u32 {
-        inputs[0].to_bits()
+    fn cells<W: Wide>() -> usize {
+        1
     }
 
     #[inline(always)]
-    fn inputs<W: Wide>(wide: W, prepared: u32) -> W::Sixteen {
-        wide.splat_sixteen(Self::from_bits(prepared))
+    fn prepare<W: Wide>(inputs: &[f32], cells: &mut [u32]) {
+        cells[0] = inputs[0].to_bits();
+    }
+
+    #[inline(always)]
+    fn inputs<W: Wide>(wide: W, cells: &[u32]) -> W::Sixteen {
+        wide.splat_sixteen(Self::from_bits(cells[0]))
     }
 
     #[inline(always)]
@@ -97,13 +104,18 @@ impl Stored for u16 {
     }
 
     #[inline(always)]
-    fn prepared<W: Wide>(inputs: &[f32]) -> u32 {
-        (W::SHORT_SCALE * inputs[0]).to_bits()
+    fn cells<W: Wide>() -> usize {
+        f32::cells::<W>()
     }
 
     #[inline(always)]
-    fn inputs<W: Wide>(wide: W, prepared: u32) -> W::Sixteen {
-        f32::inputs(wide, prepared)
+    fn prepare<W: Wide>(inputs: &[f32], cells: &mut [u32]) {
+        cells[0] = (W::SHORT_SCALE * inputs[0]).to_bits();
+    }
+
+    #[inline(always)]
+    fn inputs<W: Wide>(wide: W, cells: &[u32]) -> W::Sixteen {
+        f32::inputs(wide, cells)
     }
 
     #[inline(always)]
@@ -148,13 +160,23 @@ impl Stored for u32 {
     }
 
     #[inline(always)]
-    fn prepared<W: Wide>(inputs: &[f32]) -> u32 {
-        pair(inputs[0], inputs.get(1).copied().unwrap_or(0.0))
+    fn cells<W: Wide>() -> usize {
+        W::PAIR_CELLS
     }
 
     #[inline(always)]
-    fn inputs<W: Wide>(wide: W, prepared: u32) -> W::Pairs {
-        wide.splat_pairs(prepared)
+    fn prepare<W: Wide>(inputs: &[f32], cells: &mut [u32]) {
+        let pair = pair(inputs[0], inputs.get(1).copied().unwrap_or(0.0));
+        if W::PAIR_CELLS == 1 {
+            cells[0] = pair;
+        } else {
+            cells.copy_from_slice(&halves(pair).map(f32::to_bits));
+        }
+    }
+
+    #[inline(always)]
+    fn inputs<W: Wide>(wide: W, cells: &[u32]) -> W::Pairs {
+        wide.splat_pairs(cells)
     }
 
     #[inline(always)]

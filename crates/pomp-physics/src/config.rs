@@ -132,6 +132,8 @@ pub struct BalanceConfig {
     pub load_time_s: f32,
     /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
     pub toe_share: f32,
+    /// The same while the target stands or the body is carried off the target's motion; default 0.3.
+    pub recovery_toe_share: f32,
     /// Share of the available friction that the balance uses; default 0.9.
     pub friction_share: f32,
     /// Largest external force that replaces what the feet cannot supply, body weights; default 0, none.
@@ -179,6 +181,7 @@ impl Default for BalanceConfig {
             recovery_force_cost: 1e-4,
             load_time_s: 0.0,
             toe_share: 0.3,
+            recovery_toe_share: 0.3,
             friction_share: 0.9,
             residual_force_bw: 0.0,
             residual_torque_bw_m: 0.0,
@@ -240,7 +243,8 @@ impl Validate for BalanceConfig {
         fields.within("landing_depth_m", self.landing_depth_m, 0.0..=0.1)?;
         fields.within("force_cost", self.force_cost, 1e-6..=1.0)?;
         fields.within("recovery_force_cost", self.recovery_force_cost, 1e-6..=1.0)?;
-        fields.within("toe_share", self.toe_share, 0.05..=1.0)
+        fields.within("toe_share", self.toe_share, 0.05..=1.0)?;
+        fields.within("recovery_toe_share", self.recovery_toe_share, 0.05..=1.0)
     }
 }
 

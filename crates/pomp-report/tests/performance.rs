@@ -3,6 +3,7 @@
 use pomp_bench::performance::{
     Bandwidth, CharacterGrowth, ControllerCost, EnsembleRate, GroundTimes, Limits, Machine, ModelTimes, Peer,
     PeerRow, PerformanceConfig, PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth,
+    TogetherTime,
 };
 use pomp_report::performance::{markdown, write};
 
@@ -40,6 +41,9 @@ fn report() -> PerformanceReport {
         work: work.map(|(stage, products, bytes)| (stage.to_owned(), products, bytes)).to_vec(),
         grounds: vec![ground],
         ensembles: rates.to_vec(),
+        together: [(1, 1000.0), (32, 500.0)]
+            .map(|(characters, us)| TogetherTime { characters, frame_us: spread(us) })
+            .to_vec(),
     };
     PerformanceReport {
         made_by: "pomp 0.0.0".to_owned(),
@@ -83,6 +87,7 @@ fn report() -> PerformanceReport {
         }],
         limits: Limits {
             bfloat16_multiply_adds_per_s: None,
+            tile_multiply_adds_per_s: None,
             multiply_adds_per_s: spread(2e10),
             bandwidths: [1 << 20, 4 << 20]
                 .map(|bytes| Bandwidth { bytes, bytes_per_s: spread(1e10) })

@@ -21,6 +21,9 @@ pub struct PerformanceConfig {
     pub ensemble_rollouts: usize,
     /// Length of each of them, seconds; 4 by default.
     pub ensemble_s: f32,
+    /// Numbers of characters whose networks are evaluated together, and whose frames are timed for each model and precision; 1, 8 and 32 by
+    /// default.
+    pub together: Vec<usize>,
     /// Numbers of characters whose frames are timed, each character in a world of its own.
     pub characters: Vec<usize>,
     /// Number of characters of each controller whose memory is measured, each in a world of its own without physics; 128 by default, and 0
@@ -40,11 +43,12 @@ impl Default for PerformanceConfig {
     fn default() -> Self {
         Self {
             repetitions: 5,
-            precisions: vec![Precision::Bfloat16, Precision::Float32],
+            precisions: vec![Precision::Bfloat16, Precision::Bfloat16Tiles, Precision::Float32],
             grounds: ["flat", "hills", "stairs"].map(str::to_owned).to_vec(),
             frame_s: 20.0,
             ensemble_rollouts: 16,
             ensemble_s: 4.0,
+            together: vec![1, 8, 32],
             characters: vec![1, 10, 100, 1000],
             controller_characters: 128,
             terrain_ha: vec![1.0, 10.0, 100.0],
@@ -78,13 +82,21 @@ impl Validate for PerformanceConfig {
         fields.within("ensemble_s", self.ensemble_s, 0.5..=600.0)?;
         fields.within("terrain_cell_m", self.terrain_cell_m, 0.05..=2.0)?;
         fields.within("machine_s", self.machine_s, (Bound::Excluded(0.0), Bound::Included(10.0)))?;
-        fields.holds(!self.precisions.is_empty(), "precisions", "[]", "\"bfloat16\", \"float32\" or both")?;
+        fields.holds(
+            !self.precisions.is_empty(),
+            "precisions",
+            "[]",
+            "\"bfloat16\", \"bfloat16_tiles\" or \"float32\"",
+        )?;
         let known = pomp_terrain::PRESET_NAMES.join(", ");
         for ground in &self.grounds {
             let is_known = pomp_terrain::PRESET_NAMES.contains(&ground.as_str());
             fields.holds(is_known, "grounds", format!("\"{ground}\""), &known)?;
         }
         fields.holds(!self.grounds.is_empty(), "grounds", "[]", &known)?;
+        for count in &self.together {
+            fields.within("together", *count, 1..=1000)?;
+        }
         for count in &self.characters {
             fields.within("characters", *count, 1..=100_000)?;
         }

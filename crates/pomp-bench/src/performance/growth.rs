@@ -2,14 +2,15 @@
 
 use super::frames::{BEYOND_S, WARM_UP};
 use super::machine::resident_bytes;
-use super::report::{CharacterGrowth, RolloutGrowth, TerrainGrowth};
+use super::report::{CharacterGrowth, RolloutGrowth, Spread, TerrainGrowth, TogetherTime};
 use super::{Case, PerformanceConfig};
 use crate::BenchError;
 use glam::Vec2;
 use pomp_generator::{
-    CharacterInput, CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorError, Networks, Preset,
-    Worlds, record_while,
+    CharacterInput, CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorError, GeneratorSnapshot,
+    Networks, Preset, Worlds, record_while,
 };
+use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::statistics::median;
 use pomp_terrain::HeightMap;
@@ -21,6 +22,8 @@ pub(super) const GROUND_M: (f32, f32) = (40.0, 1.0);
 /// Frames of all characters together that are timed, where these come to between [`FRAMES`] frames each.
 const CHARACTER_FRAMES: usize = 6000;
 const FRAMES: (usize, usize) = (10, 300);
+/// The same of few characters together, in each repetition.
+const TOGETHER_FRAMES: usize = 1200;
 /// Frames before a moment of a long rollout that are timed.
 const MOMENT: usize = 600;
 
@@ -61,51 +64,109 @@ fn characters(
     case: &Case<'_>,
     config: &PerformanceConfig,
 ) -> Result<(Vec<CharacterGrowth>, Vec<Worlds>), BenchError> {
-    let (model, settings) = (case.model, case.settings.clone());
-    let networks = Networks::new(model, &settings)?;
-    let plan = ControlPlan::preset(Preset::Walk, 20.0 + BEYOND_S, FRAME_RATE_HZ);
-    let setup = |seed| CharacterSetup {
-        settings: settings.clone(),
-        start: Gait::Walk,
-        seed,
-        position: Vec2::ZERO,
-        yaw: 0.0,
-    };
-    let level = || HeightMap::flat(GROUND_M.0, GROUND_M.1);
-    // All go on from the state of one that has walked for a while: the work of a frame does not depend on it.
-    let mut first = Generator::with_networks(model, &networks, level()?, &setup(0))?;
-    for _ in 0..WARM_UP {
-        first.step(&plan, &[])?;
-    }
-    let walking = first.save();
+    let walkers = Walkers::new(case)?;
     let mut kept = Vec::new();
     let mut found = Vec::new();
     for &count in &config.characters {
         let before = resident_bytes();
-        let mut worlds = Worlds::new(networks.clone());
-        for _ in 0..count {
-            worlds.add(model, level()?, &setup(0))?;
-        }
-        for character in worlds.characters_mut() {
-            character.restore(&walking)?;
-        }
-        let inputs = vec![CharacterInput { plan: &plan, pushes: &[] }; count];
-        let mut step = || -> Result<f64, BenchError> {
-            let begun = Instant::now();
-            for step in worlds.step(&inputs) {
-                step?;
-            }
-            Ok(1e6 * begun.elapsed().as_secs_f64() / count as f64)
-        };
-        step()?;
+        let mut worlds = walkers.worlds(count)?;
+        walkers.step(&mut worlds)?;
         let bytes_each = grown(before).map(|bytes| bytes / count as f64);
-        let frames = (CHARACTER_FRAMES / count).clamp(FRAMES.0, FRAMES.1);
-        let times = (0..frames).map(|_| step()).collect::<Result<Vec<f64>, BenchError>>()?;
-        let frame_us = median(&times).expect("frames were timed");
+        let frame_us = walkers.frame_us(&mut worlds, CHARACTER_FRAMES)?;
         found.push(CharacterGrowth { characters: count, frame_us, bytes_each });
         kept.push(worlds);
     }
     Ok((found, kept))
+}
+
+/// Measures the frames of few characters together, of each case: the cases take turns.
+///
+/// # Errors
+/// A loop that refuses.
+pub(super) fn together(
+    cases: &[Case<'_>],
+    config: &PerformanceConfig,
+    progress: &dyn Fn(&str),
+) -> Result<Vec<Vec<TogetherTime>>, BenchError> {
+    let walkers = cases.iter().map(Walkers::new).collect::<Result<Vec<_>, BenchError>>()?;
+    let mut times = vec![vec![Vec::new(); config.together.len()]; cases.len()];
+    for repetition in 0..config.repetitions {
+        progress(&format!("characters together, {} of {}", repetition + 1, config.repetitions));
+        for (walkers, times) in walkers.iter().zip(&mut times) {
+            for (&count, times) in config.together.iter().zip(times) {
+                let mut worlds = walkers.worlds(count)?;
+                walkers.step(&mut worlds)?;
+                times.push(walkers.frame_us(&mut worlds, TOGETHER_FRAMES)?);
+            }
+        }
+    }
+    let of_case = |times: Vec<Vec<f64>>| {
+        let times = config.together.iter().zip(times);
+        times.map(|(&characters, us)| TogetherTime { characters, frame_us: Spread::of(&us) }).collect()
+    };
+    Ok(times.into_iter().map(of_case).collect())
+}
+
+/// Characters of a case that walk on level ground, each in a world of its own.
+struct Walkers<'a> {
+    model: &'a Model,
+    networks: Networks,
+    setup: CharacterSetup,
+    plan: ControlPlan,
+    /// All go on from the state of one that has walked for a while: the work of a frame does not depend on it.
+    walking: GeneratorSnapshot,
+}
+
+impl<'a> Walkers<'a> {
+    fn new(case: &Case<'a>) -> Result<Self, BenchError> {
+        let (model, settings) = (case.model, case.settings.clone());
+        let networks = Networks::new(model, &settings)?;
+        let plan = ControlPlan::preset(Preset::Walk, 20.0 + BEYOND_S, FRAME_RATE_HZ);
+        let setup = CharacterSetup { settings, start: Gait::Walk, seed: 0, position: Vec2::ZERO, yaw: 0.0 };
+        let mut first = Generator::with_networks(model, &networks, level()?, &setup)?;
+        for _ in 0..WARM_UP {
+            first.step(&plan, &[])?;
+        }
+        let walking = first.save();
+        Ok(Self { model, networks, setup, plan, walking })
+    }
+
+    fn worlds(&self, count: usize) -> Result<Worlds, BenchError> {
+        let mut worlds = Worlds::new(self.networks.clone());
+        for _ in 0..count {
+            worlds.add(self.model, level()?, &self.setup)?;
+        }
+        for character in worlds.characters_mut() {
+            character.restore(&self.walking)?;
+        }
+        Ok(worlds)
+    }
+
+    /// A frame of all of them.
+    fn step(&self, worlds: &mut Worlds) -> Result<(), BenchError> {
+        let input = CharacterInput { plan: &self.plan, pushes: &[] };
+        for step in worlds.step(&vec![input; worlds.characters().len()]) {
+            step?;
+        }
+        Ok(())
+    }
+
+    /// The time of a frame of one of them, µs: median over frames, of about so many of all of them.
+    fn frame_us(&self, worlds: &mut Worlds, of_all: usize) -> Result<f64, BenchError> {
+        let count = worlds.characters().len();
+        let frames = (of_all / count).clamp(FRAMES.0, FRAMES.1);
+        let times = (0..frames).map(|_| {
+            let begun = Instant::now();
+            self.step(worlds)?;
+            Ok(1e6 * begun.elapsed().as_secs_f64() / count as f64)
+        });
+        let times = times.collect::<Result<Vec<f64>, BenchError>>()?;
+        Ok(median(&times).expect("frames were timed"))
+    }
+}
+
+fn level() -> Result<HeightMap, pomp_terrain::TerrainError> {
+    HeightMap::flat(GROUND_M.0, GROUND_M.1)
 }
 
 /// Frames on hills of several areas; and the characters that walk there.

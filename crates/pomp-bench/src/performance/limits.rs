@@ -41,6 +41,13 @@ pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits
         black_box(result);
         multiply_adds as f64
     });
+    let tile_multiply_adds_per_s = lanes.burst_of_tiles().is_some().then(|| {
+        spread(&mut || {
+            let (multiply_adds, result) = lanes.burst_of_tiles().unwrap_or_default();
+            black_box(result);
+            multiply_adds as f64
+        })
+    });
     let mut sizes: Vec<u64> =
         SIZES.iter().chain(sizes).map(|bytes| bytes.next_multiple_of(GRANULE)).collect();
     sizes.sort_unstable();
@@ -58,6 +65,7 @@ pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits
     Limits {
         multiply_adds_per_s,
         bfloat16_multiply_adds_per_s: Some(bfloat16_multiply_adds_per_s),
+        tile_multiply_adds_per_s,
         bandwidths: bandwidths.collect(),
     }
 }
@@ -66,7 +74,7 @@ pub(super) fn measure(seconds: f64, repetitions: usize, sizes: &[u64]) -> Limits
 pub(super) fn register_bits() -> usize {
     match Lanes::detect() {
         #[cfg(target_arch = "x86_64")]
-        Lanes::Pairs(_) | Lanes::Wider(_) => 512,
+        Lanes::Tiles(..) | Lanes::Pairs(_) | Lanes::Wider(_) => 512,
         #[cfg(target_arch = "x86_64")]
         Lanes::Wide(_) => 256,
         Lanes::Baseline => 128,

@@ -73,7 +73,9 @@ fn instruction_sets() -> Vec<String> {
     let found = [("NEON", std::arch::is_aarch64_feature_detected!("neon"))];
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let found: [(&str, bool); 0] = [];
-    found.into_iter().filter(|(_, there)| *there).map(|(name, _)| name.to_owned()).collect()
+    let found = found.into_iter().filter(|(_, there)| *there).map(|(name, _)| name);
+    let tiles = pomp_lanes::Lanes::detect().burst_of_tiles().map(|_| "AMX-BF16");
+    found.chain(tiles).map(str::to_owned).collect()
 }
 
 /// The caches for data of the first core, as Linux tells them.

@@ -18,7 +18,7 @@ pub use machine::{Cache, Machine};
 pub use peers::{KNOWN_PEERS, KnownPeer, Peer, PeerRow, read_peers};
 pub use report::{
     Bandwidth, CharacterGrowth, ControllerCost, EnsembleRate, GroundTimes, Limits, ModelTimes,
-    PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth, stage_name,
+    PerformanceReport, RolloutGrowth, Spread, StageTime, TerrainGrowth, TogetherTime, stage_name,
 };
 
 use crate::BenchError;
@@ -50,6 +50,7 @@ impl Case<'_> {
             config.precisions.iter().map(|&precision| {
                 let name = match precision {
                     Precision::Bfloat16 => named.name.clone(),
+                    Precision::Bfloat16Tiles => format!("{}, tiles", named.name),
                     Precision::Float32 => format!("{}, float32", named.name),
                 };
                 Case { name, model: &named.model, settings: config.loop_settings(precision) }
@@ -83,10 +84,11 @@ pub fn measure(
     let Growth { characters, terrains, rollouts } = growth::measure(first, config, progress)?;
     let grounds = frames::measure(&cases, config, progress)?;
     let ensembles = ensembles::measure(&cases, config, progress)?;
+    let together = growth::together(&cases, config, progress)?;
     let models: Vec<ModelTimes> = cases
         .iter()
-        .zip(grounds.into_iter().zip(ensembles))
-        .map(|(case, ((grounds, work), ensembles))| ModelTimes {
+        .zip(grounds.into_iter().zip(ensembles).zip(together))
+        .map(|(case, (((grounds, work), ensembles), together))| ModelTimes {
             name: case.name.clone(),
             precision: case.settings.precision,
             sha256: case.model.files_sha256.clone().unwrap_or_default(),
@@ -94,6 +96,7 @@ pub fn measure(
             work,
             grounds,
             ensembles,
+            together,
         })
         .collect();
     progress("what the machine can do");

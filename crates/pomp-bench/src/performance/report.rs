@@ -63,6 +63,9 @@ pub struct ModelTimes {
     pub grounds: Vec<GroundTimes>,
     /// By number of threads.
     pub ensembles: Vec<EnsembleRate>,
+    /// By number of characters whose networks are evaluated together; empty in reports that are older than this.
+    #[serde(default)]
+    pub together: Vec<TogetherTime>,
 }
 
 /// Time of a frame on a ground.
@@ -99,6 +102,16 @@ pub struct EnsembleRate {
     pub threads: usize,
     /// Frames a second of all threads, with the files that are written.
     pub frames_per_s: Spread,
+}
+
+/// Time of a frame of characters whose networks are evaluated together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TogetherTime {
+    /// How many.
+    pub characters: usize,
+    /// Time of a frame of one of them, µs.
+    pub frame_us: Spread,
 }
 
 /// Cost of a controller.
@@ -169,6 +182,9 @@ pub struct Limits {
     /// The same of pairs of bfloat16, numbers; none in reports that are older than them.
     #[serde(default)]
     pub bfloat16_multiply_adds_per_s: Option<Spread>,
+    /// The same of tiles of bfloat16; none where the processor has no such instructions, and in older reports.
+    #[serde(default)]
+    pub tile_multiply_adds_per_s: Option<Spread>,
     /// Reading arrays, from small to large.
     pub bandwidths: Vec<Bandwidth>,
 }

@@ -5,15 +5,16 @@ use burn::tensor::Device;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+const PRECISIONS: [Precision; 3] = [Precision::Float32, Precision::Bfloat16, Precision::Bfloat16Tiles];
+
 #[test]
 fn a_frame_is_the_same_bytes_on_all_instruction_sets_that_agree_in_fusing_and_close_on_the_others() {
     const X: usize = 83;
     const Y: usize = 61;
     let x: Vec<f32> = (0..X).map(|at| (at as f32 * 0.37).sin()).collect();
-    let precisions = [Precision::Float32, Precision::Bfloat16];
     for (blend, precision) in [Blend::AfterDecoder, Blend::BeforeDecoder]
         .into_iter()
-        .flat_map(|blend| precisions.map(|precision| (blend, precision)))
+        .flat_map(|blend| PRECISIONS.map(|precision| (blend, precision)))
     {
         let config =
             KinematicConfig { blend, ..KinematicConfig::compact(X, Y, GateInput { start: 3, len: 40 }) };
@@ -65,11 +66,13 @@ fn a_sample_is_the_same_bytes_alone_and_in_any_company_on_every_instruction_set(
             ..compact
         },
     ];
-    for config in configs {
-        let model = KinematicModel::new(&config, 5, &Device::flex()).unwrap();
+    for (config, precision) in
+        configs.iter().flat_map(|config| PRECISIONS.map(|precision| (config, precision)))
+    {
+        let model = KinematicModel::new(config, 5, &Device::flex()).unwrap();
         let sampler = SamplerConfig { lambda: crate::Lambda::Posterior, ..SamplerConfig::ddim(3) };
         let process = ReverseProcess::new(model.schedule(), Y, &sampler, None).unwrap();
-        let mut inference = KinematicInference::new(&model, process).unwrap();
+        let mut inference = KinematicInference::in_precision(&model, process, precision).unwrap();
         let x = |sample: usize| -> Vec<f32> {
             (0..X).map(|at| ((at + 31 * sample) as f32 * 0.37).sin()).collect()
         };

@@ -79,6 +79,8 @@ pub(crate) struct Wanted {
     pub(crate) angular: Vec3,
     /// Cost of the forces that make it, relative to that of an error.
     pub(crate) force_cost: f64,
+    /// Weight of the toes in the distribution of the load.
+    pub(crate) toe_share: f32,
 }
 
 impl Led {
@@ -204,6 +206,7 @@ impl World {
         let up = up.clamp(-config.vertical_most_m_s2, config.vertical_most_m_s2);
         let target = led.from.rotations[0].slerp(led.to.rotations[0], elapsed);
         let turn = log(target * start.local_rotations[0].inverse());
+        let undisturbed = led.undisturbed(slip);
         let rate = config.pelvis_rad_s;
         let angular = rate * rate * turn
             + 2.0 * config.pelvis_damping * rate * (spin - start.angular[0])
@@ -212,7 +215,9 @@ impl World {
             linear: Vec3 { y: up, ..along },
             angular: angular.clamp_length_max(config.pelvis_most_rad_s2),
             force_cost: config.recovery_force_cost
-                + f64::from(led.undisturbed(slip)) * (config.force_cost - config.recovery_force_cost),
+                + f64::from(undisturbed) * (config.force_cost - config.recovery_force_cost),
+            toe_share: config.recovery_toe_share
+                + undisturbed * (config.toe_share - config.recovery_toe_share),
         }
     }
 
@@ -245,7 +250,7 @@ impl World {
             moment += given.moment;
             match FEET.iter().position(|foot| foot.contains(&contact.on.link)) {
                 Some(leg) if contact.distance < BEARS_WITHIN_M => {
-                    let share = if contact.on.link == FEET[leg][1] { config.toe_share } else { 1.0 };
+                    let share = if contact.on.link == FEET[leg][1] { wanted.toe_share } else { 1.0 };
                     bearings.push(Bearing {
                         point: place(contact),
                         normal: contact.normal,

@@ -168,6 +168,49 @@ fn a_foot_that_is_not_expected_to_bear_bears_less() {
     assert!((both - 0.5).abs() < 0.05 && left > both + 0.02 && right < both - 0.02);
 }
 
+/// Share of the force under the feet that the toes bear in four frames of a body that starts at this speed, as its target does.
+fn toes_bear(speed_m_s: f32, [toe_share, recovery_toe_share]: [f32; 2]) -> f32 {
+    let mut config = balancing();
+    config.balance = BalanceConfig {
+        toe_share,
+        recovery_toe_share,
+        // The load follows the weights where forces cost something; and slow motion is a walk.
+        force_cost: 0.02,
+        recovery_force_cost: 0.02,
+        standing_below_m_s: 0.1,
+        ..config.balance
+    };
+    let mut module = module_with(&config, &flat());
+    let moves = |t: f32| {
+        let mut pose = crouch(0.05);
+        pose.root_position.z += speed_m_s * t;
+        pose
+    };
+    module.reset(&moves(0.0), &PoseVelocity::between(&moves(0.0), &moves(DT), DT)).expect("a finite pose");
+    let (mut toes, mut feet) = (0.0, 0.0);
+    for frame in 0..4 {
+        let (from, to) = (moves(frame as f32 * DT), moves((frame + 1) as f32 * DT));
+        let done = module.step(&from, &to, &[]).expect("finite poses");
+        for ankle in [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0] {
+            toes += done.contact_impulse[ankle + 1].y;
+            feet += done.contact_impulse[ankle].y + done.contact_impulse[ankle + 1].y;
+        }
+    }
+    toes / feet
+}
+
+#[test]
+fn toes_bear_by_one_weight_in_a_walk_and_by_another_where_the_body_stands() {
+    let (usual, walks, recovers) = ([0.3, 0.3], [0.05, 0.3], [0.3, 0.05]);
+    let of = |speed_m_s| [usual, walks, recovers].map(|shares| toes_bear(speed_m_s, shares));
+    let (stands, moves) = (of(0.0), of(0.2));
+    println!("toes bear {stands:.3?} of the weight of a body that stands, {moves:.3?} of one that moves");
+    assert_eq!(stands[1], stands[0]);
+    assert!(stands[2] < stands[0]);
+    assert_eq!(moves[2], moves[0]);
+    assert!(moves[1] < moves[0]);
+}
+
 /// A step of the left foot, and accelerations in every direction.
 fn reacting() -> Reaction {
     Reaction {

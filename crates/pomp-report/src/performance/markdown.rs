@@ -1,6 +1,6 @@
 use super::charts::{self, Chart, WITH_LAYERS};
 use pomp_bench::performance::{
-    KNOWN_PEERS, ModelTimes, PerformanceConfig, PerformanceReport, Precision, Spread,
+    KNOWN_PEERS, ModelTimes, PerformanceConfig, PerformanceReport, Precision, Spread, TogetherTime,
 };
 use pomp_motion::statistics::median;
 use std::fmt::Write;
@@ -135,7 +135,8 @@ fn head(page: &mut Page, report: &PerformanceReport) {
     page.text(format!(
         "Times of frames, rates and limits were measured {} each, in turn. Tables give the median, and in parentheses the least and \
          the largest value. The model of the growth is {}. All commands are `walk` and without pushes, unless said otherwise; all \
-         settings of the loop are those of configs/generate.toml, with the external root assist.",
+         settings of the loop are those of configs/generate.toml, with the external root assist. `float32` and `tiles` behind the name \
+         of a model stand for `precision = \"float32\"` and `\"bfloat16_tiles\"`; without one it is `\"bfloat16\"`.",
         times(config.repetitions),
         report.models.first().map_or("", |model| &model.name),
     ));
@@ -191,9 +192,34 @@ fn frames(page: &mut Page, report: &PerformanceReport) {
         })
     });
     page.table(&["model", "threads", "frames per second", "per thread", "ratio to one thread"], rows);
+    together(page, report);
     if report.machine.cores < 2 {
         page.text("This machine lends the program one core, so that two threads cannot be faster than one.");
     }
+}
+
+/// Times of characters whose networks are evaluated together.
+fn together(page: &mut Page, report: &PerformanceReport) {
+    let counts = report.models.first().map_or(&[][..], |model| &model.together);
+    if counts.is_empty() {
+        return;
+    }
+    page.text(
+        "Characters in worlds of their own, whose networks are evaluated together in one thread (`pomp_generator::Worlds`): the time of \
+         a frame of one of them, ms, on level ground, without files.",
+    );
+    let rows = report.models.iter().map(|model| {
+        let times = model.together.iter().map(|time| spread(&scaled(&time.frame_us, 1e-3)));
+        let [first, .., last] = &model.together[..] else { return vec![model.name.clone()] };
+        let ratio = number(first.frame_us.median / last.frame_us.median);
+        std::iter::once(model.name.clone()).chain(times).chain([ratio]).collect()
+    });
+    let of_many = |time: &TogetherTime| format!("{} together", time.characters);
+    let headings: Vec<String> = counts.iter().map(of_many).collect();
+    let mut headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    headings.insert(0, "model");
+    headings.push("first to last");
+    page.table(&headings, rows);
 }
 
 fn parts(page: &mut Page, report: &PerformanceReport) {
@@ -358,11 +384,13 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
     page.line("## What the machine can do");
     page.line("");
     page.text(format!(
-        "Two small loops measure one core: one multiplies and adds numbers of 32 bits in registers, the other reads an array again and \
-         again. A product with its addition is one operation here. One core makes {} thousand million of them a second{}.",
+        "Small loops measure one core: some multiply and add numbers in registers, another one reads an array again and again. A product with its addition is one operation here. One core makes {} thousand million of them a second in 32 bits{}.",
         spread(&scaled(&limits.multiply_adds_per_s, 1e-9)),
         limits.bfloat16_multiply_adds_per_s.map_or(String::new(), |rate| format!(
             ", and {} of bfloat16",
+            spread(&scaled(&rate, 1e-9))
+        )) + &limits.tile_multiply_adds_per_s.map_or(String::new(), |rate| format!(
+            ", of tiles of bfloat16 {}",
             spread(&scaled(&rate, 1e-9))
         ))
     ));
@@ -378,7 +406,8 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
          best rate of an array as large as all weights together, because the frame has read the others since, and in later denoising \
          steps at the rate of an array as large as those of a step. The limit is the larger of the two. Operations include the padding of \
          rows to whole registers. They leave out nonlinearities, sums and everything that is not a product with a constant. In bfloat16 \
-         the encoder and the denoising steps have the rate of bfloat16; the phase networks multiply numbers of 32 bits in any case.",
+         the encoder and the denoising steps have the rate of bfloat16, or that of its tiles, of which one character fills half or less; \
+         the phase networks multiply numbers of 32 bits in any case.",
     );
     for model in &report.models {
         limits_of(page, report, model);
@@ -405,10 +434,12 @@ fn limits_of(page: &mut Page, report: &PerformanceReport, model: &ModelTimes) {
     let Some(first) = model.grounds.first() else { return };
     let resident = model.resident_bytes();
     let single = report.limits.multiply_adds_per_s.most;
-    let of_kinematic = match (model.precision, report.limits.bfloat16_multiply_adds_per_s) {
-        (Precision::Bfloat16, Some(rate)) => rate.most,
-        _ => single,
+    let of_kinematic = match model.precision {
+        Precision::Float32 => None,
+        Precision::Bfloat16 => report.limits.bfloat16_multiply_adds_per_s,
+        Precision::Bfloat16Tiles => report.limits.tile_multiply_adds_per_s,
     };
+    let of_kinematic = of_kinematic.map_or(single, |rate| rate.most);
     let time_of =
         |name: &str| first.stages.iter().find(|stage| stage.stage == name).map_or(f64::NAN, |stage| stage.us);
     // Time to read bytes that lie among so many, µs.
