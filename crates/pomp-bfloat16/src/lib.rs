@@ -4,7 +4,7 @@
 //! their successors). [`Tiles`] is the proof of AMX, which multiplies sixteen rows at a time. Other targets than x86-64 have the
 //! layout of its [`Tile`]s alone.
 //!
-//! It is the only crate of the workspace with unsafe code: the functions that call what not every processor has. Its interface is safe.
+//! Functions that call what not every processor has are unsafe inside; the interface is safe.
 
 #[cfg(target_arch = "x86_64")]
 mod pairs512;
@@ -14,6 +14,9 @@ mod tiles;
 
 #[cfg(target_arch = "x86_64")]
 pub use pairs512::Pairs512;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod draws;
+
 pub use tile::{Sums, TILE, TILES_AT_ONCE, Tile};
 #[cfg(target_arch = "x86_64")]
 pub use tiles::Tiles;

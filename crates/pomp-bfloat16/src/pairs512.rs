@@ -78,13 +78,7 @@ mod tests {
             println!("skipped: this processor has no AVX512_BF16");
             return;
         };
-        // Numbers of all signs and digits, and exponents of 2⁻¹⁷ to 2¹².
-        let mut state = 1_u64;
-        let mut draw = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let bits = (state >> 40) as u32;
-            (bits & 0x807F) | ((110 + (bits >> 16) % 30) << 7)
-        };
+        let mut draw = crate::draws::numbers();
         for _ in 0..20_000 {
             let ([a1, a2], [b1, b2]) = ([draw(), draw()], [draw(), draw()]);
             let sum = number(draw()) * 1.234_567_8;

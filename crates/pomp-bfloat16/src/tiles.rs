@@ -159,13 +159,7 @@ mod tests {
             println!("skipped: this processor has no AMX, or the system does not let us use it");
             return;
         };
-        // Numbers of all signs and digits, and exponents of 2⁻¹⁷ to 2¹².
-        let mut state = 1_u64;
-        let mut draw = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let bits = (state >> 40) as u32;
-            (bits & 0x807F) | ((110 + (bits >> 16) % 30) << 7)
-        };
+        let mut draw = crate::draws::numbers();
         let mut column = |count: usize| -> Vec<Tile> {
             let mut tile = || Tile([(); TILE].map(|()| [(); TILE].map(|()| draw() << 16 | draw())));
             (0..count).map(|_| tile()).collect()

@@ -25,8 +25,8 @@ pub enum Precision {
 /// which are those of a model's file, are held in sixteen bits: a frame reads every weight of a large network from memory,
 /// and waits for it. Results are the same bytes either way, for inputs below 2²⁶; beyond, sixteen bits make them infinite.
 ///
-/// In [`Precision::Bfloat16`] and [`Precision::Bfloat16Tiles`] weights and inputs are rounded. Results are the same bytes on all sets of instructions that fuse products
-/// with sums, except for sums below 2⁻¹²⁶ in size, which some of them make zero.
+/// In [`Precision::Bfloat16`] and [`Precision::Bfloat16Tiles`] weights and inputs are rounded. Results are the same bytes on all sets of
+/// instructions that fuse products with sums, except for sums below 2⁻¹²⁶ in size, which some of them make zero.
 #[derive(Clone, Debug)]
 pub struct PackedLinear {
     inputs: usize,

@@ -5,7 +5,7 @@ use crate::products::{Scratch, Shape, finish};
 use crate::{LaneLoop, Lanes, SIXTEEN, Wide};
 use pomp_bfloat16::{Sums, TILE, TILES_AT_ONCE, Tile};
 
-/// The panels of a layer in tiles, one after the other: weights of `[in, out]` of sixteen outputs each, `padded` in all.
+/// The weights of a layer, `[sixteen outputs][input][output]`, in tiles of 32 inputs each.
 pub(crate) fn tiles(weights: &[f32], inputs: usize) -> Vec<Tile> {
     let of_panel = |panel: &[f32]| -> Vec<Tile> {
         let tiles = panel.chunks(2 * TILE * SIXTEEN);

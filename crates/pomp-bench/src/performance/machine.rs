@@ -68,14 +68,13 @@ fn instruction_sets() -> Vec<String> {
         ("AVX-512VL", std::arch::is_x86_feature_detected!("avx512vl")),
         ("AVX512_BF16", std::arch::is_x86_feature_detected!("avx512bf16")),
         ("AVX-512FP16", std::arch::is_x86_feature_detected!("avx512fp16")),
+        ("AMX-BF16", matches!(pomp_lanes::Lanes::detect(), pomp_lanes::Lanes::Tiles(..))),
     ];
     #[cfg(target_arch = "aarch64")]
     let found = [("NEON", std::arch::is_aarch64_feature_detected!("neon"))];
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let found: [(&str, bool); 0] = [];
-    let found = found.into_iter().filter(|(_, there)| *there).map(|(name, _)| name);
-    let tiles = pomp_lanes::Lanes::detect().burst_of_tiles().map(|_| "AMX-BF16");
-    found.chain(tiles).map(str::to_owned).collect()
+    found.into_iter().filter(|(_, there)| *there).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// The caches for data of the first core, as Linux tells them.

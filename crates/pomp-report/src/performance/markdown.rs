@@ -210,9 +210,9 @@ fn together(page: &mut Page, report: &PerformanceReport) {
     );
     let rows = report.models.iter().map(|model| {
         let times = model.together.iter().map(|time| spread(&scaled(&time.frame_us, 1e-3)));
-        let [first, .., last] = &model.together[..] else { return vec![model.name.clone()] };
-        let ratio = number(first.frame_us.median / last.frame_us.median);
-        std::iter::once(model.name.clone()).chain(times).chain([ratio]).collect()
+        let ends = model.together.first().zip(model.together.last());
+        let ratio = ends.map(|(first, last)| number(first.frame_us.median / last.frame_us.median));
+        std::iter::once(model.name.clone()).chain(times).chain(ratio).collect()
     });
     let of_many = |time: &TogetherTime| format!("{} together", time.characters);
     let headings: Vec<String> = counts.iter().map(of_many).collect();
@@ -384,7 +384,8 @@ fn limits(page: &mut Page, report: &PerformanceReport) {
     page.line("## What the machine can do");
     page.line("");
     page.text(format!(
-        "Small loops measure one core: some multiply and add numbers in registers, another one reads an array again and again. A product with its addition is one operation here. One core makes {} thousand million of them a second in 32 bits{}.",
+        "Small loops measure one core: some multiply and add numbers in registers, another one reads an array again and again. \
+         A product with its addition is one operation here. One core makes {} thousand million of them a second in 32 bits{}.",
         spread(&scaled(&limits.multiply_adds_per_s, 1e-9)),
         limits.bfloat16_multiply_adds_per_s.map_or(String::new(), |rate| format!(
             ", and {} of bfloat16",
