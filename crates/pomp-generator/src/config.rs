@@ -232,7 +232,8 @@ impl GeneratorConfig {
                     clearance_m: 0.035,
                     stance_speed_m_s: 0.8,
                     horizontal_weight: 0.12,
-                    toe_share: 0.15,
+                    toe_share: 0.5,
+                    bearing_height_m: 0.05,
                     ..dynamic.balance
                 },
                 ..dynamic

@@ -132,8 +132,10 @@ pub struct BalanceConfig {
     pub load_time_s: f32,
     /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
     pub toe_share: f32,
-    /// The same while the target stands or the body is carried off the target's motion; default 0.3.
-    pub recovery_toe_share: f32,
+    /// Height at which a point of a sole bears least, metres, over the lowest of the points with which the foot touches the ground: the heights
+    /// of these points in the target count, and in between the share falls linearly. A foot whose heel the target lifts bears on its ball
+    /// so, and pushes off. Default 0: all points bear, however the target's foot is turned.
+    pub bearing_height_m: f32,
     /// Share of the available friction that the balance uses; default 0.9.
     pub friction_share: f32,
     /// Largest external force that replaces what the feet cannot supply, body weights; default 0, none.
@@ -181,7 +183,7 @@ impl Default for BalanceConfig {
             recovery_force_cost: 1e-4,
             load_time_s: 0.0,
             toe_share: 0.3,
-            recovery_toe_share: 0.3,
+            bearing_height_m: 0.0,
             friction_share: 0.9,
             residual_force_bw: 0.0,
             residual_torque_bw_m: 0.0,
@@ -244,7 +246,7 @@ impl Validate for BalanceConfig {
         fields.within("force_cost", self.force_cost, 1e-6..=1.0)?;
         fields.within("recovery_force_cost", self.recovery_force_cost, 1e-6..=1.0)?;
         fields.within("toe_share", self.toe_share, 0.05..=1.0)?;
-        fields.within("recovery_toe_share", self.recovery_toe_share, 0.05..=1.0)
+        fields.within("bearing_height_m", self.bearing_height_m, 0.0..=1.0)
     }
 }
 

@@ -348,11 +348,12 @@ fn balance(
     }
     world.solve_step(&held, starts, Pass::RootsHeld);
     for (member, wanted) in wanted.into_iter().enumerate() {
-        let Some(wanted) = wanted else { continue };
+        let (Some(wanted), Some(led)) = (wanted, &aims[member].led) else { continue };
         let outcome = outcome(world, member, &held[member])?;
         let state = (member, &starts[member]);
         let bears = modules[member].bear(stances[member], h);
-        world.balance(modules[member], state, (&outcome, &wanted), bears, &mut plans[member]);
+        let led = (led, elapsed);
+        world.balance(modules[member], state, (&outcome, &wanted), led, bears, &mut plans[member]);
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::impulses::filter::{smoothed, smoothest};
 use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::glam::{DVec3, Quat, Vec3};
 use pomp_motion::legs::{LEGS, bend_leg};
+use pomp_motion::statistics::median;
 use pomp_motion::{Clip, GlobalPose, Pose, TerrainGrid};
 use pomp_physics::{BodyShape, Expectation, PhysicsError, body_shapes};
 use pomp_terrain::HeightMap;
@@ -21,8 +22,8 @@ pub struct ReplayTargetsConfig {
     /// Bandwidth of the low-pass filter over root and joints, Hz; default 0, none. The filter has no delay. The feed-forward is estimated
     /// from the clip with the same filter; the stored contact impulses are not.
     pub bandwidth_hz: f32,
-    /// Most that a foot is raised or lowered, metres: so that its sole is on the ground when it begins to bear, and over it while it is not
-    /// expected to bear. Default 0, none. Without `feed_forward` nothing is expected, and no foot is moved.
+    /// Most that a foot is raised or lowered, metres: so that its sole is on the ground when it begins to bear, not above it in the median of
+    /// a stance, and over it while it is not expected to bear. Default 0, none. Without `feed_forward` nothing is expected, and no foot is moved.
     pub most_moved_m: f32,
     /// Height over the ground below which a sole that is not expected to bear is raised, metres; default 0.01. It counts in full from 0.1 s
     /// before and after the foot bears.
@@ -47,7 +48,7 @@ impl Validate for ReplayTargetsConfig {
 const BEARS: f32 = 0.02;
 /// Time for which a foot that begins to bear lands, seconds.
 const LANDING_S: f32 = 0.05;
-/// Weight of the clip's height of a foot, relative to that of the ground under a foot that lands.
+/// Weight of the clip's height of a foot, less its [`stance_gaps`], relative to that of the ground under a foot that lands.
 const OF_CLIP: f64 = 10.0;
 /// Bandwidth of the moves of a foot, Hz.
 const MOVES_HZ: f64 = 6.0;
@@ -144,8 +145,10 @@ fn bears(expected: &Expectation, leg: usize) -> bool {
 fn moves(lowest: &[f32], bears: &[bool], config: &ReplayTargetsConfig, rate_hz: f32) -> Vec<f32> {
     let landing = (LANDING_S * rate_hz).round() as usize;
     let lands = |frame: usize| bears[frame] && bears[frame.saturating_sub(landing)..frame].contains(&false);
+    let gaps = stance_gaps(lowest, bears);
     let (wanted, weights): (Vec<f64>, Vec<f64>) = (0..lowest.len())
-        .map(|frame| if lands(frame) { (-f64::from(lowest[frame]), 1.0) } else { (0.0, OF_CLIP) })
+        .map(|frame| if lands(frame) { (-lowest[frame], 1.0) } else { (-gaps[frame], OF_CLIP) })
+        .map(|(wanted, weight)| (f64::from(wanted), weight))
         .unzip();
     let bandwidth = MOVES_HZ / f64::from(rate_hz);
     let landed = smoothest(&wanted, &weights, bandwidth);
@@ -158,6 +161,18 @@ fn moves(lowest: &[f32], bears: &[bool], config: &ReplayTargetsConfig, rate_hz: 
         .collect();
     let smooth = smoothest(&cleared, &vec![1.0; cleared.len()], bandwidth);
     smooth.into_iter().map(|up| up.clamp(-most, most) as f32).collect()
+}
+
+/// Median height of the sole over the ground in the stance that a frame belongs to `[T]`, metres, where it is above the ground; 0 in swing.
+/// A sole below it is left to the simulator, which lifts it.
+fn stance_gaps(lowest: &[f32], bears: &[bool]) -> Vec<f32> {
+    let frames: Vec<(bool, f32)> = bears.iter().copied().zip(lowest.iter().copied()).collect();
+    let gaps = |frames: &[(bool, f32)]| {
+        let heights: Vec<f32> = frames.iter().map(|&(_, lowest)| lowest).collect();
+        let gap = if frames[0].0 { median(&heights).map_or(0.0, |gap| gap.max(0.0)) } else { 0.0 };
+        vec![gap as f32; frames.len()]
+    };
+    frames.chunk_by(|before, after| before.0 == after.0).flat_map(gaps).collect()
 }
 
 /// Clearance that is asked of a foot `[T]`, metres; −∞ while it bears.

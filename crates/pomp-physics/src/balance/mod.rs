@@ -35,7 +35,7 @@ use wrench::{Bearing, Wrench, spread};
 
 /// Farther above the ground than this a point of a foot bears nothing yet, metres.
 const BEARS_WITHIN_M: f64 = 0.002;
-/// Least share of a point that touches the ground while the target's foot is off it.
+/// Least share of a point that touches the ground where the target's foot, or that point of it, is off it.
 const LEAST_SHARE: f32 = 0.05;
 /// Feet of which less than this stands tell nothing of the place of the body; from the second on they count in full.
 const TELLING_STANCE: (f32, f32) = (0.05, 0.2);
@@ -79,8 +79,6 @@ pub(crate) struct Wanted {
     pub(crate) angular: Vec3,
     /// Cost of the forces that make it, relative to that of an error.
     pub(crate) force_cost: f64,
-    /// Weight of the toes in the distribution of the load.
-    pub(crate) toe_share: f32,
 }
 
 impl Led {
@@ -216,13 +214,12 @@ impl World {
             angular: angular.clamp_length_max(config.pelvis_most_rad_s2),
             force_cost: config.recovery_force_cost
                 + f64::from(undisturbed) * (config.force_cost - config.recovery_force_cost),
-            toe_share: config.recovery_toe_share
-                + undisturbed * (config.toe_share - config.recovery_toe_share),
         }
     }
 
     /// Sets torques in `plan` with which the feet of ragdoll `member` press on the ground so that the body moves as it did with the
-    /// pelvis held: `held` is what that took for the motion `wanted`. The feet bear as far as `bears` says.
+    /// pelvis held: `held` is what that took for the motion `wanted`. The feet bear as far as `bears` says, and each point of a sole as far
+    /// as it rests in the target `led`, of which the share `elapsed` of the frame is over.
     ///
     /// What the feet cannot give is left to a residual from outside, as far as the configuration allows one.
     pub(crate) fn balance(
@@ -230,6 +227,7 @@ impl World {
         module: &DynamicModule,
         (member, start): (usize, &Motion),
         (held, wanted): (&DriveOutcome, &Wanted),
+        (led, elapsed): (&Led, f32),
         bears: [f32; 2],
         plan: &mut DrivePlan,
     ) {
@@ -244,29 +242,40 @@ impl World {
         let pelvis = Wrench::at(-center, held.assist_force.as_dvec3());
         let mut moment = pelvis.moment + held.assist_torque.as_dvec3();
         let mut elsewhere = Wrench::default();
-        let (mut bearings, mut feet) = (vec![], vec![]);
+        let mut feet = vec![];
         for contact in of_ground {
             let given = Wrench::at(place(contact), contact.guess / h);
             moment += given.moment;
             match FEET.iter().position(|foot| foot.contains(&contact.on.link)) {
                 Some(leg) if contact.distance < BEARS_WITHIN_M => {
-                    let share = if contact.on.link == FEET[leg][1] { wanted.toe_share } else { 1.0 };
-                    bearings.push(Bearing {
-                        point: place(contact),
-                        normal: contact.normal,
-                        friction: contact.friction * f64::from(config.friction_share),
-                        share: f64::from((share * bears[leg]).max(LEAST_SHARE)),
-                    });
-                    feet.push(contact);
+                    let height = led.height_of(contact, &start.pose, elapsed, &self.ground);
+                    feet.push((leg, contact, height));
                 }
                 _ => elsewhere = elsewhere + given,
             }
         }
+        let lowest = |leg: usize| {
+            let heights = feet.iter().filter(|(of, ..)| *of == leg).map(|(.., height)| *height);
+            heights.fold(f32::INFINITY, f32::min)
+        };
+        let lowest = [0, 1].map(lowest);
+        let bearing = |&(leg, contact, height): &(usize, &Contact, f32)| {
+            let toes = if contact.on.link == FEET[leg][1] { config.toe_share } else { 1.0 };
+            let share = toes * bears[leg] * config.rests(height - lowest[leg]);
+            Bearing {
+                point: place(contact),
+                normal: contact.normal,
+                friction: contact.friction * f64::from(config.friction_share),
+                share: f64::from(share.max(LEAST_SHARE)),
+            }
+        };
+        let bearings: Vec<Bearing> = feet.iter().map(bearing).collect();
         let force = self.force_for(mass_kg, wanted.linear).as_dvec3();
         let cost = wanted.force_cost;
         let wanted = Wrench { force, moment } - elsewhere;
         let forces = spread(&bearings, wanted, cost, config, f64::from(mass_kg));
-        let more = feet.iter().zip(&forces).map(|(contact, force)| (*contact, *force - contact.guess / h));
+        let more =
+            feet.iter().zip(&forces).map(|((_, contact, _), force)| (*contact, *force - contact.guess / h));
         let ragdoll = &self.ragdolls[member];
         let torques = pressing_torques(body, more);
         let torques: Vec<Vec3> = (0..ragdoll.len())

@@ -109,7 +109,32 @@ impl World {
     }
 }
 
+impl Led {
+    /// Height over the ground, metres, at which the target has the point of the body where `contact` is, with the body in the pose `now` and
+    /// the share `elapsed` of the frame over.
+    pub(super) fn height_of(
+        &self,
+        contact: &Contact,
+        now: &GlobalPose,
+        elapsed: f32,
+        ground: &Ground,
+    ) -> f32 {
+        let link = contact.on.link;
+        let local = now.rotations[link].inverse() * (contact.point.as_vec3() - now.positions[link]);
+        let place = |pose: &GlobalPose| pose.positions[link] + pose.rotations[link] * local;
+        height(ground, place(&self.from).lerp(place(&self.to), elapsed))
+    }
+}
+
 impl BalanceConfig {
+    /// How far a point of a sole bears that the target has `above_m` over the lowest point with which the foot touches the ground, 0 to 1.
+    pub(super) fn rests(&self, above_m: f32) -> f32 {
+        match self.bearing_height_m {
+            0.0 => 1.0,
+            height_m => (1.0 - above_m / height_m).max(0.0),
+        }
+    }
+
     /// How far a foot of the target swings whose slowest part has this speed, 0 to 1.
     fn swing(&self, slowest_m_s: f32) -> f32 {
         (slowest_m_s / self.stance_speed_m_s - 1.0).clamp(0.0, 1.0)

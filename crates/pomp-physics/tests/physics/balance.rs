@@ -168,30 +168,24 @@ fn a_foot_that_is_not_expected_to_bear_bears_less() {
     assert!((both - 0.5).abs() < 0.05 && left > both + 0.02 && right < both - 0.02);
 }
 
-/// Share of the force under the feet that the toes bear in four frames of a body that starts at this speed, as its target does.
-fn toes_bear(speed_m_s: f32, [toe_share, recovery_toe_share]: [f32; 2]) -> f32 {
+/// Share of the force under the feet that the toes bear in four frames of a body whose target turns its feet downward by `pitch` radians.
+fn toes_bear(pitch: f32, (toe_share, bearing_height_m): (f32, f32)) -> f32 {
     let mut config = balancing();
-    config.balance = BalanceConfig {
-        toe_share,
-        recovery_toe_share,
-        // The load follows the weights where forces cost something; and slow motion is a walk.
-        force_cost: 0.02,
-        recovery_force_cost: 0.02,
-        standing_below_m_s: 0.1,
-        ..config.balance
-    };
+    // The load follows the weights where forces cost something.
+    let (force_cost, recovery_force_cost) = (0.02, 0.02);
+    config.balance =
+        BalanceConfig { toe_share, bearing_height_m, force_cost, recovery_force_cost, ..config.balance };
     let mut module = module_with(&config, &flat());
-    let moves = |t: f32| {
-        let mut pose = crouch(0.05);
-        pose.root_position.z += speed_m_s * t;
-        pose
-    };
-    module.reset(&moves(0.0), &PoseVelocity::between(&moves(0.0), &moves(DT), DT)).expect("a finite pose");
+    module.reset(&crouch(0.05), &PoseVelocity::zero(humanoid::JOINTS)).expect("a finite pose");
+    let mut target = crouch(0.05);
+    let ankles = [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0];
+    for ankle in ankles {
+        target.local_rotations[ankle] *= Quat::from_rotation_x(pitch);
+    }
     let (mut toes, mut feet) = (0.0, 0.0);
-    for frame in 0..4 {
-        let (from, to) = (moves(frame as f32 * DT), moves((frame + 1) as f32 * DT));
-        let done = module.step(&from, &to, &[]).expect("finite poses");
-        for ankle in [humanoid::LEFT_FOOT.0, humanoid::RIGHT_FOOT.0] {
+    for _ in 0..4 {
+        let done = module.step(&target, &target, &[]).expect("finite poses");
+        for ankle in ankles {
             toes += done.contact_impulse[ankle + 1].y;
             feet += done.contact_impulse[ankle].y + done.contact_impulse[ankle + 1].y;
         }
@@ -200,15 +194,16 @@ fn toes_bear(speed_m_s: f32, [toe_share, recovery_toe_share]: [f32; 2]) -> f32 {
 }
 
 #[test]
-fn toes_bear_by_one_weight_in_a_walk_and_by_another_where_the_body_stands() {
-    let (usual, walks, recovers) = ([0.3, 0.3], [0.05, 0.3], [0.3, 0.05]);
-    let of = |speed_m_s| [usual, walks, recovers].map(|shares| toes_bear(speed_m_s, shares));
-    let (stands, moves) = (of(0.0), of(0.2));
-    println!("toes bear {stands:.3?} of the weight of a body that stands, {moves:.3?} of one that moves");
-    assert_eq!(stands[1], stands[0]);
-    assert!(stands[2] < stands[0]);
-    assert_eq!(moves[2], moves[0]);
-    assert!(moves[1] < moves[0]);
+fn toes_bear_by_their_weight_and_more_where_the_target_lifts_the_heels() {
+    let of = |pitch| [(0.3, 0.0), (0.05, 0.0), (0.3, 0.05)].map(|weights| toes_bear(pitch, weights));
+    let (flat, lifted) = (of(0.0), of(0.15));
+    println!(
+        "toes bear {flat:.3?} of the weight under flat feet, {lifted:.3?} where the heels are to leave the ground"
+    );
+    assert!(flat[1] < flat[0] && lifted[1] < lifted[0]);
+    // Flat feet bear as they did, within what the slope of the sole makes of it.
+    assert!((flat[2] - flat[0]).abs() < 0.02);
+    assert!(lifted[2] > lifted[0] + 0.05);
 }
 
 /// A step of the left foot, and accelerations in every direction.
