@@ -132,9 +132,9 @@ pub struct BalanceConfig {
     pub load_time_s: f32,
     /// Weight of the toes in the distribution of the load, relative to heel and ball, 0.05 to 1; default 0.3.
     pub toe_share: f32,
-    /// Height at which a point of a sole bears least, metres, over the lowest of the points with which the foot touches the ground: the heights
-    /// of these points in the target count, and in between the share falls linearly. A foot whose heel the target lifts bears on its ball
-    /// so, and pushes off. Default 0: all points bear, however the target's foot is turned.
+    /// A point of a sole bears the less, the higher the target has it above the lowest of the points with which that foot touches the ground,
+    /// and least from this height on, metres: a foot whose heel the target lifts bears on its ball and pushes off. Default 0: all points
+    /// bear, however the target's foot is turned.
     pub bearing_height_m: f32,
     /// Share of the available friction that the balance uses; default 0.9.
     pub friction_share: f32,
