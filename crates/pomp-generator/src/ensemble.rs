@@ -35,7 +35,7 @@ pub struct CharacterInput<'a> {
 }
 
 /// Characters in one physical world, each with a command of its own. Their bodies meet: what one does to another is
-/// `simulated.character_impulse` of its step. They do not see each other and do not give way.
+/// `simulated.character_impulse` of its step. They do not see each other and do not give way, and plans are tried in worlds without the others.
 pub struct Ensemble {
     /// Where all characters sample and read phases alike, as they usually do: the networks run for all of them together.
     networks: Option<Networks>,
@@ -172,19 +172,6 @@ fn check_setups(terrain: &HeightMap, setups: &[CharacterSetup]) -> Result<(), Ge
         if setup.settings.dynamics == Dynamics::KinematicOnly {
             return bad(format!(
                 "character {number} has dynamics = \"kinematic_only\"; characters that share a world are simulated"
-            ));
-        }
-        let layers = &setup.settings.layers;
-        let plans = [
-            (layers.balance_planning.enabled, "balance_planning"),
-            (layers.get_up_planning.enabled, "get_up_planning"),
-        ];
-        if setups.len() > 1
-            && let Some((_, name)) = plans.into_iter().find(|(enabled, _)| *enabled)
-        {
-            return bad(format!(
-                "character {number} has layers.{name}.enabled = true; plans are tried in a world without other characters: switch it off, or \
-                 let the character move alone"
             ));
         }
         let near = setups[..i].iter().position(|other| other.position.distance(setup.position) < APART_M);

@@ -7,13 +7,14 @@ use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
 use pomp_generator::layers::BalancePlanningConfig;
 use pomp_generator::{
-    CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset, RolloutRecipe,
-    ScheduledPush, replay,
+    CharacterInput, CharacterSetup, ControlPlan, Ensemble, FRAME_RATE_HZ, Generator, GeneratorConfig, Preset,
+    RolloutRecipe, ScheduledPush, StepOutput, replay,
 };
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{GlobalPose, Recording, humanoid};
 use pomp_physics::Push;
 use pomp_terrain::HeightMap;
+use std::f32::consts::PI;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -153,7 +154,7 @@ fn plans_look_ahead_with_the_sampler_of_the_loop_also_when_it_changes() {
 }
 
 #[test]
-fn rejects_plans_without_balance_and_among_others() {
+fn rejects_plans_without_balance() {
     let config = settings();
     let terrain = || HeightMap::flat(40.0, 0.5).unwrap();
     let plan = ControlPlan::preset(Preset::Walk, 4.0, FRAME_RATE_HZ);
@@ -163,13 +164,46 @@ fn rejects_plans_without_balance_and_among_others() {
     held.dynamic.balance.enabled = false;
     let told = Generator::new(model(), terrain(), &held, start, 5).err().unwrap().to_string();
     assert!(told.contains("layers.balance_planning.enabled"), "{told}");
-    let beside = |x: f32| CharacterSetup {
-        settings: config.clone(),
-        start,
-        seed: 5,
-        position: Vec2::new(x, 0.0),
-        yaw: 0.0,
+}
+
+/// Two stand face to face, so near that they touch when one is pushed against the other.
+#[test]
+fn a_pushed_body_that_plans_stays_up_beside_another_and_nothing_acts_from_outside() {
+    let plan = ControlPlan::preset(Preset::Stand, 4.0, FRAME_RATE_HZ);
+    let run = |settings: &GeneratorConfig, other_z: f32, push: Vec3| {
+        let setup = |z: f32, yaw: f32| CharacterSetup {
+            settings: settings.clone(),
+            start: plan.start_gait(),
+            seed: 11,
+            position: Vec2::new(0.0, z),
+            yaw,
+        };
+        let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+        let mut ensemble = Ensemble::new(model(), &terrain, &[setup(0.0, 0.0), setup(other_z, PI)]).unwrap();
+        let push = [Push { body: humanoid::SPINE2.0, impulse_ns: push, point: None }];
+        let (mut up, mut exchanged) = ([false; 2], 0.0f32);
+        for frame in 0..FRAMES {
+            let pushes = if frame == PUSHED_AT { &push[..] } else { &[] };
+            let inputs = [pushes, &[]].map(|pushes| CharacterInput { plan: &plan, pushes });
+            let steps = ensemble.step(&inputs).unwrap();
+            for (up, StepOutput { simulated, .. }) in up.iter_mut().zip(&steps) {
+                assert_eq!((simulated.assist_force, simulated.assist_torque), (Vec3::ZERO, Vec3::ZERO));
+                *up = simulated.pose.positions[humanoid::HIPS.0].y > 0.7;
+            }
+            exchanged += steps[0].simulated.character_impulse.iter().copied().sum::<Vec3>().length();
+        }
+        (up, exchanged)
     };
-    let told = Ensemble::new(model(), &terrain(), &[beside(0.0), beside(3.0)]).err().unwrap().to_string();
-    assert!(told.contains("layers.balance_planning.enabled") && told.contains("move alone"), "{told}");
+    let mut planned = settings();
+    planned.layers.fall_recovery.get_up.assisted = false;
+    let mut without = planned.clone();
+    without.layers.balance_planning.enabled = false;
+    let far = PUSHES.map(|push| [run(&planned, 6.0, push).0[0], run(&without, 6.0, push).0[0]]);
+    let (near, exchanged) = run(&planned, 0.9, Vec3::Z * 60.0);
+    println!(
+        "up with plans, without, beside one far off: {far:?}; {exchanged:.0} N·s with one who is near, up: {near:?}"
+    );
+    let count = |which: usize| far.iter().filter(|up| up[which]).count();
+    assert!(count(0) >= 3 && count(1) <= 2, "{far:?}");
+    assert!(exchanged > 5.0 && near[0], "{exchanged} {near:?}");
 }

@@ -319,9 +319,14 @@ impl DynamicModule {
         self.controls.frames_in_ground as f32 * self.frame_s() > max_time_in_ground_s
     }
 
-    /// The whole state, that of its world; [`Self::restore`] continues from it bit for bit.
+    /// The whole state, that of its world but for other ragdolls; [`Self::restore`] continues from it bit for bit, of one of several in a
+    /// world as if the others were taken away.
     pub fn save(&self) -> WorldSnapshot {
-        WorldSnapshot { joints: self.names.len(), controls: self.controls, state: self.world().save() }
+        WorldSnapshot {
+            joints: self.names.len(),
+            controls: self.controls,
+            state: self.world().save(self.member),
+        }
     }
 
     /// Continues from a snapshot of this module, or of one built from the same skeleton, config and terrain.
@@ -343,6 +348,11 @@ impl DynamicModule {
         world.restore(snapshot.state.clone());
         self.motion = world.motion(self.member);
         Ok(())
+    }
+
+    /// Takes over from a snapshot of this module what it was told and remembers; the ragdoll and its world stay as they are.
+    pub fn restore_controls(&mut self, snapshot: &WorldSnapshot) {
+        self.controls = snapshot.controls;
     }
 
     pub(crate) fn check_pose(&self, what: &str, pose: &Pose) -> Result<(), PhysicsError> {

@@ -4,10 +4,10 @@ use pomp_articulated::{LinkOf, State};
 use pomp_motion::glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// Everything of a world that a continuation depends on.
+/// Everything of a world that a continuation of one of its ragdolls, without the others, depends on.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct WorldState {
-    pub(crate) ragdolls: Vec<State>,
+    pub(crate) ragdoll: State,
     pub(crate) boxes: Boxes,
     /// Of the boxes that fly, in their order.
     pub(crate) flying: Vec<State>,

@@ -7,7 +7,7 @@ use crate::motion::Motion;
 use crate::ragdoll::Ragdoll;
 use crate::state::{HeldContact, Pass, WorldState};
 use crate::{ContactConfig, DynamicConfig, PhysicsError, PoseVelocity, Push};
-use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, State, Sweeps};
+use pomp_articulated::{Body, Contact, ContactSolver, Drive, ExternalForce, LinkOf, State, Sweeps};
 use pomp_motion::glam::{DVec3, Vec3};
 use pomp_motion::{PerJoint, Pose, Skeleton};
 use smallvec::SmallVec;
@@ -139,26 +139,36 @@ impl World {
         self.step_s
     }
 
-    /// What a continuation depends on.
-    pub(crate) fn save(&self) -> WorldState {
-        let states = |bodies: &[Body]| bodies.iter().map(|body| body.state().clone()).collect();
-        let (ragdolls, flying) = self.bodies.split_at(self.ragdolls.len());
+    /// What a continuation of a ragdoll without the others depends on.
+    pub(crate) fn save(&self, member: usize) -> WorldState {
+        let members = self.ragdolls.len();
+        // The only ragdoll comes first, then the boxes.
+        let alone = |of: LinkOf| match of.body {
+            body if body == member => Some(LinkOf { body: 0, ..of }),
+            body if body < members => None,
+            body => Some(LinkOf { body: body + 1 - members, ..of }),
+        };
+        let held = self.held.iter().filter_map(|held| {
+            let from = match held.from {
+                Some(from) => Some(alone(from)?),
+                None => None,
+            };
+            Some(HeldContact { on: alone(held.on)?, from, ..*held })
+        });
         WorldState {
-            ragdolls: states(ragdolls),
+            ragdoll: self.bodies[member].state().clone(),
             boxes: self.boxes.clone(),
-            flying: states(flying),
-            held: self.held.clone(),
+            flying: self.bodies[members..].iter().map(|body| body.state().clone()).collect(),
+            held: held.collect(),
             frame: self.frame,
             ground: self.ground.clone(),
         }
     }
 
-    /// Continues from a state that [fits](Self::fits); its ground stays, also after a reset.
+    /// Continues from a state that [fits](Self::fits), in a world of one ragdoll; its ground stays, also after a reset.
     pub(crate) fn restore(&mut self, state: WorldState) {
         self.take_boxes_away();
-        for (body, state) in self.bodies.iter_mut().zip(state.ragdolls) {
-            body.set_state(state);
-        }
+        self.bodies[0].set_state(state.ragdoll);
         for (flying, state) in state.boxes.flying.iter().zip(state.flying) {
             self.insert_box(flying, state);
         }
@@ -168,16 +178,15 @@ impl World {
         self.ground = state.ground;
     }
 
-    /// Whether a state has the bodies of this world.
+    /// Whether a state has the bodies of this world of one ragdoll.
     pub(crate) fn fits(&self, state: &WorldState) -> bool {
         let is_of =
             |state: &State, links: usize| state.rotations.len() == links && state.velocity.len() == links + 1;
-        let exists = |of: pomp_articulated::LinkOf| match self.ragdolls.get(of.body) {
+        let exists = |of: LinkOf| match self.ragdolls.get(of.body) {
             Some(ragdoll) => of.link < ragdoll.len(),
             None => of.link == 0 && of.body - self.ragdolls.len() < state.flying.len(),
         };
-        state.ragdolls.len() == self.ragdolls.len()
-            && state.ragdolls.iter().zip(&self.ragdolls).all(|(state, ragdoll)| is_of(state, ragdoll.len()))
+        is_of(&state.ragdoll, self.ragdolls[0].len())
             && state.flying.len() == state.boxes.flying.len()
             && state.flying.iter().all(|state| is_of(state, 1))
             && state.held.iter().all(|held| exists(held.on) && held.from.is_none_or(exists))

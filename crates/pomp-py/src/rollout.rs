@@ -6,9 +6,10 @@ use crate::generator::timed_pushes;
 use crate::interrupt::Signals;
 use crate::model;
 use crate::recording::PyRecording;
+use crate::terrain::PyTerrain;
 use pomp_front::model::Models;
 use pomp_front::rollout::{RolloutRequest, set_body};
-use pomp_front::support::{Chosen, LoopSettings, Situation, Supports};
+use pomp_front::support::{Chosen, Ground, LoopSettings, Situation, Supports};
 use pomp_generator::GeneratorConfig;
 use pomp_model::Model;
 use pomp_motion::Recording;
@@ -117,9 +118,10 @@ impl LoopArguments<'_, '_> {
     ) -> PyResult<(Arc<Model>, GeneratorConfig)> {
         let py = terrain.py();
         let models = model::find_all(model, py)?;
-        // A terrain that is an object has no name.
-        let ground = name(terrain, "terrain").ok();
-        let situation = Situation::Steered { terrain: ground.as_deref() };
+        let given = terrain.cast::<PyTerrain>().ok();
+        let named = if given.is_some() { String::new() } else { name(terrain, "terrain")? };
+        let ground = given.map_or(Ground::Named(&named), |given| Ground::Given(&given.get().map));
+        let situation = Situation::Steered { ground };
         let Chosen { model, settings, .. } = self.choose(py, &models, situation)?;
         Ok((Arc::clone(model), settings))
     }

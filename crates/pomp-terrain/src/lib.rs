@@ -33,6 +33,7 @@ mod height_map;
 mod load;
 mod shape;
 mod spec;
+mod unevenness;
 
 pub use error::TerrainError;
 pub use file::save;
@@ -41,3 +42,4 @@ pub use height_map::{Bounds, HeightMap};
 pub use load::load;
 pub use shape::Shape;
 pub use spec::{PRESET_NAMES, StartArea, TerrainSpec, preset};
+pub use unevenness::Unevenness;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests may panic and say what they measured")]
 
 use pomp_motion::{FrameTable, TerrainGrid};
-use pomp_terrain::{HeightMap, TerrainError};
+use pomp_terrain::{HeightMap, Shape, TerrainError, TerrainSpec, generate};
 use proptest::prelude::*;
 
 fn plane(a: f32, b: f32, c: f32) -> HeightMap {
@@ -132,4 +132,32 @@ fn rejects_a_flat_map_of_absurd_size_without_allocating_it() {
     assert!(error.contains("larger cell"), "{error}");
     assert!(HeightMap::flat(f32::MAX, f32::MIN_POSITIVE).is_err());
     assert!(HeightMap::flat(0.0, 0.1).is_err());
+}
+
+#[test]
+fn a_ground_is_within_another_that_is_nowhere_less_steep_and_rough() {
+    let unevenness = |shape: Shape, seed| generate(&TerrainSpec::of_shape(shape), seed).unwrap().unevenness();
+    let slope = |angle_deg| unevenness(Shape::Slope { angle_deg, heading_deg: 30.0 }, 0);
+    let rough = |amplitude_m, seed| {
+        unevenness(Shape::Rough { amplitude_m, wavelength_m: 0.8, octaves: 3, seed: 0 }, seed)
+    };
+    let flat = HeightMap::flat(20.0, 0.5).unwrap().unevenness();
+    assert_eq!((flat.slope_deg, flat.deviation_m), ([0.0; 4], [0.0; 4]));
+    let [_, most, ..] = slope(10.0).slope_deg;
+    assert!((most - 10.0).abs() < 0.1, "{most}");
+    for (own, other, within) in [
+        (&flat, &slope(10.0), true),
+        (&slope(10.0), &flat, false),
+        (&slope(9.0), &slope(10.0), true),
+        (&slope(12.0), &slope(10.0), false),
+        (&rough(0.05, 1), &rough(0.05, 2), true),
+        (&rough(0.08, 1), &rough(0.05, 2), false),
+        (&rough(0.05, 1), &slope(10.0), false),
+        (&slope(10.0), &rough(0.05, 2), false),
+    ] {
+        assert_eq!(own.is_within(other), within, "{own:?} {other:?}");
+    }
+    // A single step in an otherwise level ground.
+    let step = HeightMap::from_fn(201, 201, [-10.0; 2], 0.1, |x, _| if x > 5.0 { 0.3 } else { 0.0 }).unwrap();
+    assert!(!step.unevenness().is_within(&slope(10.0)));
 }

@@ -7,7 +7,7 @@
 
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
-use crate::{control, misuse};
+use crate::{control, misuse, terrain};
 use anyhow::Result;
 use pomp_batch::Loop;
 use pomp_config::{Origin, resolve_over};
@@ -16,6 +16,8 @@ use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
+use pomp_terrain::{HeightMap, Shape};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -51,6 +53,10 @@ const UNROLLED: Held = Held {
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
+/// Presets to which the ground of a file is compared: not those with steps, of which slope and roughness say too little.
+const COMPARABLE: [&str; 5] = [LEVEL, "rough", "hills", "mixed", "slope"];
+/// The steepest slope that was measured, degrees.
+const STEEPEST_SLOPE_DEG: f32 = 15.0;
 /// Bounds of the residual wrench with which it stays on its feet on stairs: body weights, and body weights × metre.
 const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
 /// Fastest walk and jog that were measured, m/s.
@@ -65,6 +71,8 @@ const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
 const CONFIGURED: &str = "configured";
+/// What is told of styles.
+const A_STYLE: &str = "a style";
 /// Slowest speed that counts as moving, m/s.
 const MOVING_MPS: f32 = 0.3;
 /// Cosine of the angle between heading and direction of travel below which a command leads aside; below minus as much, backward.
@@ -126,7 +134,16 @@ pub struct LoopSettings<'a> {
     pub support: Option<Support>,
 }
 
-/// What a character is asked to do, as far as it decides what can hold it up.
+/// The ground of a character.
+#[derive(Clone, Copy, Debug)]
+pub enum Ground<'a> {
+    /// A preset or a file.
+    Named(&'a str),
+    /// One that is given.
+    Given(&'a HeightMap),
+}
+
+/// What characters are asked to do, as far as it decides what can hold them up.
 #[derive(Clone, Copy, Debug)]
 pub enum Situation<'a> {
     /// One command on one kind of ground.
@@ -140,11 +157,51 @@ pub enum Situation<'a> {
     },
     /// A character whose commands are not known in advance.
     Steered {
-        /// The ground: a preset or a file; `None` for one that is given otherwise.
-        terrain: Option<&'a str>,
+        /// The ground.
+        ground: Ground<'a>,
     },
     /// Several characters in one world.
-    Together,
+    Together {
+        /// The ground: a preset or a file.
+        terrain: &'a str,
+        /// The command of each.
+        plans: &'a [ControlPlan],
+        /// Whether one of them has a style of its own.
+        styled: bool,
+    },
+}
+
+impl<'a> Ground<'a> {
+    /// The preset that it is, or to which it is compared, or what is told of a ground of which nothing was measured.
+    fn kind(self) -> Result<Result<&'a str, String>> {
+        Ok(match self {
+            Self::Named(preset) if pomp_terrain::preset(preset).is_some() => Ok(preset),
+            Self::Named(file) => {
+                measured_kind(&terrain::find(file, 0)?)?.ok_or_else(|| format!("the ground \"{file}\""))
+            }
+            Self::Given(ground) => measured_kind(ground)?.ok_or_else(|| "this ground".to_owned()),
+        })
+    }
+}
+
+impl<'a> Situation<'a> {
+    fn ground(&self) -> Ground<'a> {
+        match *self {
+            Self::Given { terrain, .. } | Self::Together { terrain, .. } => Ground::Named(terrain),
+            Self::Steered { ground } => ground,
+        }
+    }
+
+    /// The command of each character, where they are known.
+    fn plans(&self) -> Result<Option<Cow<'a, [ControlPlan]>>> {
+        Ok(match *self {
+            Self::Given { control, seconds, .. } => {
+                Some(Cow::Owned(vec![control::find(control, seconds + BEYOND_S)?]))
+            }
+            Self::Together { plans, .. } => Some(Cow::Borrowed(plans)),
+            Self::Steered { .. } => None,
+        })
+    }
 }
 
 /// A loop, and what is to be told of its support.
@@ -181,38 +238,60 @@ impl Supports<'_> {
     /// The name of the one that a character needs on a kind of ground with a command.
     pub fn name_for(&self, ground: &str, plan: &ControlPlan) -> &'static str {
         let unrolled = self.loops.contains_key(OWN_FEET_UNROLLED);
-        self.only.unwrap_or_else(|| measured_support(plan, ground, unrolled).unwrap_or(ASSIST))
+        let plans = std::slice::from_ref(plan);
+        self.only.unwrap_or_else(|| measured_support(plans, ground, unrolled).unwrap_or(ASSIST))
     }
 }
 
-/// The name of the support on own feet that a command on a kind of ground was measured to hold with; what of it was not measured where there
-/// is none.
-fn measured_support(plan: &ControlPlan, ground: &str, unrolled: bool) -> Result<&'static str, String> {
-    if unrolled && unmeasured_scene(plan, ground, &UNROLLED).is_none() {
+/// The name of the support on own feet that commands on a kind of ground, of one character or several together, were measured to hold with;
+/// what of them was not measured where there is none.
+fn measured_support(plans: &[ControlPlan], ground: &str, unrolled: bool) -> Result<&'static str, String> {
+    let unmeasured = |held| plans.iter().find_map(|plan| unmeasured_scene(plan, ground, held));
+    if unrolled && unmeasured(&UNROLLED).is_none() {
         return Ok(OWN_FEET_UNROLLED);
     }
-    match unmeasured_scene(plan, ground, &COMPACT) {
+    match unmeasured(&COMPACT) {
+        None if ground == STAIRS && plans.len() > 1 => {
+            Err("a scene of several characters on stairs".to_owned())
+        }
         None if ground == STAIRS => Ok(RESIDUAL),
         None => Ok(OWN_FEET),
         Some(what) => Err(what),
     }
 }
 
+/// The first preset with which characters were measured on their own feet that is nowhere less steep and rough than `ground`; the slope is that
+/// of the steepest one that was measured.
+fn measured_kind(ground: &HeightMap) -> Result<Option<&'static str>> {
+    let found = ground.unevenness();
+    for name in COMPARABLE {
+        let mut spec = pomp_terrain::preset(name).expect("it is a preset");
+        if let Shape::Slope { angle_deg, .. } = &mut spec.shape {
+            *angle_deg = STEEPEST_SLOPE_DEG;
+        }
+        if found.is_within(&pomp_terrain::generate(&spec, 0)?.unevenness()) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
 /// As [`measured_support`], of a character that may be commanded anything.
-fn steered_support(ground: Option<&str>, unrolled: bool) -> Result<&'static str, String> {
-    match ground {
-        _ if !unrolled => Err("a steered character of a given model".to_owned()),
-        Some(ground) if UNROLLED.directions.contains(&ground) => Ok(OWN_FEET_UNROLLED),
-        Some(ground) => Err(format!("a steered character on the ground \"{ground}\"")),
-        None => Err("a steered character on a given ground".to_owned()),
+fn steered_support(ground: &str, unrolled: bool) -> Result<&'static str, String> {
+    if !unrolled {
+        Err("a steered character of a given model".to_owned())
+    } else if UNROLLED.directions.contains(&ground) {
+        Ok(OWN_FEET_UNROLLED)
+    } else {
+        Err(format!("a steered character on the ground \"{ground}\""))
     }
 }
 
-/// Whether the model of all directions leads a command on a kind of ground on own feet that were asked for, measured or not: it does what it
-/// holds on level ground, but on stairs, where it falls, only what the compact model does not.
-fn unrolled_leads(plan: &ControlPlan, ground: &str) -> bool {
+/// Whether the model of all directions leads a command on own feet that were asked for, measured or not: it does what it holds on level
+/// ground, but on stairs, where it falls, only what the compact model does not.
+fn unrolled_leads(plan: &ControlPlan, on_stairs: bool) -> bool {
     unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
-        && (ground != STAIRS || unmeasured_command(plan, ground, &COMPACT).is_some())
+        && !(on_stairs && unmeasured_command(plan, STAIRS, &COMPACT).is_none())
 }
 
 /// Whether the model of all directions can lead: it has no other controllers.
@@ -240,18 +319,16 @@ impl LoopSettings<'_> {
             return chosen(name, None);
         }
         let assisted = self.of_name(ASSIST, models, &change)?.1;
-        let always_helped = always_needs_assist(&assisted, &models.first);
-        let plan = match situation {
-            Situation::Given { control, seconds, .. } => Some(control::find(control, seconds + BEYOND_S)?),
-            Situation::Steered { .. } | Situation::Together => None,
+        let always_helped = match situation {
+            Situation::Together { styled: true, .. } => Some(unmeasured(A_STYLE)),
+            _ => always_needs_assist(&assisted, &models.first),
         };
+        let plans = situation.plans()?;
         let has_unrolled = has_unrolled(models, &assisted);
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
-            let led = match (situation, &plan) {
-                (Situation::Given { terrain, .. }, Some(plan)) => unrolled_leads(plan, terrain),
-                _ => matches!(situation, Situation::Steered { .. }),
-            };
+            let stairs = matches!(situation.ground(), Ground::Named(STAIRS));
+            let led = plans.is_none_or(|plans| plans.iter().all(|plan| unrolled_leads(plan, stairs)));
             let by_unrolled = led && has_unrolled && always_helped.is_none();
             return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
         }
@@ -259,11 +336,10 @@ impl LoopSettings<'_> {
             // Nothing is simulated, so nothing is held.
             return chosen(ASSIST, None);
         }
-        let measured = match (situation, &plan) {
-            (Situation::Given { terrain, .. }, Some(plan)) => measured_support(plan, terrain, has_unrolled),
-            (Situation::Steered { terrain }, _) => steered_support(terrain, has_unrolled),
-            _ => Err("several characters in one world".to_owned()),
-        };
+        let measured = situation.ground().kind()?.and_then(|ground| match plans {
+            Some(plans) => measured_support(&plans, ground, has_unrolled),
+            None => steered_support(ground, has_unrolled),
+        });
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
@@ -391,7 +467,7 @@ fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<Stri
     let what = if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
         &format!("the controller {}", settings.controller)
     } else if settings.used_parts().styles {
-        "a style"
+        A_STYLE
     } else if !settings.ground_motion.rests() {
         "moving ground"
     } else {

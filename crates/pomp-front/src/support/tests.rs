@@ -49,7 +49,6 @@ fn the_model_of_all_directions_leads_where_it_holds() {
         (None, "hills", "turn"),
         (None, "flat", "crouch"),
         (None, "rough", "backward"),
-        (Some(Support::OwnFeet), "ground.npz", "walk"),
         (Some(Support::OwnFeet), "slope", "turn"),
         (Some(Support::OwnFeet), "stairs", "backward"),
     ] {
@@ -88,7 +87,6 @@ fn a_model_that_is_given_leads_whatever_is_commanded() {
 #[test]
 fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
     for (terrain, control, set, said) in [
-        ("ground.npz", "walk", "dynamic.friction=0.6", "the ground \"ground.npz\""),
         ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
         ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
         ("stairs", "backward", "dynamic.friction=0.6", "backward"),
@@ -107,25 +105,85 @@ fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
 
 #[test]
 fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold() {
-    let steered = |terrain, set: &[String]| {
+    let steered = |ground, set: &[String]| {
         LoopSettings { config: None, set, support: None }
-            .choose(models(), Situation::Steered { terrain }, |_| Ok(()))
+            .choose(models(), Situation::Steered { ground }, |_| Ok(()))
             .expect("all of it can be used")
     };
     for ground in ["flat", "rough", "hills"] {
-        let chosen = steered(Some(ground), &[]);
+        let chosen = steered(Ground::Named(ground), &[]);
         assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground}");
     }
+    let level = HeightMap::flat(20.0, 0.5).expect("it is not empty");
+    assert_eq!(steered(Ground::Given(&level), &[]).name, OWN_FEET_UNROLLED);
     let style = ["style.zombie=0.7".to_owned()];
-    for (terrain, set, said) in [
-        (Some("stairs"), &[][..], "the ground \"stairs\""),
-        (None, &[], "a given ground"),
-        (Some("flat"), &style, "a style"),
+    let steps = HeightMap::from_fn(101, 101, [-5.0; 2], 0.1, |x, _| x.floor()).expect("it is not empty");
+    for (ground, set, said) in [
+        (Ground::Named("stairs"), &[][..], "the ground \"stairs\""),
+        (Ground::Given(&steps), &[], "this ground"),
+        (Ground::Named("flat"), &style, "a style"),
     ] {
-        let chosen = steered(terrain, set);
-        assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain:?} {said}");
+        let chosen = steered(ground, set);
+        assert!(chosen.note.is_some_and(|note| note.contains(said)), "{said}");
         assert_eq!(chosen.name, ASSIST);
     }
+}
+
+#[test]
+fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_as_uneven() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (ground, shape, held, assisted) in [
+        ("flat", "kind = \"flat\"", "jog", None),
+        ("rough", "kind = \"rough\"\namplitude_m = 0.04\nwavelength_m = 0.8", "sideways", Some("jog")),
+        ("hills", "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0", "backward", Some("crouch")),
+        ("steep", "kind = \"slope\"\nangle_deg = 14.0\nheading_deg = 30.0", "walk", Some("sideways")),
+        (
+            "cliffs",
+            "kind = \"stairs\"\nrise_m = 0.5\nrun_m = 3.0\ncount = 2\nlanding_m = 2.0",
+            "",
+            Some("walk"),
+        ),
+    ] {
+        let path = folder.path().join(format!("{ground}.toml"));
+        std::fs::write(&path, format!("size_m = 40.0\n\n[shape]\n{shape}\n")).expect("it can be written");
+        let path = path.to_str().expect("a plain name");
+        if !held.is_empty() {
+            let chosen = chosen(path, held, &[]);
+            assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground} {held}");
+        }
+        if let Some(control) = assisted {
+            let chosen = chosen(path, control, &[]);
+            assert_eq!((chosen.note.is_some(), chosen.name), (true, ASSIST), "{ground} {control}");
+        }
+        let asked = chosen_of(models(), Some(Support::OwnFeet), (path, "walk"), &[]);
+        assert_eq!(asked.name, OWN_FEET_UNROLLED, "{ground}");
+    }
+}
+
+#[test]
+fn characters_of_a_scene_stand_on_their_own_feet_where_each_of_them_would_alone() {
+    let scene = |support, terrain, controls: &[&str], styled| {
+        let plans: Vec<ControlPlan> =
+            controls.iter().map(|control| control::find(control, 10.0).expect("a preset")).collect();
+        let situation = Situation::Together { terrain, plans: &plans, styled };
+        LoopSettings { config: None, set: &[], support }
+            .choose(models(), situation, |_| Ok(()))
+            .expect("a scene")
+    };
+    let held = scene(None, "flat", &["walk", "sideways"], false);
+    assert_eq!((held.name, held.note), (OWN_FEET_UNROLLED, None));
+    for (terrain, controls, styled, said) in [
+        ("flat", ["walk", "run"], false, "a run this fast"),
+        ("flat", ["walk", "walk"], true, "a style"),
+        ("hills", ["walk", "jog"], false, "a jog"),
+        ("stairs", ["walk", "walk"], false, "several characters on stairs"),
+    ] {
+        let chosen = scene(None, terrain, &controls, styled);
+        assert_eq!(chosen.name, ASSIST, "{terrain} {controls:?}");
+        assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain} {controls:?}");
+    }
+    assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_UNROLLED);
+    assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET);
 }
 
 #[test]

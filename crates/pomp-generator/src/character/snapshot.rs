@@ -6,7 +6,7 @@ use pomp_physics::WorldSnapshot;
 use pomp_terrain::HeightMap;
 use std::sync::Arc;
 
-/// Everything of a [`Character`] that a frame changes, and the ground.
+/// Everything of a [`Character`] that a frame changes, and the ground; of its world all but other characters.
 #[derive(Clone)]
 pub(crate) struct CharacterSnapshot {
     terrain: Arc<HeightMap>,
@@ -26,8 +26,14 @@ impl Character {
     /// Nothing is changed when the snapshot is of another ragdoll.
     pub(crate) fn restore(&mut self, snapshot: &CharacterSnapshot) -> Result<(), GeneratorError> {
         self.dynamic.restore(&snapshot.dynamic)?;
+        self.restore_led(snapshot);
+        Ok(())
+    }
+
+    /// [`Self::restore`] after frames in which nothing was simulated.
+    pub(crate) fn restore_led(&mut self, snapshot: &CharacterSnapshot) {
+        self.dynamic.restore_controls(&snapshot.dynamic);
         self.terrain = Arc::clone(&snapshot.terrain);
         self.motion = snapshot.motion.clone();
-        Ok(())
     }
 }

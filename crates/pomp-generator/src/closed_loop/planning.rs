@@ -59,7 +59,7 @@ impl ClosedLoop {
         }
         let now = self.keep();
         let foreseen = self.foresee(plan, planner);
-        self.take_up(&now)?;
+        self.take_up_led(&now);
         let search =
             Search { planner, character: &self.character, from: &now.character, foreseen: &foreseen? };
         let correction = search.run(self.state.frame, before)?;

@@ -64,11 +64,21 @@ impl ClosedLoop {
     /// See [`Generator::restore`].
     pub(super) fn take_up(&mut self, snapshot: &GeneratorSnapshot) -> Result<(), GeneratorError> {
         self.character.restore(&snapshot.character)?;
+        self.take_up_rest(snapshot);
+        Ok(())
+    }
+
+    /// [`Self::take_up`] after frames in which nothing was simulated.
+    pub(super) fn take_up_led(&mut self, snapshot: &GeneratorSnapshot) {
+        self.character.restore_led(&snapshot.character);
+        self.take_up_rest(snapshot);
+    }
+
+    fn take_up_rest(&mut self, snapshot: &GeneratorSnapshot) {
         self.phase_window.restore(snapshot.phase_past.clone());
         self.layers = snapshot.layers.clone();
         self.state = snapshot.state.clone();
         self.kinematic.restore_style(snapshot.style.clone());
         self.config.style.clone_from(&snapshot.style_weights);
-        Ok(())
     }
 }

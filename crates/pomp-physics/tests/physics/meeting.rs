@@ -120,6 +120,37 @@ fn who_meets_nobody_moves_as_one_alone() {
 }
 
 #[test]
+fn one_of_two_in_contact_goes_on_from_its_snapshot_as_if_the_other_were_taken_away() {
+    let mut modules = together(&DynamicConfig::default(), &flat(), 2);
+    let poses = [stand_at(0.0, 0.0, 0.0), stand_at(0.1, 0.5, std::f32::consts::PI)];
+    for (i, pose) in poses.iter().enumerate() {
+        modules[i].reset(pose, &moving(Vec3::Z * if i == 0 { 1.5 } else { -1.5 })).expect("it is finite");
+    }
+    let none = [vec![], vec![]];
+    let met = (0..30).any(|_| {
+        let frames = step(&mut modules, &poses, &none);
+        frames.iter().all(|frame| frame.character_impulse.iter().any(|impulse| *impulse != Vec3::ZERO))
+    });
+    assert!(met, "they touch each other");
+    let nothing = Push { body: 0, impulse_ns: Vec3::ZERO, point: None };
+    for (modules_own, pose) in modules.iter().zip(&poses) {
+        let mut alone = module(&flat());
+        alone.restore(&modules_own.save()).expect("it is of the same ragdoll");
+        assert_eq!(alone.pose(), modules_own.pose());
+        assert_eq!(alone.velocity(), modules_own.velocity());
+        let frame = alone.step(pose, pose, &[nothing]).expect("finite targets");
+        assert!(frame.character_impulse.iter().all(|impulse| *impulse == Vec3::ZERO));
+        let on_ground: f32 = frame.contact_impulse.iter().map(|impulse| impulse.y).sum();
+        assert!(on_ground > 1.0, "the contacts with the ground go on: {on_ground} N·s");
+    }
+    let together = step(&mut modules, &poses, &none);
+    assert!(
+        together[0].character_impulse.iter().any(|impulse| impulse.length() > 0.1),
+        "those of both go on"
+    );
+}
+
+#[test]
 fn one_of_two_moves_on_with_the_ground_of_both_and_cannot_go_back_alone() {
     let deep = ground(3.0, -3.0, 3.0, |_, _| -50.0);
     let poses = [stand_at(0.0, 0.0, 0.0), stand_at(2.0, 0.0, 0.0)];

@@ -1,5 +1,6 @@
 use crate::cli::GenerateArguments;
-use crate::command::{generate_batch, generate_scene, pushes, terrain};
+use crate::command::generate_scene::{self, Scene};
+use crate::command::{generate_batch, pushes, terrain};
 use crate::json;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
@@ -29,9 +30,15 @@ pub fn run(arguments: &GenerateArguments) -> Result<ExitCode> {
         return generate_batch::run(arguments, &models.first.description.body_names, &supports, count);
     }
     if let Some(scene) = &arguments.scene {
-        let Chosen { model, settings, .. } = chosen(arguments, &models, Situation::Together)?;
+        let scene = Scene::read(scene, arguments.seconds)?;
+        let situation = Situation::Together {
+            terrain: &arguments.terrain,
+            plans: &scene.plans,
+            styled: scene.is_styled(),
+        };
+        let Chosen { model, settings, .. } = chosen(arguments, &models, situation)?;
         model.style_change(&settings.style)?;
-        return generate_scene::run(arguments, model, &settings, scene);
+        return generate_scene::run(arguments, model, &settings, &scene);
     }
     let Chosen { model, settings, .. } = chosen(arguments, &models, given(arguments))?;
     let bodies = &model.description.body_names;

@@ -10,7 +10,9 @@ use pomp_batch::{BEYOND_S, TERRAIN_MARGIN_M};
 use pomp_eval::{Comparison, Summary};
 use pomp_front::control;
 use pomp_front::rollout::set_body;
-use pomp_generator::{CharacterRecipe, CharacterSetup, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig};
+use pomp_generator::{
+    CharacterRecipe, CharacterSetup, ControlPlan, EnsembleRecipe, FRAME_RATE_HZ, GeneratorConfig,
+};
 use pomp_model::Model;
 use pomp_motion::Recording;
 use pomp_motion::rotation::wrap_angle;
@@ -59,11 +61,62 @@ struct CharacterEntry {
     throw: Vec<String>,
 }
 
+/// A scene file, read.
+pub struct Scene {
+    /// Its name, or that of its file.
+    name: String,
+    entries: Vec<CharacterEntry>,
+    /// The command of each character, from its start.
+    pub plans: Vec<ControlPlan>,
+}
+
+impl Scene {
+    /// The scene of a name or a file, with commands for `seconds`.
+    pub fn read(name: &str, seconds: f32) -> Result<Self> {
+        let SceneFile { character: entries } = match name {
+            "meet" => config_file::parse(MEET, "configs/scenes/meet.toml")?,
+            path => config_file::read(Path::new(path))?,
+        };
+        let plans = entries.iter().enumerate();
+        let plans = plans.map(|(i, entry)| in_scene(name, i, entry.plan(seconds))).collect::<Result<_>>()?;
+        Ok(Self { name: name.to_owned(), entries, plans })
+    }
+
+    /// Whether a character has a style of its own.
+    pub fn is_styled(&self) -> bool {
+        let mut weights =
+            self.entries.iter().filter_map(|entry| entry.style.as_ref()).flat_map(BTreeMap::values);
+        weights.any(|weight| *weight != 0.0)
+    }
+}
+
+impl CharacterEntry {
+    fn start(&self) -> (Vec2, f32) {
+        (Vec2::from_array(self.at), wrap_angle(self.heading_deg.to_radians()))
+    }
+
+    fn plan(&self, seconds: f32) -> Result<ControlPlan> {
+        ensure!(
+            self.at.iter().all(|coordinate| coordinate.abs() <= 1000.0),
+            "at = {:?} is outside −1000 to 1000 m",
+            self.at
+        );
+        ensure!(self.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", self.heading_deg);
+        let (position, yaw) = self.start();
+        Ok(control::find(&self.control, seconds + BEYOND_S)?.moved(position, yaw))
+    }
+}
+
+/// What is wrong with a character of a scene, with its place. Its values are in a file, so it is no misuse of the command line.
+fn in_scene<T>(scene: &str, index: usize, result: Result<T>) -> Result<T> {
+    result.map_err(|error| anyhow!("{scene}: character {}: {}", index + 1, errors::told(&error)))
+}
+
 pub fn run(
     arguments: &GenerateArguments,
     model: &Model,
     settings: &GeneratorConfig,
-    scene: &str,
+    scene: &Scene,
 ) -> Result<ExitCode> {
     let recipe = recipe(arguments, model, settings, scene)?;
     let progress = Progress::new("generate", "frames", recipe.frames);
@@ -79,16 +132,10 @@ fn recipe(
     arguments: &GenerateArguments,
     model: &Model,
     settings: &GeneratorConfig,
-    scene: &str,
+    scene: &Scene,
 ) -> Result<EnsembleRecipe> {
-    let file: SceneFile = match scene {
-        "meet" => config_file::parse(MEET, "configs/scenes/meet.toml")?,
-        path => config_file::read(Path::new(path))?,
-    };
-    let cast = file.character.iter().enumerate().map(|(i, entry)| {
-        // The values are in a file, so what is wrong with them is no misuse of the command line.
-        character(arguments, model, settings, i, entry)
-            .map_err(|error| anyhow!("{scene}: character {}: {}", i + 1, errors::told(&error)))
+    let cast = scene.entries.iter().zip(&scene.plans).enumerate().map(|(i, (entry, plan))| {
+        in_scene(&scene.name, i, character(arguments, model, settings, i, (entry, plan)))
     });
     let cast = cast.collect::<Result<Vec<CharacterRecipe>>>()?;
     let reach_m = cast.iter().map(|character| character.plan.reach_m()).fold(0.0, f32::max);
@@ -112,14 +159,8 @@ fn character(
     model: &Model,
     settings: &GeneratorConfig,
     index: usize,
-    entry: &CharacterEntry,
+    (entry, plan): (&CharacterEntry, &ControlPlan),
 ) -> Result<CharacterRecipe> {
-    ensure!(
-        entry.at.iter().all(|coordinate| coordinate.abs() <= 1000.0),
-        "at = {:?} is outside −1000 to 1000 m",
-        entry.at
-    );
-    ensure!(entry.heading_deg.abs() <= 360.0, "heading_deg = {} is outside −360 to 360", entry.heading_deg);
     let mut settings = settings.clone();
     set_body(&mut settings, entry.stature_m, entry.mass_kg);
     if let Some(style) = &entry.style {
@@ -127,15 +168,14 @@ fn character(
         settings.validate()?;
         model.style_change(style)?;
     }
-    let (position, yaw) = (Vec2::from_array(entry.at), wrap_angle(entry.heading_deg.to_radians()));
-    let plan = control::find(&entry.control, arguments.seconds + BEYOND_S)?.moved(position, yaw);
+    let (position, yaw) = entry.start();
     let (bodies, seconds) = (&model.description.body_names, arguments.seconds);
     let seed = entry.seed.unwrap_or_else(|| arguments.seed.wrapping_add(index as u64));
     Ok(CharacterRecipe {
-        pushes: pushes::draw(&pushes::pushes_of(&entry.push, bodies, seconds)?, &plan, seed),
+        pushes: pushes::draw(&pushes::pushes_of(&entry.push, bodies, seconds)?, plan, seed),
         throws: pushes::throws_of(&entry.throw, bodies, seconds)?,
         setup: CharacterSetup { start: plan.start_gait(), settings, seed, position, yaw },
-        plan,
+        plan: plan.clone(),
     })
 }
 
