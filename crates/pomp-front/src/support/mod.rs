@@ -16,7 +16,7 @@ use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
 use pomp_model::Model;
 use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
-use pomp_terrain::{HeightMap, Shape};
+use pomp_terrain::{HeightMap, Shape, TerrainSpec};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The grounds, by their names as presets, on which characters of a model were measured to hold on their own feet.
+/// The grounds, by their names as presets or [`STEEP`], on which characters of a model were measured to hold on their own feet.
 struct Held {
     /// When they walk ahead and stand.
     grounds: &'static [&'static str],
@@ -38,25 +38,29 @@ struct Held {
 
 /// What those of the compact model hold, and of models like it.
 const COMPACT: Held = Held {
-    grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed", STAIRS],
+    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
     directions: &[],
     crouches: &[],
     jogs: &[LEVEL],
 };
 /// What those of the model of all directions hold.
 const UNROLLED: Held = Held {
-    grounds: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
-    directions: &[LEVEL, "rough", "hills"],
+    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
+    directions: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
     crouches: &[LEVEL],
-    jogs: &[LEVEL],
+    jogs: &[LEVEL, "rough", "hills"],
 };
+/// Grounds on which characters of the model of all directions were measured while they were commanded anything.
+const STEERED: [&str; 3] = [LEVEL, "rough", "hills"];
 const LEVEL: &str = "flat";
 /// The ground on which it needs some help.
 const STAIRS: &str = "stairs";
-/// Presets to which the ground of a file is compared: not those with steps, of which slope and roughness say too little.
-const COMPARABLE: [&str; 5] = [LEVEL, "rough", "hills", "mixed", "slope"];
+/// A steeper slope than that of the preset, up to [`STEEPEST_SLOPE_DEG`].
+const STEEP: &str = "steep slope";
 /// The steepest slope that was measured, degrees.
 const STEEPEST_SLOPE_DEG: f32 = 15.0;
+/// Grounds to which that of a file is compared: not those with steps, of which slope and roughness say too little.
+const COMPARABLE: [&str; 6] = [LEVEL, "rough", "hills", "mixed", "slope", STEEP];
 /// Bounds of the residual wrench with which it stays on its feet on stairs: body weights, and body weights × metre.
 const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
 /// Fastest walk and jog that were measured, m/s.
@@ -260,15 +264,12 @@ fn measured_support(plans: &[ControlPlan], ground: &str, unrolled: bool) -> Resu
     }
 }
 
-/// The first preset with which characters were measured on their own feet that is nowhere less steep and rough than `ground`; the slope is that
-/// of the steepest one that was measured.
+/// The first of the measured grounds that is nowhere less steep and rough than `ground`.
 fn measured_kind(ground: &HeightMap) -> Result<Option<&'static str>> {
     let found = ground.unevenness();
     for name in COMPARABLE {
-        let mut spec = pomp_terrain::preset(name).expect("it is a preset");
-        if let Shape::Slope { angle_deg, .. } = &mut spec.shape {
-            *angle_deg = STEEPEST_SLOPE_DEG;
-        }
+        let steep = TerrainSpec::of_shape(Shape::Slope { angle_deg: STEEPEST_SLOPE_DEG, heading_deg: 0.0 });
+        let spec = pomp_terrain::preset(name).unwrap_or(steep);
         if found.is_within(&pomp_terrain::generate(&spec, 0)?.unevenness()) {
             return Ok(Some(name));
         }
@@ -280,7 +281,7 @@ fn measured_kind(ground: &HeightMap) -> Result<Option<&'static str>> {
 fn steered_support(ground: &str, unrolled: bool) -> Result<&'static str, String> {
     if !unrolled {
         Err("a steered character of a given model".to_owned())
-    } else if UNROLLED.directions.contains(&ground) {
+    } else if STEERED.contains(&ground) {
         Ok(OWN_FEET_UNROLLED)
     } else {
         Err(format!("a steered character on the ground \"{ground}\""))
