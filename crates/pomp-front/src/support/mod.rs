@@ -48,7 +48,7 @@ const UNROLLED: Held = Held {
     grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
     directions: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
     crouches: &[LEVEL],
-    jogs: &[LEVEL, "rough", "hills"],
+    jogs: &[LEVEL, "rough"],
 };
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
 const STEERED: [&str; 3] = [LEVEL, "rough", "hills"];
@@ -268,7 +268,8 @@ fn measured_support(plans: &[ControlPlan], ground: &str, unrolled: bool) -> Resu
 fn measured_kind(ground: &HeightMap) -> Result<Option<&'static str>> {
     let found = ground.unevenness();
     for name in COMPARABLE {
-        let steep = TerrainSpec::of_shape(Shape::Slope { angle_deg: STEEPEST_SLOPE_DEG, heading_deg: 0.0 });
+        // The level start makes the largest edge where the slope runs across the grid.
+        let steep = TerrainSpec::of_shape(Shape::Slope { angle_deg: STEEPEST_SLOPE_DEG, heading_deg: 45.0 });
         let spec = pomp_terrain::preset(name).unwrap_or(steep);
         if found.is_within(&pomp_terrain::generate(&spec, 0)?.unevenness()) {
             return Ok(Some(name));

@@ -95,7 +95,7 @@ pub struct GenerateArguments {
     pub ranks: Option<usize>,
     /// What holds the character up: own-feet (nothing from outside while it is up) or assist (a bounded external wrench on the pelvis; the
     /// settings of configs/generate.toml). If left out, own-feet where it was measured to hold (docs/results.md): standing, turning and
-    /// walking in all directions on the preset grounds, but on stairs only ahead and with a residual wrench; jogging on flat, rough and hills;
+    /// walking in all directions on the preset grounds, but on stairs only ahead and with a residual wrench; jogging on flat and rough;
     /// crouching on flat. The ground of a file counts as the first of flat, rough, hills, mixed and slope that is as uneven; on
     /// slopes from 8° to 15° only standing and walking ahead have own-feet. Elsewhere, as in runs, assist. A note tells what helps from
     /// outside. Without --model, the embedded model of all directions leads characters on their own feet (the settings of
