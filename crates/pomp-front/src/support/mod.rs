@@ -2,8 +2,9 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else the compact one. On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
-//! Of scenes that are drawn, each has the support that its ground and its command need.
+//! where it holds, else the compact one. The ground of a file counts as the measured one that is as uneven. On stairs a small residual wrench
+//! helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its
+//! command need.
 
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
