@@ -294,7 +294,11 @@ def test_what_holds_the_character_up_is_chosen_and_told():
         pomp.generate(0.2, "jog", "hills")
     with pytest.warns(UserWarning, match='a steered character on the ground "stairs"'):
         assert pomp.Generator(terrain="stairs", start="walk").step().assist_force.any()
-    with pytest.warns(UserWarning, match="a given ground"):
-        pomp.VecGenerator(2, terrain=own_feet.terrain)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not pomp.Generator(terrain=own_feet.terrain, start="walk").step().assist_force.any()
+    steps = pomp.Terrain(np.tile(0.5 * (np.arange(60) // 20), (60, 1)), cell=0.1)
+    with pytest.warns(UserWarning, match="this ground"):
+        pomp.VecGenerator(2, terrain=steps)
     with pytest.raises(pomp.InputError, match="own-feet"):
         pomp.generate(0.1, support="feet")
