@@ -8,13 +8,20 @@ pub fn mean<V: Copy + Into<f64>>(values: &[V]) -> Option<f64> {
 /// The value below which `share` (0 to 1) of the values lie, linear between neighbours in rank, as numpy's `percentile`
 /// gives it; `None` of nothing.
 pub fn percentile<V: Copy + Into<f64>>(values: &[V], share: f64) -> Option<f64> {
+    percentiles(values, [share]).map(|[value]| value)
+}
+
+/// The [`percentile`] of every share.
+pub fn percentiles<V: Copy + Into<f64>, const N: usize>(values: &[V], shares: [f64; N]) -> Option<[f64; N]> {
     let mut sorted: Vec<f64> = values.iter().map(|&v| v.into()).collect();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;
-    let rank = share * last as f64;
-    let below = rank.floor() as usize;
-    let above = (below + 1).min(last);
-    Some(sorted[below] + (sorted[above] - sorted[below]) * (rank - below as f64))
+    Some(shares.map(|share| {
+        let rank = share * last as f64;
+        let below = rank.floor() as usize;
+        let above = (below + 1).min(last);
+        sorted[below] + (sorted[above] - sorted[below]) * (rank - below as f64)
+    }))
 }
 
 /// The middle value, the mean of the two middle ones of an even number; `None` of nothing.
@@ -33,6 +40,7 @@ mod tests {
         assert_eq!(percentile(&values, 0.5), Some(2.5));
         assert_eq!(percentile(&values, 1.0), Some(4.0));
         assert_eq!(percentile::<f64>(&[], 0.5), None);
+        assert_eq!(percentiles(&values, [1.0, 0.5]), Some([4.0, 2.5]));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use crate::HeightMap;
-use pomp_motion::statistics::percentile;
+use pomp_motion::statistics::percentiles;
 
 /// Shares of the ground at which slope and deviation are taken.
 const SHARES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
@@ -46,7 +46,7 @@ impl HeightMap {
                 deviations.push((self.height(x, z) - smoothed).abs());
             }
         }
-        let at = |values: &[f32]| SHARES.map(|share| percentile(values, share).expect("a map has places"));
+        let at = |values: &[f32]| percentiles(values, SHARES).expect("a map has places");
         Unevenness { slope_deg: at(&slopes), deviation_m: at(&deviations) }
     }
 }

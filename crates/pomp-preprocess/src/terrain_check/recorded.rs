@@ -4,7 +4,7 @@ use crate::load::{labelled, load_clip};
 use crate::{Input, PreprocessConfig, PreprocessError};
 use pomp_estimate::terrain_fit::{FitInput, FitReport, fit_terrain, lifted_points};
 use pomp_motion::retarget::RigLibrary;
-use pomp_motion::statistics::percentile;
+use pomp_motion::statistics::percentiles;
 use serde::{Deserialize, Serialize};
 
 /// Reconstruction of one recorded clip.
@@ -63,15 +63,15 @@ pub fn recorded_figures(
     }
     Ok(RecordedFigures {
         name: input.name.clone(),
-        planted_m: percentiles(&planted, [0.5, 0.95]),
-        points_m: percentiles(&points, [0.5, 0.95]),
+        planted_m: in_metres(&planted, [0.5, 0.95]),
+        points_m: in_metres(&points, [0.5, 0.95]),
         inside_share: inside as f32 / lifted.max(1) as f32,
-        inside_m: percentiles(&depths, [0.99, 1.0]),
+        inside_m: in_metres(&depths, [0.99, 1.0]),
         fit: fit.report,
     })
 }
 
 /// Percentiles of the values at two shares; 0 without values.
-fn percentiles(values: &[f32], shares: [f64; 2]) -> [f32; 2] {
-    shares.map(|share| percentile(values, share).unwrap_or(0.0) as f32)
+fn in_metres(values: &[f32], shares: [f64; 2]) -> [f32; 2] {
+    percentiles(values, shares).unwrap_or_default().map(|value| value as f32)
 }
