@@ -55,7 +55,7 @@ const OUTPUT_GAIN: f64 = 0.1;
 
 impl DecoderContext {
     /// Samples that were encoded.
-    pub(crate) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.share.dims()[1]
     }
 

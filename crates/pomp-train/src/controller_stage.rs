@@ -181,6 +181,7 @@ impl Training<'_> {
             astray_rad: 0.0,
             own_windows: false,
             kept: None,
+            turned: None,
         };
         let astray_rad = self.config.unrolling.astray_rad;
         let unrolling = &self.config.unrolling;

@@ -27,7 +27,7 @@ use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use pomp_generator::PhaseReader as LoopPhases;
-use pomp_kinematic::{GammaTable, KinematicModel, estimate_gamma};
+use pomp_kinematic::{DecoderContext, GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::KinematicDescription;
 use pomp_motion::features::FeatureLayout;
 use rand::RngExt;
@@ -254,6 +254,7 @@ impl<'a> Stepper<'a> {
             astray_rad: 0.0,
             own_windows: false,
             kept: None,
+            turned: None,
         };
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;
@@ -445,7 +446,7 @@ struct LedModule<'a> {
 
 impl Leader for LedModule<'_> {
     fn outputs(&self, x: &Tensor<2>, _: &Batch, rng: &mut ChaCha8Rng) -> Tensor<2> {
-        from_noise(self.model, x, self.device, rng)
+        from_noise(self.model, &self.model.encode(x, None), self.device, rng)
     }
 
     fn wanted(&self, batch: &Batch) -> Tensor<2> {
@@ -457,12 +458,16 @@ impl Leader for LedModule<'_> {
     }
 }
 
-/// The normalised output for rows of x from pure noise in a single step.
-fn from_noise(model: &KinematicModel, x: &Tensor<2>, device: &Device, rng: &mut ChaCha8Rng) -> Tensor<2> {
-    let (rows, width) = (x.dims()[0], model.config().output_size);
+/// The normalised output from pure noise in a single step.
+pub(crate) fn from_noise(
+    model: &KinematicModel,
+    context: &DecoderContext,
+    device: &Device,
+    rng: &mut ChaCha8Rng,
+) -> Tensor<2> {
+    let (rows, width) = (context.rows(), model.config().output_size);
     let noise: Vec<f32> = (0..rows * width).map(|_| normal(rng)).collect();
-    let steps = vec![model.schedule().steps(); rows];
-    model.predict_clean(&model.encode(x, None), matrix(noise, width, device), &steps)
+    model.predict_clean(context, matrix(noise, width, device), &vec![model.schedule().steps(); rows])
 }
 
 /// Which recordings are in memory at a step, when they take turns.
@@ -478,7 +483,8 @@ pub(crate) fn predict(
     device: &Device,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f32> {
-    let clean = from_noise(model, &matrix(x, layout.x_len(), device), device, rng);
+    let context = model.encode(&matrix(x, layout.x_len(), device), None);
+    let clean = from_noise(model, &context, device, rng);
     clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
 }
 

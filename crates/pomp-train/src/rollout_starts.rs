@@ -6,6 +6,7 @@ use crate::gait_direction::GaitDirections;
 use crate::rollout_pool::{Rollout, RolloutKind};
 use crate::rows::Rows;
 use crate::sampler::Sampler;
+use crate::style_neutral::NeutralStates;
 use crate::{KinematicStage, TrainConfig, TrainError};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_motion::Gait;
@@ -34,6 +35,8 @@ pub(crate) struct RolloutStarts<'a> {
     pub own_windows: bool,
     /// The share of those without a body that keeps to the gait and direction of its clip where it starts, and those of all clips.
     pub kept: Option<(f64, &'a GaitDirections)>,
+    /// The share of those without a body that begins in a plain walk and is led on along a clip of a style, and such walks.
+    pub turned: Option<(f32, &'a NeutralStates)>,
 }
 
 impl RolloutStarts<'_> {
@@ -70,7 +73,10 @@ impl RolloutStarts<'_> {
             RolloutKind::Unhindered => (self.anywhere, stage.states.rollout_frames),
             RolloutKind::Simulated => (self.practised, stage.simulated_rollouts.frames),
         };
-        let start = sampler.draw(rng);
+        let led_along = sampler.draw(rng);
+        let turned = self.turned.filter(|_| kind == RolloutKind::Unhindered);
+        let turned = turned.filter(|(share, _)| rng.random::<f32>() < *share);
+        let start = turned.and_then(|(_, plain)| plain.nearest(rows.dataset, led_along)).unwrap_or(led_along);
         let (mut x, mut y) = (vec![0.0; rows.layout.x_len()], vec![0.0; rows.layout.y_len()]);
         let clip = &rows.dataset.clips[start.0];
         let impulse = rows.weight_impulse_ns;
@@ -87,6 +93,9 @@ impl RolloutStarts<'_> {
             && rng.random_bool(share)
         {
             rollout.kept_at = directions.at(start);
+        }
+        if start != led_along {
+            rollout.carry_to(rows.dataset, led_along, rng.random_range(1..=frames.max(1)));
         }
         match kind {
             RolloutKind::Unhindered if self.astray_rad > 0.0 => {
@@ -208,6 +217,7 @@ mod tests {
             astray_rad: 0.0,
             own_windows: true,
             kept: Some((1.0, &directions)),
+            turned: None,
         };
         let rollout = |frame: usize, is_kept: bool| {
             let x = vec![0.0; layout.x_len()];
@@ -234,5 +244,47 @@ mod tests {
         kept.kept_at = None;
         kept.retime(&dataset, Some(&directions), (40, frames), config.margin_frames);
         assert_eq!(kept.pose_frame, 130);
+    }
+
+    #[test]
+    fn a_character_that_turns_to_a_style_begins_in_a_plain_walk_where_the_style_is() {
+        let (dataset, layout) = walk();
+        let model = pomp_embedded::load(&burn::tensor::Device::flex()).unwrap();
+        let (_, _, description) = model.kinematic().unwrap();
+        let config = TrainConfig::default();
+        let anywhere = training_sampler(&dataset, &config);
+        let plain = NeutralStates::of(&dataset, [0].into_iter(), config.margin_frames);
+        let starts = |share: f32| {
+            let starts = RolloutStarts {
+                config: &config,
+                anywhere: &anywhere,
+                practised: &anywhere,
+                loop_phases: None,
+                astray_rad: 0.0,
+                own_windows: true,
+                kept: None,
+                turned: Some((share, &plain)),
+            };
+            let rows = Rows::new(&dataset, &layout, description, crate::Phases::Codes);
+            let rng = &mut ChaCha8Rng::seed_from_u64(3);
+            let rollout = |_| starts.rollout(&rows, RolloutKind::Unhindered, rng).unwrap();
+            let rollouts: Vec<Rollout> = (0..40).map(rollout).collect();
+            // How far each is from the pose of its clip, and from the place of it.
+            let far = |rollout: &Rollout| {
+                let place = dataset.clips[0].clean[rollout.frame].frame.origin;
+                (
+                    rollout.apart(&dataset, (0, rollout.frame)),
+                    rollout.state.frame.origin.distance(place),
+                    rollout.pose_frame == rollout.frame,
+                )
+            };
+            rollouts.iter().map(far).collect::<Vec<_>>()
+        };
+        let own = starts(0.0);
+        assert!(own.iter().all(|far| *far == (0.0, 0.0, true)), "{own:?}");
+        let turned = starts(1.0);
+        let elsewhere = turned.iter().filter(|far| far.0 > 0.01).count();
+        assert!(elsewhere > 10, "{elsewhere} of 40 begin in another pose");
+        assert!(turned.iter().all(|far| far.1 < 1e-6 && far.2), "{turned:?}");
     }
 }

@@ -35,13 +35,20 @@ pub(crate) struct Batch {
     pub x: Vec<f32>,
     /// Normalised outputs, row-major.
     pub y: Vec<f32>,
+    /// The clip of each row.
+    pub clips: Vec<usize>,
 }
 
 impl Batch {
     /// Its first rows.
     pub fn first(&self, rows: usize, layout: &FeatureLayout) -> Self {
         let (x, y) = (rows * layout.x_len(), rows * layout.y_len());
-        Self { raw_x: self.raw_x[..x].to_vec(), x: self.x[..x].to_vec(), y: self.y[..y].to_vec() }
+        Self {
+            raw_x: self.raw_x[..x].to_vec(),
+            x: self.x[..x].to_vec(),
+            y: self.y[..y].to_vec(),
+            clips: self.clips[..rows].to_vec(),
+        }
     }
 }
 
@@ -60,8 +67,12 @@ impl<'a> Rows<'a> {
     pub fn fill(&self, examples: &[Example<'_>], noise: Option<Noise<'_>>) -> Batch {
         let (x_len, y_len) = (self.layout.x_len(), self.layout.y_len());
         let rows = examples.len();
-        let mut batch =
-            Batch { raw_x: vec![0.0; rows * x_len], x: vec![0.0; rows * x_len], y: vec![0.0; rows * y_len] };
+        let mut batch = Batch {
+            raw_x: vec![0.0; rows * x_len],
+            x: vec![0.0; rows * x_len],
+            y: vec![0.0; rows * y_len],
+            clips: examples.iter().map(|(clip, ..)| *clip).collect(),
+        };
         let parts = batch
             .raw_x
             .par_chunks_exact_mut(x_len)

@@ -1,6 +1,8 @@
 //! Settings of the training of a style adapter.
 
-use crate::{BlockWeights, KinematicTraining, SimulatedRollouts, TrainConfig, TrainError, TrainingStates};
+use crate::{
+    BlockWeights, KinematicTraining, SimulatedRollouts, TrainConfig, TrainError, TrainingStates, Unrolling,
+};
 use pomp_config::{Fields, OutOfRange, Validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,9 @@ pub struct StyleTraining {
     pub states: TrainingStates,
     /// Rollouts in the simulator, with the settings of the closed loop.
     pub simulated_rollouts: SimulatedRollouts,
+    /// Windows with gradients through time, for a module that learned with them; off by default.
+    #[serde(default)]
+    pub unrolling: Unrolling,
 }
 
 /// A style and its clips.
@@ -74,6 +79,7 @@ impl Validate for StyleTraining {
         self.training.check(&fields.section("training"))?;
         self.states.check(&fields.section("states"))?;
         self.simulated_rollouts.check(&fields.section("simulated_rollouts"))?;
+        self.unrolling.check(&fields.section("unrolling"))?;
         fields.within(
             "states.replayed_share + states.rollout_share + simulated_rollouts.share",
             self.states.replayed_share + self.states.rollout_share + self.simulated_rollouts.share,

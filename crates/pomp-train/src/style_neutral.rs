@@ -58,19 +58,20 @@ impl NeutralStates {
             {
                 continue;
             }
-            let (clip, frame) = self.nearest(&dataset.clips[rollout.clip].phase_codes[rollout.frame]);
+            let Some((clip, frame)) = self.nearest(dataset, (rollout.clip, rollout.frame)) else { continue };
             let mut state = dataset.clips[clip].clean[frame].clone();
             state.frame.clone_from(&rollout.state.frame);
             rollout.state = state;
         }
     }
 
-    /// The place whose code points most nearly where `code` does.
-    fn nearest(&self, code: &[f32]) -> (usize, usize) {
+    /// Clip and frame of the state whose phase is nearest to that of another clip and frame; `None` where there is none.
+    pub fn nearest(&self, dataset: &Dataset, (clip, frame): (usize, usize)) -> Option<(usize, usize)> {
+        let code = &dataset.clips[clip].phase_codes[frame];
         let agreement = |other: &[f32]| code.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
         let codes = self.codes.chunks_exact(code.len()).map(agreement).enumerate();
-        let nearest = codes.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
-        self.places[nearest]
+        let (nearest, _) = codes.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(self.places[nearest])
     }
 }
 

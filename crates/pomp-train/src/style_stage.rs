@@ -7,19 +7,21 @@ use crate::epochs::scalar;
 use crate::example::StateSource;
 use crate::finite::Step;
 use crate::held_out::measure_held_out;
-use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
+use crate::kinematic_stage::{LARGEST_GRADIENT, from_noise, learning_rate};
 use crate::loss_record::LossRecord;
+use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
 use crate::rollout_pool::Rollout;
 use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Batch, Example, Noise, Rows, matrix, noise_per_feature, normal};
+use crate::rows::{Batch, Example, Noise, Rows, matrix, noise_per_feature};
 use crate::sampler::Sampler;
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::style_clips::StyledClips;
 use crate::style_config::StyleTraining;
 use crate::style_neutral::NeutralStates;
+use crate::unroll::{Leader, LedPhases, Unroll};
 use crate::{Phases, Start, TrainConfig, TrainError};
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
@@ -69,7 +71,8 @@ pub fn train_styles(
     phases.read(dataset)?;
     let styles = clips.describe(dataset, layout, config.margin_frames)?;
     let reading = config.reading();
-    let loop_phases = (config.simulated_rollouts.share > 0.0)
+    let unrolls = config.unrolling.windows > 0;
+    let loop_phases = (config.simulated_rollouts.share > 0.0 || unrolls)
         .then(|| LoopPhases::new(model, PhaseFeedback::Aligned, &dataset.clips[0].clean[0]))
         .transpose()?;
     let folder = out.join(Stage::Style.name());
@@ -99,6 +102,7 @@ pub fn train_styles(
         neutral: clips.neutral_states(dataset, config.margin_frames),
         frozen: network.clone().to_device(&autodiff).no_grad(),
         loop_phases: loop_phases.as_ref(),
+        commands: if unrolls { ClipCommand::of_all(dataset) } else { Vec::new() },
         device,
         autodiff,
         folder: &folder,
@@ -145,6 +149,8 @@ struct Training<'a> {
     /// The kinematic module, whose weights get no gradient.
     frozen: KinematicModel,
     loop_phases: Option<&'a LoopPhases>,
+    /// What the paths of the clips would be as commands; empty where nothing is unrolled.
+    commands: Vec<ClipCommand>,
     device: &'a Device,
     autodiff: Device,
     folder: &'a Path,
@@ -161,6 +167,8 @@ struct Progress {
     average: AveragedWeights,
     loss: LossRecord,
     rollouts: Vec<Rollout>,
+    /// Characters of the windows with gradients through time.
+    unrolled: Vec<Rollout>,
 }
 
 impl Training<'_> {
@@ -188,6 +196,7 @@ impl Training<'_> {
             astray_rad: 0.0,
             own_windows: false,
             kept: None,
+            turned: None,
         };
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;
@@ -219,6 +228,7 @@ impl Training<'_> {
                 let Progress { adapter, optimizer, loss, .. } = &progress;
                 self.checkpoint.save(step, adapter, &averaged, optimizer, None, &[*loss])?;
                 progress.rollouts.clear();
+                progress.unrolled.clear();
             }
             if stops {
                 let (stage, folder) = (Stage::Style.name(), self.out.to_path_buf());
@@ -246,7 +256,7 @@ impl Training<'_> {
             (done, loss) = (saved.step, saved.losses.first().copied().unwrap_or_default());
             (adapter, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
         }
-        Ok(Progress { done, adapter, optimizer, average, loss, rollouts: Vec::new() })
+        Ok(Progress { done, adapter, optimizer, average, loss, rollouts: Vec::new(), unrolled: Vec::new() })
     }
 
     /// One batch: rollouts on the module's own styled states, replayed and clean examples.
@@ -283,13 +293,27 @@ impl Training<'_> {
         self.lead_partly(&mut batch, &of_rows, &mut rng);
         let led = batch.first(progress.rollouts.len(), layout);
         let style = progress.adapter.modulate(&weights, self.frozen.config().experts, &self.autodiff);
-        let loss = self.frozen.styled_loss(
+        let feature_weights =
+            Tensor::<1>::from_floats(stage.loss.per_feature(layout).as_slice(), &self.autodiff);
+        let mut loss = self.frozen.styled_loss(
             &matrix(batch.x, layout.x_len(), &self.autodiff),
             &style,
             &matrix(batch.y, layout.y_len(), &self.autodiff),
-            &Tensor::from_floats(stage.loss.per_feature(layout).as_slice(), &self.autodiff),
+            &feature_weights,
             &mut rng,
         );
+        let unrolling = self.config.unrolling;
+        if unrolling.windows > 0 {
+            let turned = Some((share, &self.neutral));
+            let (astray_rad, own_windows) = (unrolling.astray_rad, true);
+            let starts = RolloutStarts { astray_rad, own_windows, turned, ..*starts };
+            let weighed = (feature_weights.unsqueeze(), LedPhases::OfRollout);
+            let (steps, through) = (stage.training.steps, (rows, &starts));
+            let unroll = Unroll::new(unrolling, steps, through, weighed, &self.commands, &self.autodiff);
+            let leader = StyledModule { training: self, adapter: &progress.adapter };
+            let unrolled = unroll.loss(&leader, step, &mut progress.unrolled, &mut rng)?;
+            loss = loss + unrolled * unrolling.weight;
+        }
         let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", self.config.seed);
         let checked = Step { stage: Stage::Style, step, batch: &named, checkpoint: &self.checkpoint };
@@ -346,9 +370,6 @@ impl Training<'_> {
     ) -> Vec<f32> {
         let model = self.frozen.valid();
         let x = matrix(batch.x.clone(), self.layout.x_len(), self.device);
-        let rows = x.dims()[0];
-        let noise: Vec<f32> = (0..rows * self.layout.y_len()).map(|_| normal(rng)).collect();
-        let steps = vec![model.schedule().steps(); rows];
         let context = match style {
             Some((adapter, weights)) => {
                 let style = adapter.modulate(weights, model.config().experts, self.device);
@@ -356,7 +377,7 @@ impl Training<'_> {
             }
             None => model.encode(&x, None),
         };
-        let clean = model.predict_clean(&context, matrix(noise, self.layout.y_len(), self.device), &steps);
+        let clean = from_noise(&model, &context, self.device, rng);
         clean.try_into_vec_as::<f32>().expect("predictions are floating-point numbers")
     }
 
@@ -381,5 +402,28 @@ impl Training<'_> {
             }
         }
         Ok(figures)
+    }
+}
+
+/// The frozen module as it leads characters in the styles of their clips: one denoising step from pure noise.
+struct StyledModule<'a> {
+    training: &'a Training<'a>,
+    adapter: &'a StyleAdapter,
+}
+
+impl Leader for StyledModule<'_> {
+    fn outputs(&self, x: &Tensor<2>, batch: &Batch, rng: &mut ChaCha8Rng) -> Tensor<2> {
+        let Training { clips, frozen, autodiff, .. } = self.training;
+        let weights = clips.weights(batch.clips.iter().map(|clip| (*clip, 1.0)));
+        let style = self.adapter.modulate(&weights, frozen.config().experts, autodiff);
+        from_noise(frozen, &frozen.encode_styled(x, &style, None), autodiff, rng)
+    }
+
+    fn wanted(&self, batch: &Batch) -> Tensor<2> {
+        matrix(batch.y.clone(), self.training.layout.y_len(), &self.training.autodiff)
+    }
+
+    fn y(&self, outputs: Vec<f32>, _: &Batch) -> Vec<f32> {
+        outputs
     }
 }

@@ -124,13 +124,17 @@ fn the_loss_falls_every_parameter_is_learned_and_the_kinematic_module_stays_as_i
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_with_rollouts_and_after_a_stop() {
+fn the_same_seed_gives_the_same_bytes_with_rollouts_through_time_and_after_a_stop() {
     let model = pomp_embedded::load(&Device::flex()).unwrap();
     // Rollouts begin anew at a checkpoint, so the stopped training has none.
-    for (rollouts, stop) in [(true, 0), (false, 100)] {
-        let mut config = config(if rollouts { 12 } else { 130 });
+    for (rollouts, windows, stop) in [(true, 0, 0), (false, 4, 0), (false, 0, 100)] {
+        let mut config = config(if stop > 0 { 130 } else { 12 });
         if rollouts {
             (config.states.rollout_share, config.simulated_rollouts.share) = (0.4, 0.2);
+        }
+        if windows > 0 {
+            config.neutral = vec!["02_jog".to_owned()];
+            (config.unrolling.windows, config.unrolling.frames) = (windows, 4);
         }
         let folders: Vec<TempDir> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
         let whole = train(&model, &config, Start::Anew, folders[0].path(), 0).unwrap().file;
@@ -140,7 +144,13 @@ fn the_same_seed_gives_the_same_bytes_with_rollouts_and_after_a_stop() {
         }
         let start = if stop > 0 { Start::Resume } else { Start::Anew };
         let again = train(&model, &config, start, folders[1].path(), 0).unwrap().file;
-        assert!(whole == again, "rollouts {rollouts}: the same seed gives other bytes");
+        assert!(whole == again, "rollouts {rollouts}, windows {windows}: the same seed gives other bytes");
+        if windows > 0 {
+            let mut without = config.clone();
+            without.unrolling.windows = 0;
+            let without = train(&model, &without, Start::Overwrite, folders[1].path(), 0).unwrap().file;
+            assert!(whole != without, "nothing is learned from the windows");
+        }
         let seed = config.seed + 1;
         let other =
             train(&model, &StyleTraining { seed, ..config }, Start::Anew, folders[2].path(), 0).unwrap().file;
