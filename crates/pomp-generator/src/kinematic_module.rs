@@ -5,8 +5,9 @@ use crate::layers::phase_stabiliser::GaitCycles;
 use pomp_controllers::Controller;
 use pomp_kinematic::{CoherentNoise, KinematicInference, StyleModulation};
 use pomp_model::{KinematicDescription, Model, StyleChange};
-use pomp_motion::Gait;
-use pomp_motion::features::{FeatureLayout, InputFrame, OutputFrame};
+use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame};
+use pomp_motion::{FRAME_RATE_HZ, Gait};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ pub(crate) struct KinematicModule {
     proposed: Option<OutputFrame>,
 }
 
+/// Change of the share of a style in a frame where a character begins or ceases to move: it comes and goes in half a second.
+const FADE: f32 = 2.0 / FRAME_RATE_HZ;
+
 /// The style of a character.
 #[derive(Clone)]
 pub(crate) struct Style {
@@ -34,11 +38,27 @@ pub(crate) struct Style {
     modulation: Option<Arc<StyleModulation>>,
     /// Share of the commanded speed at which it walks.
     pace: f32,
+    /// Share of the modulation in the last sample; none before the first one.
+    share: Option<f32>,
 }
 
 impl Style {
     fn none() -> Self {
-        Self { modulation: None, pace: 1.0 }
+        Self { modulation: None, pace: 1.0, share: None }
+    }
+
+    /// What it changes in the next sample, of a character whose command is this gait. Styles are styles of moving: a character that is to
+    /// stand does so without one, as it turns on the spot.
+    fn next(&mut self, gait: &[f32; Gait::COUNT]) -> Option<Cow<'_, Arc<StyleModulation>>> {
+        let modulation = self.modulation.as_ref()?;
+        let wanted = 1.0 - gait[Gait::Stand.index()];
+        let share = self.share.map_or(wanted, |share| share + (wanted - share).clamp(-FADE, FADE));
+        self.share = Some(share);
+        match share {
+            0.0 => None,
+            1.0 => Some(Cow::Borrowed(modulation)),
+            _ => Some(Cow::Owned(Arc::new(modulation.scaled(share)))),
+        }
     }
 }
 
@@ -76,7 +96,7 @@ impl KinematicModule {
             self.style = Style::none();
             return Ok(Vec::new());
         };
-        self.style = Style { modulation: Some(Arc::new(modulation)), pace };
+        self.style = Style { modulation: Some(Arc::new(modulation)), pace, share: None };
         Ok(walk_codes)
     }
 
@@ -130,7 +150,7 @@ impl KinematicModule {
 
     /// The cycles that the phase codes of the start windows run through.
     pub fn gait_cycles(&self) -> GaitCycles {
-        GaitCycles::of_starts(&self.layout, &self.description.starts, 1.0 / pomp_motion::FRAME_RATE_HZ)
+        GaitCycles::of_starts(&self.layout, &self.description.starts, 1.0 / FRAME_RATE_HZ)
     }
 
     /// No sample is under way.
@@ -167,7 +187,8 @@ impl KinematicModule {
         self.layout.write_x(input, ground, &mut self.x);
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
-        self.sample = Some(network.add(&self.normalised_x, self.style.modulation.as_ref(), noise)?);
+        let style = self.style.next(&input.keys[KEYS - 1].gait);
+        self.sample = Some(network.add(&self.normalised_x, style.as_deref(), noise)?);
         Ok(())
     }
 

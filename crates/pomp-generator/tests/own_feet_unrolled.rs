@@ -127,6 +127,41 @@ fn a_jog_keeps_its_speed() {
     assert!((end.xz() - commanded.position).length() < 1.5 && steps >= 20, "commanded: {commanded:?}");
 }
 
+#[test]
+fn a_zombie_walks_on_its_own_feet_with_its_hands_up_and_lowers_them_where_it_stands() {
+    let (model, walked, stood) = (model(), 300, 360);
+    let config = GeneratorConfig { style: [("zombie".to_owned(), 0.7)].into(), ..config() };
+    let terrain = HeightMap::flat(60.0, 1.0).unwrap();
+    let mut control = LiveControl::new(terrain.bounds(), 0.0, FRAME_RATE_HZ);
+    let mut generator = Generator::new(&model, terrain, &config, Gait::Stand, 10_003).unwrap();
+    let positions: Vec<Vec<Vec3>> = (0..walked + stood)
+        .map(|frame| {
+            let (way, gait) = if frame < walked { (Vec2::Y, Gait::Walk) } else { (Vec2::ZERO, Gait::Stand) };
+            let steering = Steering::toward(way, gait);
+            let step = generator.step_steered(&mut control, steering, &[]).unwrap().output;
+            let simulated = &step.simulated;
+            assert_eq!((simulated.assist_force, simulated.assist_torque), Default::default());
+            assert!(!step.fallen, "it falls in frame {frame}");
+            simulated.pose.positions.iter().copied().collect()
+        })
+        .collect();
+    // Mean height of the hands above the pelvis in the last second before a frame.
+    let hands = |end: usize| {
+        let last = positions[end - 60..end].iter();
+        let height = |frame: &Vec<Vec3>| {
+            frame[humanoid::LEFT_HAND.0].y + frame[humanoid::RIGHT_HAND.0].y - 2.0 * frame[0].y
+        };
+        last.map(height).sum::<f32>() / 120.0
+    };
+    let (walking, standing) = (hands(walked), hands(walked + stood));
+    let way = positions[walked][0].distance(positions[60][0]);
+    let crept = positions[walked + stood - 1][0].distance(positions[walked + stood - 60][0]);
+    println!(
+        "hands at {walking} m in {way} m of way, then at {standing} m, and {crept} m in the last second"
+    );
+    assert!(walking > standing + 0.1 && way > 2.0 && crept < 0.05);
+}
+
 /// The frame in which a character falls that is steered at random for a time, if it does: every one to three seconds it stands, walks,
 /// jogs or crouches another way, and in half of them faces yet another.
 fn falls_steered(

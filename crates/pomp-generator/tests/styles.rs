@@ -5,8 +5,8 @@
 use pomp_embedded::{Device, Model};
 use pomp_formats::{read_recording, write_recording};
 use pomp_generator::{
-    CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, Networks, Preset, RolloutRecipe,
-    replay,
+    CharacterSetup, ControlPlan, FRAME_RATE_HZ, Generator, GeneratorConfig, LiveControl, Networks, Preset,
+    RolloutRecipe, Steering, replay,
 };
 use pomp_motion::glam::{Vec2, Vec3};
 use pomp_motion::{Gait, Recording, humanoid};
@@ -130,6 +130,36 @@ fn a_snapshot_holds_the_style_and_restoring_it_goes_on_in_that_style() {
     generator.restore(&saved).unwrap();
     assert_eq!(generator.style(), &style([("zombie", 0.7)]));
     assert_eq!(walk(&mut generator), zombie);
+}
+
+#[test]
+fn a_style_fades_where_a_character_is_told_to_stand_and_a_snapshot_holds_how_far_it_has() {
+    let terrain = HeightMap::flat(40.0, 0.5).unwrap();
+    let mut control = LiveControl::new(terrain.bounds(), 0.0, FRAME_RATE_HZ);
+    let mut generator = Generator::new(model(), terrain, &styled([("zombie", 1.0)]), Gait::Walk, 5).unwrap();
+    let go = |generator: &mut Generator, control: &mut LiveControl, way: Vec2, frames: usize| {
+        let steering = Steering::toward(way, if way == Vec2::ZERO { Gait::Stand } else { Gait::Walk });
+        let step =
+            |_| generator.step_steered(control, steering, &[]).unwrap().output.target.positions.to_vec();
+        (0..frames).map(step).collect::<Vec<Vec<Vec3>>>()
+    };
+    // Height of the hands of the target above its pelvis.
+    let hands = |frame: &[Vec3]| {
+        let hands = [humanoid::LEFT_HAND.0, humanoid::RIGHT_HAND.0];
+        hands.map(|hand| frame[hand].y).iter().sum::<f32>() / 2.0 - frame[humanoid::HIPS.0].y
+    };
+    let walked = go(&mut generator, &mut control, Vec2::Y, 240);
+    go(&mut generator, &mut control, Vec2::ZERO, 15);
+    let (saved, mut commanded) = (generator.save(), control);
+    let stood = go(&mut generator, &mut control, Vec2::ZERO, 120);
+    let in_last_second = |frames: &[Vec<Vec3>]| {
+        frames[frames.len() - 60..].iter().map(|frame| hands(frame)).sum::<f32>() / 60.0
+    };
+    let (up, down) = (in_last_second(&walked), in_last_second(&stood));
+    println!("hands at {up} m, then at {down} m");
+    assert!(up > down + 0.1);
+    generator.restore(&saved).unwrap();
+    assert_eq!(go(&mut generator, &mut commanded, Vec2::ZERO, 120), stood);
 }
 
 #[test]

@@ -176,6 +176,23 @@ pub struct StyleModulation {
 }
 
 impl StyleModulation {
+    /// A share of the change, 0 to 1.
+    pub fn scaled(&self, share: f32) -> Self {
+        let each = |layers: &[LayerModulation]| -> Vec<LayerModulation> {
+            let gains = |gain: &[f32]| gain.iter().map(|gain| 1.0 + (gain - 1.0) * share).collect();
+            let shifts = |shift: &[f32]| shift.iter().map(|shift| shift * share).collect();
+            layers
+                .iter()
+                .map(|layer| LayerModulation { gain: gains(&layer.gain), shift: shifts(&layer.shift) })
+                .collect()
+        };
+        Self {
+            experts: each(&self.experts),
+            decoder: each(&self.decoder),
+            output: self.output.iter().map(|shift| shift * share).collect(),
+        }
+    }
+
     /// That it was made for a module of these sizes.
     ///
     /// # Errors
