@@ -76,7 +76,7 @@ fn kind(name: &str) -> &'static str {
         ("", "physics.toml") => "physics",
         ("", "studio.toml") => "studio",
         ("", "style.toml") => "style",
-        ("", "style_adapter.toml") => "style-adapter",
+        ("", "style_adapter.toml" | "style_adapter_unrolled.toml") => "style-adapter",
         ("", "retarget.toml") => "retarget",
         ("", name) if ["compact", "paper", "tutorial"].iter().any(|begin| name.starts_with(begin)) => "train",
         _ => panic!("configs/{name} has no schema: say here of which kind it is"),

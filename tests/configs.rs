@@ -423,16 +423,24 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
 }
 
 #[test]
-fn style_adapter_toml_is_valid_and_made_the_adapter_of_the_compact_model() {
-    let config: StyleTraining =
-        pomp_config::resolve_whole(Origin::File(&path("style_adapter.toml")), &[]).unwrap().config;
-    config.validate().unwrap();
-    let model = pomp_model::Model::load(&path("../data/models/compact"), &Default::default()).unwrap();
-    let styles = &model.styles().unwrap().description;
-    assert!(same(&serde_json::to_value(&config).unwrap(), &styles.config));
-    let names: Vec<&str> = config.styles.iter().map(|style| style.name.as_str()).collect();
-    assert_eq!(names, styles.styles.iter().map(|style| style.name.as_str()).collect::<Vec<_>>());
-    assert_eq!((config.seed, config.channels), (styles.seed, styles.channels));
+fn the_configs_of_style_adapters_are_valid_and_made_those_of_the_models() {
+    for (file, folder) in
+        [("style_adapter.toml", "compact"), ("style_adapter_unrolled.toml", "compact_unrolled")]
+    {
+        let config: StyleTraining =
+            pomp_config::resolve_whole(Origin::File(&path(file)), &[]).unwrap().config;
+        config.validate().unwrap();
+        let models = path("../data/models");
+        let model = pomp_model::Model::load(&models.join(folder), &Default::default()).unwrap();
+        let styles = &model.styles().unwrap().description;
+        // Keys that are younger than the file have their defaults in it.
+        let stored: StyleTraining = serde_json::from_value(styles.config.clone()).unwrap();
+        let value = |config: &StyleTraining| serde_json::to_value(config).unwrap();
+        assert!(same(&value(&config), &value(&stored)), "{file}");
+        let names: Vec<&str> = config.styles.iter().map(|style| style.name.as_str()).collect();
+        assert_eq!(names, styles.styles.iter().map(|style| style.name.as_str()).collect::<Vec<_>>());
+        assert_eq!((config.seed, config.channels), (styles.seed, styles.channels));
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn load(device: &Device) -> Result<Model, ModelError> {
         aligned_phase: Some(include_bytes!("../model/aligned_phase.safetensors")),
         kinematic: Some(include_bytes!("../model/kinematic.safetensors")),
         balance_policy: Some(include_bytes!("../model/balance_policy.safetensors")),
-        styles: None,
+        styles: Some(include_bytes!("../model/style_adapter.safetensors")),
     };
     Model::from_bytes(&bytes, "embedded model of all directions", device)
 }

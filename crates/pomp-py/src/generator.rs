@@ -40,7 +40,7 @@ use std::sync::Arc;
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 ///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}, in place of those of `config` and `settings`.
 ///     support: What holds the character up: "own-feet" or "assist". If left out: own-feet on the presets flat, rough and hills, if no
-///         model and no style is given; elsewhere assist, and a warning says so. It cannot be combined with config. Styles need assist.
+///         model and no style is given; elsewhere assist, and a warning says so. It cannot be combined with config.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
     inner: Closable<Inner>,

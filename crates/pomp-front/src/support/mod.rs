@@ -6,6 +6,11 @@
 //! helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its
 //! command need.
 
+mod measured;
+
+use self::measured::{
+    STAIRS, STAIRS_RESIDUAL, measured_kind, measured_support, steered_support, unrolled_leads,
+};
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
 use crate::{control, misuse, terrain};
@@ -13,11 +18,9 @@ use anyhow::Result;
 use pomp_batch::Loop;
 use pomp_config::{Origin, resolve_over};
 use pomp_controllers::ControllerKind;
-use pomp_generator::{ControlPlan, Dynamics, FRAME_RATE_HZ, GeneratorConfig};
+use pomp_generator::{ControlPlan, Dynamics, GeneratorConfig};
 use pomp_model::Model;
-use pomp_motion::Gait;
-use pomp_motion::rotation::wrap_angle;
-use pomp_terrain::{HeightMap, Shape, TerrainSpec};
+use pomp_terrain::HeightMap;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,50 +28,6 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The grounds, by their names as presets or [`STEEP`], on which characters of a model were measured to hold on their own feet.
-struct Held {
-    /// When they walk ahead and stand.
-    grounds: &'static [&'static str],
-    /// When they walk aside and backward, and turn on the spot faster than [`FASTEST_TURN_RAD_S`].
-    directions: &'static [&'static str],
-    /// When they walk crouched.
-    crouches: &'static [&'static str],
-    /// When they jog.
-    jogs: &'static [&'static str],
-}
-
-/// What those of the compact model hold, and of models like it.
-const COMPACT: Held = Held {
-    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
-    directions: &[],
-    crouches: &[],
-    jogs: &[LEVEL],
-};
-/// What those of the model of all directions hold.
-const UNROLLED: Held = Held {
-    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
-    directions: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
-    crouches: &[LEVEL],
-    jogs: &[LEVEL, "rough"],
-};
-/// Grounds on which characters of the model of all directions were measured while they were commanded anything.
-const STEERED: [&str; 3] = [LEVEL, "rough", "hills"];
-const LEVEL: &str = "flat";
-/// The ground on which it needs some help.
-const STAIRS: &str = "stairs";
-/// A steeper slope than that of the preset, up to [`STEEPEST_SLOPE_DEG`].
-const STEEP: &str = "steep slope";
-/// The steepest slope that was measured, degrees.
-const STEEPEST_SLOPE_DEG: f32 = 15.0;
-/// Grounds to which that of a file is compared: not those with steps, of which slope and roughness say too little.
-const COMPARABLE: [&str; 6] = [LEVEL, "rough", "hills", "mixed", "slope", STEEP];
-/// Bounds of the residual wrench with which it stays on its feet on stairs: body weights, and body weights × metre.
-const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
-/// Fastest walk and jog that were measured, m/s.
-const FASTEST_WALK_MPS: f32 = 1.5;
-const FASTEST_JOG_MPS: f32 = 2.5;
-/// Fastest turn on the spot that was measured with the compact model, rad/s.
-const FASTEST_TURN_RAD_S: f32 = 1.1;
 /// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet with the residual wrench, and
 /// that of a configuration file.
 const OWN_FEET: &str = "own-feet";
@@ -76,13 +35,6 @@ const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
 const CONFIGURED: &str = "configured";
-/// What is told of styles.
-const A_STYLE: &str = "a style";
-/// Slowest speed that counts as moving, m/s.
-const MOVING_MPS: f32 = 0.3;
-/// Cosine of the angle between heading and direction of travel below which a command leads aside; below minus as much, backward.
-const ALONG_HEADING: f32 = 0.7;
-
 /// What holds a character up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
@@ -177,15 +129,22 @@ pub enum Situation<'a> {
 }
 
 impl<'a> Ground<'a> {
-    /// The preset that it is, or to which it is compared, or what is told of a ground of which nothing was measured.
-    fn kind(self) -> Result<Result<&'a str, String>> {
-        Ok(match self {
-            Self::Named(preset) if pomp_terrain::preset(preset).is_some() => Ok(preset),
-            Self::Named(file) => {
-                measured_kind(&terrain::find(file, 0)?)?.ok_or_else(|| format!("the ground \"{file}\""))
-            }
-            Self::Given(ground) => measured_kind(ground)?.ok_or_else(|| "this ground".to_owned()),
-        })
+    /// The preset that it is, or to which it is compared; `None` of a ground of which nothing was measured.
+    fn kind(self) -> Result<Option<&'a str>> {
+        match self {
+            Self::Named(preset) if pomp_terrain::preset(preset).is_some() => Ok(Some(preset)),
+            Self::Named(file) => measured_kind(&terrain::find(file, 0)?),
+            Self::Given(ground) => measured_kind(ground),
+        }
+    }
+}
+
+impl fmt::Display for Ground<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => write!(out, "the ground \"{name}\""),
+            Self::Given(_) => out.write_str("this ground"),
+        }
     }
 }
 
@@ -229,72 +188,35 @@ pub struct Supports<'m> {
     pub loops: BTreeMap<String, Loop<'m>>,
     /// What from outside helps characters although nobody asked for it, and why.
     pub note: Option<String>,
-    /// The only one, unless ground and command decide.
-    only: Option<&'static str>,
+    decided: Decided,
+}
+
+/// What decides which support a character of a batch has.
+#[derive(Clone, Copy, Debug)]
+enum Decided {
+    /// Nothing: all have this one.
+    Already(&'static str),
+    /// Its ground and its command; whether the model of all directions can lead.
+    ByWhatWasMeasured { unrolled: bool },
 }
 
 impl<'m> From<Chosen<'m>> for Supports<'m> {
     fn from(Chosen { model, settings, name, note }: Chosen<'m>) -> Self {
-        Self { loops: BTreeMap::from([(name.to_owned(), Loop { model, settings })]), note, only: Some(name) }
+        let loops = BTreeMap::from([(name.to_owned(), Loop { model, settings })]);
+        Self { loops, note, decided: Decided::Already(name) }
     }
 }
 
 impl Supports<'_> {
     /// The name of the one that a character needs on a kind of ground with a command.
     pub fn name_for(&self, ground: &str, plan: &ControlPlan) -> &'static str {
-        let unrolled = self.loops.contains_key(OWN_FEET_UNROLLED);
-        let plans = std::slice::from_ref(plan);
-        self.only.unwrap_or_else(|| measured_support(plans, ground, unrolled).unwrap_or(ASSIST))
-    }
-}
-
-/// The name of the support on own feet that commands on a kind of ground, of one character or several together, were measured to hold with;
-/// what of them was not measured where there is none.
-fn measured_support(plans: &[ControlPlan], ground: &str, unrolled: bool) -> Result<&'static str, String> {
-    let unmeasured = |held| plans.iter().find_map(|plan| unmeasured_scene(plan, ground, held));
-    if unrolled && unmeasured(&UNROLLED).is_none() {
-        return Ok(OWN_FEET_UNROLLED);
-    }
-    match unmeasured(&COMPACT) {
-        None if ground == STAIRS && plans.len() > 1 => {
-            Err("a scene of several characters on stairs".to_owned())
-        }
-        None if ground == STAIRS => Ok(RESIDUAL),
-        None => Ok(OWN_FEET),
-        Some(what) => Err(what),
-    }
-}
-
-/// The first of the measured grounds that is nowhere less steep and rough than `ground`.
-fn measured_kind(ground: &HeightMap) -> Result<Option<&'static str>> {
-    let found = ground.unevenness();
-    for name in COMPARABLE {
-        // The level start makes the largest edge where the slope runs across the grid.
-        let steep = TerrainSpec::of_shape(Shape::Slope { angle_deg: STEEPEST_SLOPE_DEG, heading_deg: 45.0 });
-        let spec = pomp_terrain::preset(name).unwrap_or(steep);
-        if found.is_within(&pomp_terrain::generate(&spec, 0)?.unevenness()) {
-            return Ok(Some(name));
+        match self.decided {
+            Decided::Already(name) => name,
+            Decided::ByWhatWasMeasured { unrolled } => {
+                measured_support(std::slice::from_ref(plan), ground, unrolled).unwrap_or(ASSIST)
+            }
         }
     }
-    Ok(None)
-}
-
-/// As [`measured_support`], of a character that may be commanded anything.
-fn steered_support(ground: &str, unrolled: bool) -> Result<&'static str, String> {
-    if !unrolled {
-        Err("a steered character of a given model".to_owned())
-    } else if STEERED.contains(&ground) {
-        Ok(OWN_FEET_UNROLLED)
-    } else {
-        Err(format!("a steered character on the ground \"{ground}\""))
-    }
-}
-
-/// Whether the model of all directions leads a command on own feet that were asked for, measured or not: it does what it holds on level
-/// ground, but on stairs, where it falls, only what the compact model does not.
-fn unrolled_leads(plan: &ControlPlan, on_stairs: bool) -> bool {
-    unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
-        && !(on_stairs && unmeasured_command(plan, STAIRS, &COMPACT).is_none())
 }
 
 /// Whether the model of all directions can lead: it has no other controllers.
@@ -322,27 +244,27 @@ impl LoopSettings<'_> {
             return chosen(name, None);
         }
         let assisted = self.of_name(ASSIST, models, &change)?.1;
-        let always_helped = match situation {
-            Situation::Together { styled: true, .. } => Some(unmeasured(A_STYLE)),
-            _ => always_needs_assist(&assisted, &models.first),
-        };
+        let always_helped = always_needs_assist(&assisted, &models.first);
         let plans = situation.plans()?;
-        let has_unrolled = has_unrolled(models, &assisted);
+        let unrolled = has_unrolled(models, &assisted);
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
             let stairs = matches!(situation.ground(), Ground::Named(STAIRS));
             let led = plans.is_none_or(|plans| plans.iter().all(|plan| unrolled_leads(plan, stairs)));
-            let by_unrolled = led && has_unrolled && always_helped.is_none();
+            let by_unrolled = led && unrolled && always_helped.is_none();
             return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
             return chosen(ASSIST, None);
         }
-        let measured = situation.ground().kind()?.and_then(|ground| match plans {
-            Some(plans) => measured_support(&plans, ground, has_unrolled),
-            None => steered_support(ground, has_unrolled),
-        });
+        let measured = match (situation.ground().kind()?, plans) {
+            (Some(ground), Some(plans)) => measured_support(&plans, ground, unrolled),
+            (Some(ground), None) => steered_support(ground, unrolled),
+            (None, _) => Err(situation.ground().to_string()),
+        };
+        let styled = matches!(situation, Situation::Together { styled: true, .. });
+        let always_helped = always_helped.or_else(|| style_needs_assist(styled, &assisted));
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
@@ -373,12 +295,14 @@ impl LoopSettings<'_> {
         if assisted.dynamics == Dynamics::KinematicOnly {
             return only(ASSIST, None);
         }
-        if let Some(reason) = always_needs_assist(&assisted, &models.first) {
+        let always_helped = always_needs_assist(&assisted, &models.first);
+        if let Some(reason) = always_helped.or_else(|| style_needs_assist(false, &assisted)) {
             return only(ASSIST, Some(told_of_assist(&reason)));
         }
+        let unrolled = has_unrolled(models, &assisted);
         let mut loops = BTreeMap::new();
         for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, ASSIST] {
-            if name != OWN_FEET_UNROLLED || has_unrolled(models, &assisted) {
+            if name != OWN_FEET_UNROLLED || unrolled {
                 let (model, settings) = self.of_name(name, models, &change)?;
                 loops.insert(name.to_owned(), Loop { model, settings });
             }
@@ -388,7 +312,7 @@ impl LoopSettings<'_> {
              (docs/results.md); manifest.json names the support of each rollout",
             told_of_residual(&loops[RESIDUAL].settings)
         );
-        Ok(Supports { loops, note: Some(note), only: None })
+        Ok(Supports { loops, note: Some(note), decided: Decided::ByWhatWasMeasured { unrolled } })
     }
 
     /// The name of what was asked for; `None` where nothing was.
@@ -416,14 +340,8 @@ impl LoopSettings<'_> {
             RESIDUAL => with_residual(),
             _ => GeneratorConfig::default(),
         };
-        let mut settings = self.over(&defaults, change)?;
-        let Some(unrolled) = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED) else {
-            return Ok((&models.first, settings));
-        };
-        // It has no styles, so it leads only where all weights are 0; their names have to exist all the same.
-        models.first.style_change(&settings.style)?;
-        settings.style.clear();
-        Ok((unrolled, settings))
+        let leads = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED).unwrap_or(&models.first);
+        Ok((leads, self.over(&defaults, change)?))
     }
 
     /// What is given over defaults, with what `change` makes of them.
@@ -469,8 +387,6 @@ fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<Stri
     }
     let what = if settings.controller != ControllerKind::Pomp && !settings.controller.is_gated() {
         &format!("the controller {}", settings.controller)
-    } else if settings.used_parts().styles {
-        A_STYLE
     } else if !settings.ground_motion.rests() {
         "moving ground"
     } else {
@@ -479,45 +395,13 @@ fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<Stri
     Some(unmeasured(what))
 }
 
+/// Why a character in a style needs the assist unless own feet are asked for: not all styles hold there as often as walks without one.
+fn style_needs_assist(styled: bool, settings: &GeneratorConfig) -> Option<String> {
+    (styled || settings.used_parts().styles).then(|| unmeasured("a style"))
+}
+
 fn unmeasured(what: &str) -> String {
     format!("{what} is not among what was measured to hold without it (docs/results.md)")
-}
-
-/// What of a command on a kind of ground was not measured to hold without the assist.
-fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<String> {
-    if !held.grounds.contains(&ground) {
-        return Some(format!("the ground \"{ground}\""));
-    }
-    unmeasured_command(plan, ground, held).map(str::to_owned)
-}
-
-fn unmeasured_command(plan: &ControlPlan, ground: &str, held: &Held) -> Option<&'static str> {
-    let all_directions = held.directions.contains(&ground);
-    let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
-    for (now, next) in pairs {
-        let (fastest_mps, too_fast) = match now.gait {
-            Gait::Stand | Gait::Walk => (FASTEST_WALK_MPS, "a walk this fast"),
-            Gait::Jog if held.jogs.contains(&ground) => (FASTEST_JOG_MPS, "a run this fast"),
-            Gait::Jog => return Some("a jog on this ground"),
-            Gait::Crouch if held.crouches.contains(&ground) => (FASTEST_WALK_MPS, "a crouch this fast"),
-            Gait::Crouch => return Some("a crouch"),
-            _ => return Some("a gait other than walking, jogging and standing"),
-        };
-        if now.speed_mps > fastest_mps {
-            return Some(too_fast);
-        }
-        let way = next.position - now.position;
-        let heading = glam::Vec2::from(now.yaw.sin_cos());
-        let along = way.normalize_or_zero().dot(heading);
-        if !all_directions && now.speed_mps > MOVING_MPS && along < ALONG_HEADING {
-            return Some(if along < -ALONG_HEADING { "a walk backward" } else { "a walk aside" });
-        }
-        let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
-        if !all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
-            return Some("a turn on the spot this fast");
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn the_model_of_all_directions_leads_where_it_holds() {
 fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
     for (ground, control, set) in [
         ("stairs", "walk", "dynamic.friction=0.5"),
-        ("flat", "turn", "style.zombie=0.7"),
+        ("stairs", "walk", "style.zombie=0.7"),
         ("flat", "turn", "controller=\"learned-matching\""),
         ("flat", "walk", "controller=\"nsm\""),
     ] {
@@ -75,6 +75,14 @@ fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
         assert_eq!((chosen.name, by_first), (OWN_FEET, true), "{ground} {control} {set}");
     }
     assert_eq!(chosen("flat", "walk", &["controller=\"nsm\""]).name, OWN_FEET);
+}
+
+#[test]
+fn the_model_of_all_directions_leads_on_own_feet_that_are_asked_for_in_a_style() {
+    let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "walk"), &["style.zombie=0.7"]);
+    assert_eq!((chosen.name, chosen.note), (OWN_FEET_UNROLLED, None));
+    assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
+    assert_eq!(chosen.settings.style["zombie"], 0.7);
 }
 
 #[test]

@@ -97,9 +97,9 @@ pub struct GenerateArguments {
     /// settings of configs/generate.toml). If left out, own-feet where it was measured to hold (docs/results.md): standing, turning and
     /// walking in all directions on the preset grounds, but on stairs only ahead and with a residual wrench; jogging on flat and rough;
     /// crouching on flat. The ground of a file counts as the first of flat, rough, hills, mixed and slope that is as uneven; on
-    /// slopes from 8° to 15° only standing and walking ahead have own-feet. Elsewhere, as in runs, assist. A note tells what helps from
-    /// outside. Without --model, the embedded model of all directions leads characters on their own feet (the settings of
-    /// configs/own_feet_unrolled.toml), but on stairs; there, with styles, with other controllers and with --model the settings are those of
+    /// slopes from 8° to 15° only standing and walking ahead have own-feet. Elsewhere, as in runs and with styles, assist. A note tells what
+    /// helps from outside. Without --model, the embedded model of all directions leads characters on their own feet (the settings of
+    /// configs/own_feet_unrolled.toml), but on stairs; there, with other controllers and with --model the settings are those of
     /// configs/own_feet_planned.toml.
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
