@@ -48,7 +48,7 @@ impl Style {
     }
 
     /// What it changes in the next sample, of a character whose command is this gait. Styles are styles of moving: a character that is to
-    /// stand does so without one, as it turns on the spot.
+    /// stand, or to turn on the spot, does so without one.
     fn next(&mut self, gait: &[f32; Gait::COUNT]) -> Option<Cow<'_, Arc<StyleModulation>>> {
         let modulation = self.modulation.as_ref()?;
         let wanted = 1.0 - gait[Gait::Stand.index()];
