@@ -438,4 +438,9 @@ fn the_model_of_all_directions_is_steered_aside_on_its_own_feet_with_the_steps_o
     assert!(simulation.assist_force.iter().all(|force| *force == Vec3::ZERO), "nothing outside holds it");
     let at = pelvis(&world);
     assert!(at.x > 1.0 && at.z.abs() < 1.0, "it went to {at}");
+
+    let march = world.offered_styles().iter().position(|style| style == "march").expect("it has styles");
+    world.set_style(march, 0.7).unwrap();
+    world.step().unwrap();
+    assert_eq!(world.style_weights()[march], 0.7);
 }
