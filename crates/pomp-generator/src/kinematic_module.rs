@@ -7,7 +7,6 @@ use pomp_kinematic::{CoherentNoise, KinematicInference, StyleModulation};
 use pomp_model::{KinematicDescription, Model, StyleChange};
 use pomp_motion::features::{FeatureLayout, InputFrame, KEYS, OutputFrame};
 use pomp_motion::{FRAME_RATE_HZ, Gait};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,15 +48,15 @@ impl Style {
 
     /// What it changes in the next sample, of a character whose command is this gait. Styles are styles of moving: a character that is to
     /// stand, or to turn on the spot, does so without one.
-    fn next(&mut self, gait: &[f32; Gait::COUNT]) -> Option<Cow<'_, Arc<StyleModulation>>> {
+    fn next(&mut self, gait: &[f32; Gait::COUNT]) -> Option<Arc<StyleModulation>> {
         let modulation = self.modulation.as_ref()?;
         let wanted = 1.0 - gait[Gait::Stand.index()];
         let share = self.share.map_or(wanted, |share| share + (wanted - share).clamp(-FADE, FADE));
         self.share = Some(share);
         match share {
             0.0 => None,
-            1.0 => Some(Cow::Borrowed(modulation)),
-            _ => Some(Cow::Owned(Arc::new(modulation.scaled(share)))),
+            1.0 => Some(Arc::clone(modulation)),
+            _ => Some(Arc::new(modulation.scaled(share))),
         }
     }
 }
@@ -188,7 +187,7 @@ impl KinematicModule {
         self.normalised_x.copy_from_slice(&self.x);
         self.description.x.normalise(&mut self.normalised_x);
         let style = self.style.next(&input.keys[KEYS - 1].gait);
-        self.sample = Some(network.add(&self.normalised_x, style.as_deref(), noise)?);
+        self.sample = Some(network.add(&self.normalised_x, style.as_ref(), noise)?);
         Ok(())
     }
 

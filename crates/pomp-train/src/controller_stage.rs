@@ -173,16 +173,7 @@ impl Training<'_> {
         let rows = Rows::new(dataset, self.layout, &normalised, Phases::Codes);
         let view = View::new(self.config.kind, &description, self.reading);
         let practised = practised_sampler(dataset, self.reading)?;
-        let starts = RolloutStarts {
-            config: self.reading,
-            anywhere: &samplers[0],
-            practised: &practised,
-            loop_phases: None,
-            astray_rad: 0.0,
-            own_windows: false,
-            kept: None,
-            turned: None,
-        };
+        let starts = RolloutStarts::of_clips(self.reading, (&samplers[0], &practised), None);
         let astray_rad = self.config.unrolling.astray_rad;
         let unrolling = &self.config.unrolling;
         let directions = GaitDirections::of(dataset, self.reading.margin_frames, unrolling);

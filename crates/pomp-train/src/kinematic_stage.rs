@@ -246,16 +246,8 @@ impl<'a> Stepper<'a> {
         let (stage, layout, step) = (&config.kinematic, self.layout, self.done + 1);
         let autodiff = (*device).clone().autodiff();
         let rows = Rows::new(dataset, layout, &self.description, stage.layout.phases);
-        let starts = RolloutStarts {
-            config,
-            anywhere: &self.samplers.training,
-            practised: &self.samplers.practised,
-            loop_phases: self.loop_phases,
-            astray_rad: 0.0,
-            own_windows: false,
-            kept: None,
-            turned: None,
-        };
+        let samplers = (&self.samplers.training, &self.samplers.practised);
+        let starts = RolloutStarts::of_clips(config, samplers, self.loop_phases);
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;
         let replayed = share_of_batch(stage, stage.states.replayed_share);

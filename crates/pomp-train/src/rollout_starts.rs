@@ -39,7 +39,17 @@ pub(crate) struct RolloutStarts<'a> {
     pub turned: Option<(f32, &'a NeutralStates)>,
 }
 
-impl RolloutStarts<'_> {
+impl<'a> RolloutStarts<'a> {
+    /// Those that begin where their clip is, from its windows: the other fields change it.
+    pub fn of_clips(
+        config: &'a TrainConfig,
+        (anywhere, practised): (&'a Sampler, &'a Sampler),
+        loop_phases: Option<&'a LoopPhases>,
+    ) -> Self {
+        let (astray_rad, own_windows, kept, turned) = (0.0, false, None, None);
+        Self { config, anywhere, practised, loop_phases, astray_rad, own_windows, kept, turned }
+    }
+
     /// Starts as many rollouts as a batch of this step has room for. Their share grows over the first third of the training.
     pub fn fill_up(
         &self,
@@ -210,14 +220,9 @@ mod tests {
         let directions = GaitDirections::of(&dataset, config.margin_frames, &unrolling).unwrap();
         let anywhere = training_sampler(&dataset, &config);
         let starts = RolloutStarts {
-            config: &config,
-            anywhere: &anywhere,
-            practised: &anywhere,
-            loop_phases: None,
-            astray_rad: 0.0,
             own_windows: true,
             kept: Some((1.0, &directions)),
-            turned: None,
+            ..RolloutStarts::of_clips(&config, (&anywhere, &anywhere), None)
         };
         let rollout = |frame: usize, is_kept: bool| {
             let x = vec![0.0; layout.x_len()];
@@ -256,14 +261,9 @@ mod tests {
         let plain = NeutralStates::of(&dataset, [0].into_iter(), config.margin_frames);
         let starts = |share: f32| {
             let starts = RolloutStarts {
-                config: &config,
-                anywhere: &anywhere,
-                practised: &anywhere,
-                loop_phases: None,
-                astray_rad: 0.0,
                 own_windows: true,
-                kept: None,
                 turned: Some((share, &plain)),
+                ..RolloutStarts::of_clips(&config, (&anywhere, &anywhere), None)
             };
             let rows = Rows::new(&dataset, &layout, description, crate::Phases::Codes);
             let rng = &mut ChaCha8Rng::seed_from_u64(3);

@@ -188,16 +188,7 @@ impl Training<'_> {
             true => self.clips.practised_sampler(dataset, margin)?,
             false => Sampler::balanced(Vec::new()),
         };
-        let starts = RolloutStarts {
-            config: self.reading,
-            anywhere: &training,
-            practised: &practised,
-            loop_phases: self.loop_phases,
-            astray_rad: 0.0,
-            own_windows: false,
-            kept: None,
-            turned: None,
-        };
+        let starts = RolloutStarts::of_clips(self.reading, (&training, &practised), self.loop_phases);
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;
         if progress.done > steps {
@@ -283,13 +274,12 @@ impl Training<'_> {
                 (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
             }))
             .collect();
-        let of_rows: Vec<f32> = (0..examples.len()).map(|row| self.weight(row)).collect();
-        let clips = examples.iter().map(|(clip, ..)| *clip);
-        let weights = self.clips.weights(clips.zip(of_rows.iter().copied()));
         let deviations = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
         let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
         let mut batch = rows.fill(&examples, Some(noise));
         drop(examples);
+        let of_rows: Vec<f32> = (0..batch.clips.len()).map(|row| self.weight(row)).collect();
+        let weights = self.clips.weights(batch.clips.iter().copied().zip(of_rows.iter().copied()));
         self.lead_partly(&mut batch, &of_rows, &mut rng);
         let led = batch.first(progress.rollouts.len(), layout);
         let style = progress.adapter.modulate(&weights, self.frozen.config().experts, &self.autodiff);
