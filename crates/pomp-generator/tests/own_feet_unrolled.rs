@@ -1,6 +1,6 @@
 //! `configs/own_feet_unrolled.toml` with `data/models/compact_unrolled`: one module for walks ahead, aside and around on its own feet.
 //!
-//! `cargo test --release --workspace --test own_feet_unrolled -- --ignored --nocapture` steers thirty characters at random on each of three
+//! `cargo test --release --workspace --test own_feet_unrolled -- --ignored --nocapture` steers thirty characters at random on each of seven
 //! grounds, and thirty of the compact model with the external root assist.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, also in the functions it shares")]
@@ -201,13 +201,13 @@ fn a_character_that_is_steered_at_random_stays_up() {
 }
 
 #[test]
-#[ignore = "it takes twenty minutes"]
+#[ignore = "it takes an hour"]
 fn how_many_that_are_steered_at_random_stay_up() {
     let assisted = (pomp_embedded::load(&Device::flex()).unwrap(), GeneratorConfig::default());
     let own_feet = (model(), config());
     for (loop_name, (model, config)) in [("compact model, assist", &assisted), ("own feet", &own_feet)] {
-        for ground in ["flat", "rough", "hills"] {
-            let falls: Vec<usize> = (10_250..10_280_u64)
+        for ground in ["flat", "slope", "rough", "hills", "gaps", "mixed", "stairs"] {
+            let falls: Vec<usize> = (10_610..10_640_u64)
                 .into_par_iter()
                 .filter_map(|seed| falls_steered((model, config), ground, 20.0, seed))
                 .collect();

@@ -39,8 +39,8 @@ use std::sync::Arc;
 ///     seed: Seed of noise and terrain.
 ///     start: Gait of the start: stand, walk, jog, crouch or jump.
 ///     style: Weights of the styles in which the character walks, as {"zombie": 0.7}, in place of those of `config` and `settings`.
-///     support: What holds the character up: "own-feet" or "assist". If left out: own-feet on the presets flat, rough and hills, if no
-///         model and no style is given; elsewhere assist, and a warning says so. It cannot be combined with config.
+///     support: What holds the character up: "own-feet" or "assist". If left out: own-feet on the presets but stairs, and on ground as even
+///         as one of them, if no model and no style is given; elsewhere assist, and a warning says so. It cannot be combined with config.
 #[pyclass(frozen, module = "pomp", name = "Generator")]
 pub struct PyGenerator {
     inner: Closable<Inner>,

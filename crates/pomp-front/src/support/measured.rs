@@ -1,42 +1,49 @@
 //! What characters were measured to hold on their own feet (docs/results.md): on which grounds, with which commands, led by which model.
 
-use super::{OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL};
+use super::{OWN_FEET, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL};
 use anyhow::Result;
-use pomp_generator::{ControlPlan, FRAME_RATE_HZ};
+use pomp_generator::{ControlPlan, ControlSample, FRAME_RATE_HZ};
 use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
 use pomp_terrain::{HeightMap, Shape, TerrainSpec};
 
-/// The grounds, by their names as presets or [`STEEP`], on which characters of a model were measured to hold on their own feet.
+/// The grounds, by their names as presets or [`STEEP`], on which characters of a model were measured to hold on their own feet, or to hold
+/// more often there than with the assist.
 struct Held {
     /// When they walk ahead and stand.
-    grounds: &'static [&'static str],
+    ahead: &'static [&'static str],
     /// When they walk aside and backward, and turn on the spot faster than [`FASTEST_TURN_RAD_S`].
     directions: &'static [&'static str],
     /// When they walk crouched.
     crouches: &'static [&'static str],
     /// When they jog.
     jogs: &'static [&'static str],
+    /// When they run faster than [`FASTEST_JOG_MPS`].
+    runs: &'static [&'static str],
 }
 
 /// What those of the compact model hold, and of models like it.
 const COMPACT: Held = Held {
-    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
+    ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
     directions: &[],
     crouches: &[],
     jogs: &[LEVEL],
+    runs: &[],
 };
 /// What those of the model of all directions hold.
 const UNROLLED: Held = Held {
-    grounds: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
-    directions: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
-    crouches: &[LEVEL],
-    jogs: &[LEVEL, "rough"],
+    ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
+    directions: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
+    crouches: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
+    jogs: &[LEVEL, "rough", "gaps", "mixed"],
+    runs: &[LEVEL],
 };
+/// What those of the compact model hold in a style of its own.
+const STYLED: Held = Held { ahead: &[LEVEL], directions: &[], crouches: &[], jogs: &[], runs: &[] };
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
-const STEERED: [&str; 3] = [LEVEL, "rough", "hills"];
+const STEERED: [&str; 6] = [LEVEL, "slope", "rough", "hills", "gaps", "mixed"];
 const LEVEL: &str = "flat";
-/// The ground on which it needs some help.
+/// The ground on which the compact model needs some help.
 pub(super) const STAIRS: &str = "stairs";
 /// A steeper slope than that of the preset, up to [`STEEPEST_SLOPE_DEG`].
 const STEEP: &str = "steep slope";
@@ -46,9 +53,12 @@ const STEEPEST_SLOPE_DEG: f32 = 15.0;
 const COMPARABLE: [&str; 6] = [LEVEL, "rough", "hills", "mixed", "slope", STEEP];
 /// Bounds of the residual wrench with which the compact model stays on its feet on stairs: body weights, and body weights × metre.
 pub(super) const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
-/// Fastest walk and jog that were measured, m/s.
+/// `layers.reference_tracking.return_share` with which characters were measured in a style of the compact model.
+pub(super) const STYLED_RETURN_SHARE: f32 = 0.2;
+/// Fastest walk, jog and run that were measured, m/s.
 const FASTEST_WALK_MPS: f32 = 1.5;
 const FASTEST_JOG_MPS: f32 = 2.5;
+const FASTEST_RUN_MPS: f32 = 3.2;
 /// Fastest turn on the spot that was measured with the compact model, rad/s.
 const FASTEST_TURN_RAD_S: f32 = 1.1;
 /// Slowest speed that counts as moving, m/s.
@@ -77,7 +87,7 @@ pub(super) fn measured_support(
     ground: &str,
     unrolled: bool,
 ) -> Result<&'static str, String> {
-    let unmeasured = |held| plans.iter().find_map(|plan| unmeasured_scene(plan, ground, held));
+    let unmeasured = |held| plans.iter().find_map(|plan| unmeasured_command(plan, ground, held));
     if unrolled && unmeasured(&UNROLLED).is_none() {
         return Ok(OWN_FEET_UNROLLED);
     }
@@ -87,7 +97,15 @@ pub(super) fn measured_support(
         }
         None if ground == STAIRS => Ok(RESIDUAL),
         None => Ok(OWN_FEET),
-        Some(what) => Err(what),
+        Some(what) => Err(what.to_owned()),
+    }
+}
+
+/// As [`measured_support`], of a character in a style of the models that come with the program.
+pub(super) fn styled_support(plans: &[ControlPlan], ground: &str) -> Result<&'static str, String> {
+    match plans.iter().find_map(|plan| unmeasured_command(plan, ground, &STYLED)) {
+        None => Ok(OWN_FEET_STYLED),
+        Some(what) => Err(format!("a style in {what}")),
     }
 }
 
@@ -110,38 +128,44 @@ pub(super) fn unrolled_leads(plan: &ControlPlan, on_stairs: bool) -> bool {
 }
 
 /// What of a command on a kind of ground was not measured to hold without the assist.
-fn unmeasured_scene(plan: &ControlPlan, ground: &str, held: &Held) -> Option<String> {
-    if !held.grounds.contains(&ground) {
-        return Some(format!("the ground \"{ground}\""));
-    }
-    unmeasured_command(plan, ground, held).map(str::to_owned)
-}
-
 fn unmeasured_command(plan: &ControlPlan, ground: &str, held: &Held) -> Option<&'static str> {
-    let all_directions = held.directions.contains(&ground);
     let pairs = plan.samples().windows(2).map(|pair| (pair[0], pair[1]));
     for (now, next) in pairs {
-        let (fastest_mps, too_fast) = match now.gait {
-            Gait::Stand | Gait::Walk => (FASTEST_WALK_MPS, "a walk this fast"),
-            Gait::Jog if held.jogs.contains(&ground) => (FASTEST_JOG_MPS, "a run this fast"),
-            Gait::Jog => return Some("a jog on this ground"),
-            Gait::Crouch if held.crouches.contains(&ground) => (FASTEST_WALK_MPS, "a crouch this fast"),
-            Gait::Crouch => return Some("a crouch"),
-            _ => return Some("a gait other than walking, jogging and standing"),
+        let (grounds, what, fastest_mps, too_fast) = match now.gait {
+            Gait::Stand | Gait::Walk => {
+                (held.ahead, "a walk on this ground", FASTEST_WALK_MPS, "a walk this fast")
+            }
+            Gait::Crouch => {
+                (held.crouches, "a crouch on this ground", FASTEST_WALK_MPS, "a crouch this fast")
+            }
+            Gait::Jog if now.speed_mps <= FASTEST_JOG_MPS => {
+                (held.jogs, "a jog on this ground", FASTEST_JOG_MPS, "a jog this fast")
+            }
+            Gait::Jog => (held.runs, "a run on this ground", FASTEST_RUN_MPS, "a run this fast"),
+            _ => return Some("a gait other than walking, jogging, crouching and standing"),
         };
         if now.speed_mps > fastest_mps {
             return Some(too_fast);
         }
-        let way = next.position - now.position;
-        let heading = glam::Vec2::from(now.yaw.sin_cos());
-        let along = way.normalize_or_zero().dot(heading);
-        if !all_directions && now.speed_mps > MOVING_MPS && along < ALONG_HEADING {
-            return Some(if along < -ALONG_HEADING { "a walk backward" } else { "a walk aside" });
+        let direction = direction(now, next).filter(|_| !held.directions.contains(&ground));
+        if direction.is_some() {
+            return direction;
         }
-        let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
-        if !all_directions && now.speed_mps < MOVING_MPS && turning > FASTEST_TURN_RAD_S {
-            return Some("a turn on the spot this fast");
+        if !grounds.contains(&ground) {
+            return Some(what);
         }
     }
     None
+}
+
+/// In what a command is another one than to stand, or to go where the character faces.
+fn direction(now: ControlSample, next: ControlSample) -> Option<&'static str> {
+    if now.speed_mps > MOVING_MPS {
+        let way = next.position - now.position;
+        let along = way.normalize_or_zero().dot(glam::Vec2::from(now.yaw.sin_cos()));
+        let what = if along < -ALONG_HEADING { "a walk backward" } else { "a walk aside" };
+        return (along < ALONG_HEADING).then_some(what);
+    }
+    let turning = wrap_angle(next.yaw - now.yaw).abs() * FRAME_RATE_HZ;
+    (turning > FASTEST_TURN_RAD_S).then_some("a turn on the spot this fast")
 }

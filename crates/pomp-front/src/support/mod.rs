@@ -2,14 +2,15 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else the compact one. The ground of a file counts as the measured one that is as uneven. On stairs a small residual wrench
+//! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven. On stairs a small residual wrench
 //! helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its
 //! command need.
 
 mod measured;
 
 use self::measured::{
-    STAIRS, STAIRS_RESIDUAL, measured_kind, measured_support, steered_support, unrolled_leads,
+    STAIRS, STAIRS_RESIDUAL, STYLED_RETURN_SHARE, measured_kind, measured_support, steered_support,
+    styled_support, unrolled_leads,
 };
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
@@ -28,10 +29,11 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet with the residual wrench, and
-/// that of a configuration file.
+/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet in a style of the compact model,
+/// own feet with the residual wrench, and that of a configuration file.
 const OWN_FEET: &str = "own-feet";
 const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
+const OWN_FEET_STYLED: &str = "own-feet-styled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
 const CONFIGURED: &str = "configured";
@@ -247,24 +249,30 @@ impl LoopSettings<'_> {
         let always_helped = always_needs_assist(&assisted, &models.first);
         let plans = situation.plans()?;
         let unrolled = has_unrolled(models, &assisted);
+        let (ground, kind) = (situation.ground(), situation.ground().kind()?);
+        let styled = assisted.used_parts().styles;
+        let in_style = match (&situation, &plans, kind) {
+            (Situation::Given { .. }, Some(plans), Some(ground)) if unrolled => styled_support(plans, ground),
+            _ => Err("a style".to_owned()),
+        };
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
-            let stairs = matches!(situation.ground(), Ground::Named(STAIRS));
+            let stairs = matches!(ground, Ground::Named(STAIRS));
             let led = plans.is_none_or(|plans| plans.iter().all(|plan| unrolled_leads(plan, stairs)));
             let by_unrolled = led && unrolled && always_helped.is_none();
-            return chosen(if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET }, None);
+            let leads = if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET };
+            return chosen(in_style.ok().filter(|_| styled).unwrap_or(leads), None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
             return chosen(ASSIST, None);
         }
-        let measured = match (situation.ground().kind()?, plans) {
+        let measured = match (kind, plans) {
+            _ if styled || matches!(situation, Situation::Together { styled: true, .. }) => in_style,
             (Some(ground), Some(plans)) => measured_support(&plans, ground, unrolled),
             (Some(ground), None) => steered_support(ground, unrolled),
-            (None, _) => Err(situation.ground().to_string()),
+            (None, _) => Err(ground.to_string()),
         };
-        let styled = matches!(situation, Situation::Together { styled: true, .. });
-        let always_helped = always_helped.or_else(|| style_needs_assist(styled, &assisted));
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
@@ -296,7 +304,8 @@ impl LoopSettings<'_> {
             return only(ASSIST, None);
         }
         let always_helped = always_needs_assist(&assisted, &models.first);
-        if let Some(reason) = always_helped.or_else(|| style_needs_assist(false, &assisted)) {
+        let styled = assisted.used_parts().styles.then(|| unmeasured("a style in random rollouts"));
+        if let Some(reason) = always_helped.or(styled) {
             return only(ASSIST, Some(told_of_assist(&reason)));
         }
         let unrolled = has_unrolled(models, &assisted);
@@ -337,6 +346,7 @@ impl LoopSettings<'_> {
         let defaults = match name {
             OWN_FEET => GeneratorConfig::own_feet(),
             OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
+            OWN_FEET_STYLED => for_styles(),
             RESIDUAL => with_residual(),
             _ => GeneratorConfig::default(),
         };
@@ -356,6 +366,13 @@ impl LoopSettings<'_> {
         settings.validate()?;
         Ok(settings)
     }
+}
+
+/// Own feet for a style: the root of the target goes back to its path sooner, or the character leaves it by metres.
+fn for_styles() -> GeneratorConfig {
+    let mut settings = GeneratorConfig::own_feet();
+    settings.layers.reference_tracking.return_share = STYLED_RETURN_SHARE;
+    settings
 }
 
 /// Own feet that a residual wrench helps, as on stairs.
@@ -393,11 +410,6 @@ fn always_needs_assist(settings: &GeneratorConfig, model: &Model) -> Option<Stri
         return None;
     };
     Some(unmeasured(what))
-}
-
-/// Why a character in a style needs the assist unless own feet are asked for: not all styles hold there as often as walks without one.
-fn style_needs_assist(styled: bool, settings: &GeneratorConfig) -> Option<String> {
-    (styled || settings.used_parts().styles).then(|| unmeasured("a style"))
 }
 
 fn unmeasured(what: &str) -> String {

@@ -51,8 +51,10 @@ fn the_model_of_all_directions_leads_where_it_holds() {
         (None, "rough", "backward"),
         (None, "slope", "sideways"),
         (None, "gaps", "turn"),
-        (None, "rough", "jog"),
-        (Some(Support::OwnFeet), "slope", "jog"),
+        (None, "gaps", "jog"),
+        (None, "flat", "run"),
+        (None, "rough", "crouch"),
+        (Some(Support::OwnFeet), "hills", "jog"),
         (Some(Support::OwnFeet), "stairs", "backward"),
     ] {
         let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
@@ -78,11 +80,25 @@ fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
 }
 
 #[test]
-fn the_model_of_all_directions_leads_on_own_feet_that_are_asked_for_in_a_style() {
-    let chosen = chosen_of(models(), Some(Support::OwnFeet), ("flat", "walk"), &["style.zombie=0.7"]);
-    assert_eq!((chosen.name, chosen.note), (OWN_FEET_UNROLLED, None));
-    assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
-    assert_eq!(chosen.settings.style["zombie"], 0.7);
+fn in_a_style_the_compact_model_leads_where_it_holds_and_on_own_feet_that_are_asked_for_else_that_of_all_directions()
+ {
+    for (support, ground, control, by_compact) in [
+        (None, "flat", "walk", true),
+        (None, "flat", "stop-and-go", true),
+        (Some(Support::OwnFeet), "flat", "circle", true),
+        (Some(Support::OwnFeet), "flat", "sideways", false),
+        (Some(Support::OwnFeet), "rough", "walk", false),
+    ] {
+        let chosen = chosen_of(models(), support, (ground, control), &["style.zombie=0.7"]);
+        let name = if by_compact { OWN_FEET_STYLED } else { OWN_FEET_UNROLLED };
+        assert_eq!((chosen.name, chosen.note), (name, None), "{ground} {control}");
+        assert_eq!(Arc::ptr_eq(chosen.model, &models().first), by_compact);
+        let mut wanted =
+            if by_compact { GeneratorConfig::own_feet() } else { GeneratorConfig::own_feet_unrolled() };
+        wanted.layers.reference_tracking.return_share = 0.2;
+        wanted.style = [("zombie".to_owned(), 0.7)].into();
+        assert_eq!(chosen.settings, wanted, "{ground} {control}");
+    }
 }
 
 #[test]
@@ -99,13 +115,15 @@ fn a_model_that_is_given_leads_whatever_is_commanded() {
 fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
     for (terrain, control, set, said) in [
         ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
-        ("flat", "run", "dynamic.friction=0.6", "a run this fast"),
+        ("slope", "jog", "dynamic.friction=0.6", "a jog on this ground"),
+        ("hills", "run", "dynamic.friction=0.6", "a run on this ground"),
         ("stairs", "backward", "dynamic.friction=0.6", "backward"),
         ("stairs", "sideways", "dynamic.friction=0.6", "a walk aside"),
         ("stairs", "turn", "dynamic.friction=0.6", "turn on the spot"),
-        ("rough", "crouch", "dynamic.friction=0.6", "a crouch"),
+        ("stairs", "crouch", "dynamic.friction=0.6", "a crouch"),
         ("flat", "walk", "controller=\"learned-matching\"", "learned-matching"),
-        ("flat", "walk", "style.zombie=0.7", "a style"),
+        ("rough", "walk", "style.zombie=0.7", "a style in a walk on this ground"),
+        ("flat", "jog", "style.zombie=0.7", "a style in a jog"),
     ] {
         let chosen = chosen(terrain, control, &[set]);
         let reason = chosen.note.unwrap_or_default();
@@ -121,7 +139,7 @@ fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold(
             .choose(models(), Situation::Steered { ground }, |_| Ok(()))
             .expect("all of it can be used")
     };
-    for ground in ["flat", "rough", "hills"] {
+    for ground in ["flat", "slope", "rough", "hills", "gaps", "mixed"] {
         let chosen = steered(Ground::Named(ground), &[]);
         assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground}");
     }
@@ -131,7 +149,6 @@ fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold(
     let steps = HeightMap::from_fn(101, 101, [-5.0; 2], 0.1, |x, _| x.floor()).expect("it is not empty");
     for (ground, set, said) in [
         (Ground::Named("stairs"), &[][..], "the ground \"stairs\""),
-        (Ground::Named("gaps"), &[], "the ground \"gaps\""),
         (Ground::Given(&steps), &[], "this ground"),
         (Ground::Named("flat"), &style, "a style"),
     ] {
@@ -147,9 +164,9 @@ fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_a
     for (ground, shape, held, assisted) in [
         ("flat", "kind = \"flat\"", "jog", None),
         ("rough", "kind = \"rough\"\namplitude_m = 0.04\nwavelength_m = 0.8", "sideways", None),
-        ("hills", "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0", "backward", Some("crouch")),
-        ("slope", "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0", "sideways", Some("jog")),
-        ("steep", "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0", "walk", Some("sideways")),
+        ("hills", "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0", "crouch", Some("jog")),
+        ("slope", "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0", "crouch", Some("jog")),
+        ("steep", "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0", "sideways", Some("jog")),
         (
             "cliffs",
             "kind = \"stairs\"\nrise_m = 0.5\nrun_m = 3.0\ncount = 2\nlanding_m = 2.0",
@@ -186,16 +203,16 @@ fn characters_of_a_scene_stand_on_their_own_feet_where_each_of_them_would_alone(
     let held = scene(None, "flat", &["walk", "sideways"], false);
     assert_eq!((held.name, held.note), (OWN_FEET_UNROLLED, None));
     for (terrain, controls, styled, said) in [
-        ("flat", ["walk", "run"], false, "a run this fast"),
+        ("rough", ["walk", "run"], false, "a run on this ground"),
         ("flat", ["walk", "walk"], true, "a style"),
-        ("slope", ["walk", "jog"], false, "a jog"),
+        ("hills", ["walk", "jog"], false, "a jog"),
         ("stairs", ["walk", "walk"], false, "several characters on stairs"),
     ] {
         let chosen = scene(None, terrain, &controls, styled);
         assert_eq!(chosen.name, ASSIST, "{terrain} {controls:?}");
         assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain} {controls:?}");
     }
-    assert_eq!(scene(Some(Support::OwnFeet), "slope", &["walk", "jog"], false).name, OWN_FEET_UNROLLED);
+    assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_UNROLLED);
     assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET);
 }
 
@@ -228,7 +245,8 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         ("hills", "jog", ASSIST),
         ("flat", "crouch", OWN_FEET_UNROLLED),
         ("hills", "backward", OWN_FEET_UNROLLED),
-        ("gaps", "crouch", ASSIST),
+        ("gaps", "crouch", OWN_FEET_UNROLLED),
+        ("rough", "run", ASSIST),
     ] {
         let name = supports.name_for(ground, &plan(control));
         assert_eq!(name, support, "{ground} {control}");
