@@ -7,8 +7,8 @@ use pomp_motion::Gait;
 use pomp_motion::rotation::wrap_angle;
 use pomp_terrain::{HeightMap, Shape, TerrainSpec};
 
-/// The grounds, by their names as presets or [`STEEP`], on which characters of a model were measured to hold on their own feet, or to hold
-/// more often there than with the assist.
+/// The grounds, by their names as presets or [`STEEP`], on which characters of a model stand on their own feet: those on which they were
+/// measured to hold, or to hold more often than with the assist, or on which none holds with it.
 struct Held {
     /// When they walk ahead and stand.
     ahead: &'static [&'static str],
