@@ -2,9 +2,9 @@
 //!
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
-//! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven. On stairs a small residual wrench
-//! helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the support that its ground and its
-//! command need.
+//! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven.
+//! On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the
+//! support that its ground and its command need.
 
 mod measured;
 
@@ -249,30 +249,31 @@ impl LoopSettings<'_> {
         let always_helped = always_needs_assist(&assisted, &models.first);
         let plans = situation.plans()?;
         let unrolled = has_unrolled(models, &assisted);
-        let (ground, kind) = (situation.ground(), situation.ground().kind()?);
-        let styled = assisted.used_parts().styles;
-        let in_style = match (&situation, &plans, kind) {
+        let ground = situation.ground();
+        let kind = ground.kind()?;
+        let styled =
+            assisted.used_parts().styles || matches!(situation, Situation::Together { styled: true, .. });
+        let in_style = styled.then(|| match (&situation, &plans, kind) {
             (Situation::Given { .. }, Some(plans), Some(ground)) if unrolled => styled_support(plans, ground),
             _ => Err("a style".to_owned()),
-        };
+        });
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
             let stairs = matches!(ground, Ground::Named(STAIRS));
             let led = plans.is_none_or(|plans| plans.iter().all(|plan| unrolled_leads(plan, stairs)));
             let by_unrolled = led && unrolled && always_helped.is_none();
             let leads = if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET };
-            return chosen(in_style.ok().filter(|_| styled).unwrap_or(leads), None);
+            return chosen(in_style.and_then(Result::ok).unwrap_or(leads), None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
             return chosen(ASSIST, None);
         }
-        let measured = match (kind, plans) {
-            _ if styled || matches!(situation, Situation::Together { styled: true, .. }) => in_style,
+        let measured = in_style.unwrap_or_else(|| match (kind, plans) {
             (Some(ground), Some(plans)) => measured_support(&plans, ground, unrolled),
             (Some(ground), None) => steered_support(ground, unrolled),
             (None, _) => Err(ground.to_string()),
-        };
+        });
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
