@@ -359,7 +359,6 @@ fn the_configurations_of_the_published_models_resolve_to_what_they_were_trained_
     for (first, second) in [
         ("compact.toml", "compact_practised.toml"),
         ("paper_size.toml", "paper_size_practised.toml"),
-        ("compact_directions.toml", "compact_directions_practised.toml"),
         ("compact_unrolled.toml", "compact_unrolled_aside.toml"),
     ] {
         let folder = first.trim_end_matches(".toml");
@@ -404,7 +403,6 @@ fn a_model_that_practises_has_the_layout_and_sizes_that_it_began_with() {
     for (first, second) in [
         ("compact.toml", "compact_practised.toml"),
         ("paper_size.toml", "paper_size_practised.toml"),
-        ("compact_directions.toml", "compact_directions_practised.toml"),
         ("compact_unrolled.toml", "compact_unrolled_aside.toml"),
     ] {
         let [first, second]: [TrainConfig; 2] = [first, second].map(parsed);

@@ -175,6 +175,17 @@ fn every_link_in_the_documents_leads_to_a_file_and_a_heading() {
     assert!(pages.len() > 80, "{pages:?}");
 }
 
+/// The tables of two configurations may have the same name.
+#[test]
+fn no_page_has_a_heading_twice() {
+    for page in pages_of_the_book().iter().filter(|page| *page != "docs/reference_config.md") {
+        let (text, mut seen) = (read(page), BTreeSet::new());
+        for heading in prose(&text).filter(|line| line.starts_with('#')) {
+            assert!(seen.insert(heading.to_owned()), "{page} has \"{heading}\" twice");
+        }
+    }
+}
+
 #[test]
 fn every_page_that_sources_and_configurations_name_exists() {
     let text_file = |name: &str| [".rs", ".toml", ".py", ".ts"].iter().any(|kind| name.ends_with(kind));

@@ -1,6 +1,6 @@
 //! What characters were measured to hold on their own feet (docs/results.md): on which grounds, with which commands, led by which model.
 
-use super::{OWN_FEET, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL};
+use super::{OWN_FEET, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED};
 use anyhow::Result;
 use pomp_generator::{ControlPlan, ControlSample, FRAME_RATE_HZ};
 use pomp_motion::Gait;
@@ -38,6 +38,9 @@ const UNROLLED: Held = Held {
     jogs: &[LEVEL, "rough", "gaps", "mixed"],
     runs: &[LEVEL],
 };
+/// What those of the model of all directions hold with the residual wrench, whatever of it they hold without.
+const UNROLLED_HELPED: Held =
+    Held { jogs: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"], ..UNROLLED };
 /// What those of the compact model hold in a style of its own.
 const STYLED: Held = Held { ahead: &[LEVEL], directions: &[], crouches: &[], jogs: &[], runs: &[] };
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
@@ -51,8 +54,9 @@ const STEEP: &str = "steep slope";
 const STEEPEST_SLOPE_DEG: f32 = 15.0;
 /// Grounds to which that of a file is compared: not those with steps, of which slope and roughness say too little.
 const COMPARABLE: [&str; 6] = [LEVEL, "rough", "hills", "mixed", "slope", STEEP];
-/// Bounds of the residual wrench with which the compact model stays on its feet on stairs: body weights, and body weights × metre.
-pub(super) const STAIRS_RESIDUAL: (f32, f32) = (0.2, 0.136);
+/// Bounds of the residual wrench with which the compact model stays on its feet on stairs, and the model of all directions in jogs on slopes
+/// and over hills: body weights, and body weights × metre.
+pub(super) const RESIDUAL_WRENCH: (f32, f32) = (0.2, 0.136);
 /// `layers.reference_tracking.return_share` with which characters were measured in a style of the compact model.
 pub(super) const STYLED_RETURN_SHARE: f32 = 0.2;
 /// Fastest walk, jog and run that were measured, m/s.
@@ -91,12 +95,12 @@ pub(super) fn measured_support(
     if unrolled && unmeasured(&UNROLLED).is_none() {
         return Ok(OWN_FEET_UNROLLED);
     }
+    let helped = unrolled && unmeasured(&UNROLLED_HELPED).is_none();
     match unmeasured(&COMPACT) {
-        None if ground == STAIRS && plans.len() > 1 => {
-            Err("a scene of several characters on stairs".to_owned())
-        }
-        None if ground == STAIRS => Ok(RESIDUAL),
-        None => Ok(OWN_FEET),
+        None if ground != STAIRS => Ok(OWN_FEET),
+        None if plans.len() == 1 => Ok(RESIDUAL),
+        None => Err("a scene of several characters on stairs".to_owned()),
+        Some(_) if helped && plans.len() == 1 => Ok(RESIDUAL_UNROLLED),
         Some(what) => Err(what.to_owned()),
     }
 }

@@ -3,13 +3,13 @@
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
 //! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven.
-//! On stairs a small residual wrench helps the feet, and elsewhere the assist holds it; both are told. Of scenes that are drawn, each has the
-//! support that its ground and its command need.
+//! On stairs, and in jogs on slopes and over hills, a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
+//! Of scenes that are drawn, each has the support that its ground and its command need.
 
 mod measured;
 
 use self::measured::{
-    STAIRS, STAIRS_RESIDUAL, STYLED_RETURN_SHARE, measured_kind, measured_support, steered_support,
+    RESIDUAL_WRENCH, STAIRS, STYLED_RETURN_SHARE, measured_kind, measured_support, steered_support,
     styled_support, unrolled_leads,
 };
 use crate::model::Models;
@@ -30,12 +30,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 /// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet in a style of the compact model,
-/// own feet with the residual wrench, and that of a configuration file.
+/// own feet with the residual wrench and each of the two models, and that of a configuration file.
 const OWN_FEET: &str = "own-feet";
 const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const OWN_FEET_STYLED: &str = "own-feet-styled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
+const RESIDUAL_UNROLLED: &str = "residual-unrolled";
 const CONFIGURED: &str = "configured";
 /// What holds a character up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,7 +278,12 @@ impl LoopSettings<'_> {
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
-                chosen.note = (name == RESIDUAL).then(|| told_of_residual(&chosen.settings));
+                let where_to = match name {
+                    RESIDUAL => Some("on stairs"),
+                    RESIDUAL_UNROLLED => Some("in jogs on slopes and over hills"),
+                    _ => None,
+                };
+                chosen.note = where_to.map(|place| told_of_residual(place, &chosen.settings));
                 Ok(chosen)
             }
             Err(reason) => chosen(ASSIST, Some(told_of_assist(&reason))),
@@ -311,8 +317,8 @@ impl LoopSettings<'_> {
         }
         let unrolled = has_unrolled(models, &assisted);
         let mut loops = BTreeMap::new();
-        for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, ASSIST] {
-            if name != OWN_FEET_UNROLLED || unrolled {
+        for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED, ASSIST] {
+            if unrolled || !led_by_unrolled(name) {
                 let (model, settings) = self.of_name(name, models, &change)?;
                 loops.insert(name.to_owned(), Loop { model, settings });
             }
@@ -320,7 +326,7 @@ impl LoopSettings<'_> {
         let note = format!(
             "{}, and the external root assist holds up characters whose command or ground was not measured to hold without it \
              (docs/results.md); manifest.json names the support of each rollout",
-            told_of_residual(&loops[RESIDUAL].settings)
+            told_of_residual("on stairs, and in jogs on slopes and over hills,", &loops[RESIDUAL].settings)
         );
         Ok(Supports { loops, note: Some(note), decided: Decided::ByWhatWasMeasured { unrolled } })
     }
@@ -348,10 +354,11 @@ impl LoopSettings<'_> {
             OWN_FEET => GeneratorConfig::own_feet(),
             OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
             OWN_FEET_STYLED => for_styles(),
-            RESIDUAL => with_residual(),
+            RESIDUAL => with_residual(GeneratorConfig::own_feet()),
+            RESIDUAL_UNROLLED => with_residual(GeneratorConfig::own_feet_unrolled()),
             _ => GeneratorConfig::default(),
         };
-        let leads = models.unrolled.as_ref().filter(|_| name == OWN_FEET_UNROLLED).unwrap_or(&models.first);
+        let leads = models.unrolled.as_ref().filter(|_| led_by_unrolled(name)).unwrap_or(&models.first);
         Ok((leads, self.over(&defaults, change)?))
     }
 
@@ -376,24 +383,28 @@ fn for_styles() -> GeneratorConfig {
     settings
 }
 
-/// Own feet that a residual wrench helps, as on stairs.
-fn with_residual() -> GeneratorConfig {
-    let mut settings = GeneratorConfig::own_feet();
+/// The settings with a residual wrench that helps the feet.
+fn with_residual(mut settings: GeneratorConfig) -> GeneratorConfig {
     let balance = &mut settings.dynamic.balance;
-    (balance.residual_force_bw, balance.residual_torque_bw_m) = STAIRS_RESIDUAL;
+    (balance.residual_force_bw, balance.residual_torque_bw_m) = RESIDUAL_WRENCH;
     settings
+}
+
+/// Whether the model of all directions leads characters with this support.
+fn led_by_unrolled(name: &str) -> bool {
+    [OWN_FEET_UNROLLED, RESIDUAL_UNROLLED].contains(&name)
 }
 
 fn told_of_assist(reason: &str) -> String {
     format!("the external root assist holds the character up: {reason}")
 }
 
-/// What is told of the residual wrench on stairs.
-fn told_of_residual(settings: &GeneratorConfig) -> String {
+/// What is told of the residual wrench, and in what it helps.
+fn told_of_residual(place: &str, settings: &GeneratorConfig) -> String {
     let dynamic = &settings.dynamic;
     let torque_nm = dynamic.mass_kg * dynamic.gravity_m_s2 * dynamic.balance.residual_torque_bw_m;
     format!(
-        "on stairs an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
+        "{place} an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
         dynamic.balance.residual_force_bw
     )
 }

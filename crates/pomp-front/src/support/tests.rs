@@ -114,8 +114,7 @@ fn a_model_that_is_given_leads_whatever_is_commanded() {
 #[test]
 fn elsewhere_the_assist_holds_it_and_the_reason_is_told() {
     for (terrain, control, set, said) in [
-        ("hills", "jog", "dynamic.friction=0.6", "a jog on this ground"),
-        ("slope", "jog", "dynamic.friction=0.6", "a jog on this ground"),
+        ("stairs", "jog", "dynamic.friction=0.6", "a jog on this ground"),
         ("hills", "run", "dynamic.friction=0.6", "a run on this ground"),
         ("stairs", "backward", "dynamic.friction=0.6", "backward"),
         ("stairs", "sideways", "dynamic.friction=0.6", "a walk aside"),
@@ -161,17 +160,32 @@ fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold(
 #[test]
 fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_as_uneven() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (ground, shape, held, assisted) in [
+    for (ground, shape, held, helped) in [
         ("flat", "kind = \"flat\"", "jog", None),
         ("rough", "kind = \"rough\"\namplitude_m = 0.04\nwavelength_m = 0.8", "sideways", None),
-        ("hills", "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0", "crouch", Some("jog")),
-        ("slope", "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0", "crouch", Some("jog")),
-        ("steep", "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0", "sideways", Some("jog")),
+        (
+            "hills",
+            "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0",
+            "crouch",
+            Some(("jog", RESIDUAL_UNROLLED)),
+        ),
+        (
+            "slope",
+            "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0",
+            "crouch",
+            Some(("jog", RESIDUAL_UNROLLED)),
+        ),
+        (
+            "steep",
+            "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0",
+            "sideways",
+            Some(("jog", RESIDUAL_UNROLLED)),
+        ),
         (
             "cliffs",
             "kind = \"stairs\"\nrise_m = 0.5\nrun_m = 3.0\ncount = 2\nlanding_m = 2.0",
             "",
-            Some("walk"),
+            Some(("walk", ASSIST)),
         ),
     ] {
         let path = folder.path().join(format!("{ground}.toml"));
@@ -181,9 +195,9 @@ fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_a
             let chosen = chosen(path, held, &[]);
             assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground} {held}");
         }
-        if let Some(control) = assisted {
+        if let Some((control, name)) = helped {
             let chosen = chosen(path, control, &[]);
-            assert_eq!((chosen.note.is_some(), chosen.name), (true, ASSIST), "{ground} {control}");
+            assert_eq!((chosen.note.is_some(), chosen.name), (true, name), "{ground} {control}");
         }
         let asked = chosen_of(models(), Some(Support::OwnFeet), (path, "walk"), &[]);
         assert_eq!(asked.name, OWN_FEET_UNROLLED, "{ground}");
@@ -223,7 +237,22 @@ fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
     assert!(told.contains("0.05 body weights") && told.contains("100 N·m"), "{told}");
     let balance = &chosen.settings.dynamic.balance;
     assert!(balance.enabled);
-    assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, STAIRS_RESIDUAL.1));
+    assert_eq!((balance.residual_force_bw, balance.residual_torque_bw_m), (0.05, RESIDUAL_WRENCH.1));
+}
+
+#[test]
+fn it_helps_jogs_on_slopes_and_hills_of_the_model_of_all_directions_alone() {
+    let mut wanted = GeneratorConfig::own_feet_unrolled();
+    wanted.dynamic.balance.residual_force_bw = 0.2;
+    wanted.dynamic.balance.residual_torque_bw_m = 0.136;
+    for ground in ["slope", "hills"] {
+        let chosen = chosen(ground, "jog", &[]);
+        let told = chosen.note.unwrap_or_default();
+        assert!(told.contains("0.2 body weights") && !told.contains("stairs"), "{ground}: {told}");
+        assert_eq!((chosen.name, chosen.settings), (RESIDUAL_UNROLLED, wanted.clone()), "{ground}");
+        assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
+        assert_eq!(chosen_of(given(), None, (ground, "jog"), &[]).name, ASSIST, "{ground}");
+    }
 }
 
 #[test]
@@ -242,11 +271,12 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         ("hills", "walk", OWN_FEET_UNROLLED),
         ("flat", "jog", OWN_FEET_UNROLLED),
         ("stairs", "walk", RESIDUAL),
-        ("hills", "jog", ASSIST),
+        ("hills", "jog", RESIDUAL_UNROLLED),
         ("flat", "crouch", OWN_FEET_UNROLLED),
         ("hills", "backward", OWN_FEET_UNROLLED),
         ("gaps", "crouch", OWN_FEET_UNROLLED),
         ("rough", "run", ASSIST),
+        ("stairs", "jog", ASSIST),
     ] {
         let name = supports.name_for(ground, &plan(control));
         assert_eq!(name, support, "{ground} {control}");
@@ -254,7 +284,7 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
     }
     assert!(supports.note.expect("two of them help").contains("on stairs"));
     let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
-    assert!(helped(RESIDUAL) && !helped(OWN_FEET));
+    assert!(helped(RESIDUAL) && helped(RESIDUAL_UNROLLED) && !helped(OWN_FEET));
 
     for alone in [asked_of(given(), &[], None), asked(&["controller=\"nsm\"".to_owned()], None)] {
         assert_eq!(alone.name_for("hills", &plan("walk")), OWN_FEET);
