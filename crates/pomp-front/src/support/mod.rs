@@ -278,12 +278,12 @@ impl LoopSettings<'_> {
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
-                let where_to = match name {
+                let helped_where = match name {
                     RESIDUAL => Some("on stairs"),
                     RESIDUAL_UNROLLED => Some("in jogs on slopes and over hills"),
                     _ => None,
                 };
-                chosen.note = where_to.map(|place| told_of_residual(place, &chosen.settings));
+                chosen.note = helped_where.map(|place| told_of_residual(place, &chosen.settings));
                 Ok(chosen)
             }
             Err(reason) => chosen(ASSIST, Some(told_of_assist(&reason))),
