@@ -48,11 +48,16 @@ fn training(stage: &str, config: &Path, out: &Path) -> Command {
 
 /// Kills a training as soon as its stage has a checkpoint, with a signal that it cannot see coming (9, on Unix). False
 /// when it had ended before the signal came.
-fn kill_at_checkpoint(mut training: Command, state: &Path) -> bool {
+fn kill_at_checkpoint(training: Command, state: &Path) -> bool {
+    kill_when(training, state, || state.exists())
+}
+
+/// The same as soon as its checkpoint, whose state is in the file `state`, is as asked for.
+fn kill_when(mut training: Command, state: &Path, is_reached: impl Fn() -> bool) -> bool {
     let mut child: Child = training.spawn().expect("the program starts");
     let begun = Instant::now();
-    while !state.exists() && child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(600), "no checkpoint at {}", state.display());
+    while !is_reached() && child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(600), "no such checkpoint at {}", state.display());
         std::thread::sleep(Duration::from_millis(2));
     }
     assert!(state.exists(), "training ended without a checkpoint at {}", state.display());
@@ -342,6 +347,42 @@ fn rejects_gradients_through_time_where_the_next_state_is_not_made_of_rotations_
         pomp!("train", "all", "--data", recordings(), "--out", out, "--config", config)
             .refuses(&["kinematic.unrolling.windows", "the next state is made of rotations and changes"]);
     }
+}
+
+/// Whether it is killed before the fine-tuning has a checkpoint, or after.
+#[test]
+fn a_training_and_its_fine_tuning_by_one_command_equal_those_by_two_also_when_resumed() {
+    let folder = TempDir::new().unwrap();
+    let [first, second, two, one] = ["first", "second", "two", "one"].map(|name| folder.path().join(name));
+    [&first, &second].map(|folder| fs::create_dir(folder).unwrap());
+    let short = config(&first, &[(&["kinematic", "training", "steps"], 40.into())]);
+    let tuning = config(&second, &[(&["name"], "tuned".into())]);
+    assert!(training("all", &short, &two).status().unwrap().success());
+    assert!(training("kinematic", &tuning, &two).arg("--fine-tune").status().unwrap().success());
+
+    let by_one = || {
+        let mut command = training("all", &short, &one);
+        command.arg("--then").arg(&tuning);
+        command
+    };
+    let state = one.join("checkpoints/kinematic/state.json");
+    for reached in [40, 1000] {
+        let on_its_way = (0..5).any(|_| {
+            let _ = fs::remove_dir_all(&one);
+            kill_when(by_one(), &state, || state.exists() && step_of(&state) == reached)
+                && step_of(&state) == reached
+        });
+        assert!(on_its_way, "it was killed after step {reached} and before the next checkpoint");
+        assert!(by_one().arg("--resume").status().unwrap().success());
+        let files = ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
+        assert_same_files(&two, &one, &files);
+    }
+}
+
+#[test]
+fn rejects_a_fine_tuning_after_a_training_without_a_kinematic_module() {
+    pomp!("train", "phase", "--data", "nowhere", "--out", "nowhere", "--then", "some.toml")
+        .refuses(&["--then", "pomp train all"]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub use pomp_tensors::join_thread_pool;
 pub use progress::{OnEvent, Stage, TrainEvent};
 pub use rehearsal::{Rehearsal, StageRehearsal, rehearse};
 pub use retarget_stage::train_retargeting;
-pub use run::{Start, train};
+pub use run::{Start, is_fine_tuning_begun, train};
 pub use split::Split;
 pub use style_config::{StyleClips, StyleTraining};
 pub use style_stage::train_styles;

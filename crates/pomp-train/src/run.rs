@@ -172,6 +172,12 @@ pub fn train(
     Ok(model)
 }
 
+/// Whether the model folder `out` holds a checkpoint of the fine-tuning that `config` and `dataset` make.
+pub fn is_fine_tuning_begun(dataset: &Dataset, config: &TrainConfig, out: &Path) -> bool {
+    let run = run_hash(config, dataset, Start::FineTune, Stage::Kinematic);
+    Checkpoint::new(out, Stage::Kinematic, &run).is_of_this_run()
+}
+
 /// A model that has its phases alone.
 fn first_model(
     config: &TrainConfig,

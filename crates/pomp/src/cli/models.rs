@@ -36,6 +36,7 @@ Examples:
   pomp train kinematic --data data --out model --resume --set kinematic.training.steps=200000
   pomp train all --data data --out model --overwrite
   pomp train all --data data --out model --dry-run
+  pomp train all --data data --out model --config configs/compact_unrolled.toml --then configs/compact_unrolled_aside.toml
   pomp train kinematic --data data --out model --config configs/paper.toml
   pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune
   pomp train controller pfnn --data data --out model
@@ -72,9 +73,13 @@ pub struct TrainArguments {
     /// Training configuration; that of the compact model if left out.
     #[arg(long, value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
-    /// Override a setting of the configuration: KEY.PATH=VALUE. May be given several times.
+    /// Override a setting of the configuration, and of those of --then: KEY.PATH=VALUE. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// For all and kinematic: after the training, fine-tune the kinematic module with this configuration, as --fine-tune does. May be
+    /// given several times; the fine-tunings follow each other. With --resume, the training that was interrupted goes on.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub then: Vec<PathBuf>,
     /// For balance: configuration of the closed loop; that of configs/own_feet.toml if left out.
     #[arg(long = "loop", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub closed_loop: Option<PathBuf>,

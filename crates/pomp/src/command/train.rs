@@ -7,8 +7,8 @@ use crate::{default_model, device};
 use anyhow::{Result, bail};
 use pomp_config::resolve;
 use pomp_train::{
-    Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, join_thread_pool,
-    rehearse, train,
+    Dataset, OnEvent, Rehearsal, Stage, Start, TrainConfig, TrainError, TrainEvent, is_fine_tuning_begun,
+    join_thread_pool, rehearse, train,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,6 +16,11 @@ use std::process::ExitCode;
 
 pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
     join_thread_pool();
+    if !arguments.then.is_empty() && !matches!(arguments.stage, TrainStage::All | TrainStage::Kinematic) {
+        bail!(
+            "--then fine-tunes the kinematic module; write `pomp train all` or `pomp train kinematic`, or leave it out"
+        );
+    }
     match (arguments.stage, arguments.kind) {
         (TrainStage::Controller, Some(kind)) => return train_controller::run(arguments, kind),
         (TrainStage::Retarget, None) => return train_retarget::run(arguments),
@@ -26,32 +31,73 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         ),
         (_, None) => {}
     }
-    let mut config: TrainConfig =
-        resolve(default_model::origin(arguments.config.as_deref()), &arguments.set)?.checked()?;
-    if let Some(seed) = arguments.seed {
-        config.seed = seed;
-    }
-    config.validate()?;
+    let configs = configs(arguments)?;
     let device = device::open(arguments.device)?;
-    let mut dataset = Dataset::open(arguments.data()?, &config)?;
-    describe(&dataset, &config, arguments.json);
-    let stages = stages(arguments.stage);
+    let data = arguments.data()?;
     if arguments.dry_run {
-        say(&rehearse(dataset, &config, stages, &device)?, arguments.json);
+        for (training, config) in configs.iter().enumerate() {
+            let dataset = Dataset::open(data, config)?;
+            describe(&dataset, config, arguments.json);
+            say(&rehearse(dataset, config, stages(arguments, training), &device)?, arguments.json);
+        }
+        if !arguments.json {
+            println!("nothing was written; leave --dry-run out to train");
+        }
         return Ok(ExitCode::SUCCESS);
     }
-    let trained = reported(arguments.json, |on_event| {
-        train(&mut dataset, &config, stages, start(arguments), &arguments.out, &device, on_event)
-    })?;
-    let Some(model) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
-    if !arguments.json {
-        println!("the model is in {}:", arguments.out.display());
-        for (name, value) in &model.description.metrics {
-            println!("  {name} {value:.4}");
+    let first = first_training(arguments, &configs, data)?;
+    for (training, config) in configs.iter().enumerate().skip(first) {
+        let mut dataset = Dataset::open(data, config)?;
+        describe(&dataset, config, arguments.json);
+        let start = match training {
+            0 => start(arguments),
+            _ if training == first => Start::ResumeFineTune,
+            _ => Start::FineTune,
+        };
+        let trained = reported(arguments.json, |on_event| {
+            let stages = stages(arguments, training);
+            train(&mut dataset, config, stages, start, &arguments.out, &device, on_event)
+        })?;
+        let Some(model) = trained else { return Ok(ExitCode::from(INTERRUPTED)) };
+        if !arguments.json {
+            println!("the model is in {}:", arguments.out.display());
+            for (name, value) in &model.description.metrics {
+                println!("  {name} {value:.4}");
+            }
         }
-        println!("{}", next_step(arguments, arguments.data()?));
+    }
+    if !arguments.json {
+        println!("{}", next_step(arguments, data));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The configurations of the training and of the fine-tunings after it.
+fn configs(arguments: &TrainArguments) -> Result<Vec<TrainConfig>> {
+    let files = std::iter::once(arguments.config.as_deref())
+        .chain(arguments.then.iter().map(|file| Some(file.as_path())));
+    files
+        .map(|file| {
+            let mut config: TrainConfig = resolve(default_model::origin(file), &arguments.set)?.checked()?;
+            if let Some(seed) = arguments.seed {
+                config.seed = seed;
+            }
+            config.validate()?;
+            Ok(config)
+        })
+        .collect()
+}
+
+/// The number of the training that a call begins with: where it resumes, the last one that has been begun.
+fn first_training(arguments: &TrainArguments, configs: &[TrainConfig], data: &Path) -> Result<usize> {
+    if arguments.resume {
+        for (training, config) in configs.iter().enumerate().skip(1).rev() {
+            if is_fine_tuning_begun(&Dataset::open(data, config)?, config, &arguments.out) {
+                return Ok(training);
+            }
+        }
+    }
+    Ok(0)
 }
 
 /// Trains with reports on the terminal; nothing when it was stopped, which is said.
@@ -79,8 +125,12 @@ pub(super) fn reported<T>(
     }
 }
 
-fn stages(asked: TrainStage) -> &'static [Stage] {
-    match asked {
+/// What the training of this number trains; all but the first one are fine-tunings.
+fn stages(arguments: &TrainArguments, training: usize) -> &'static [Stage] {
+    if training > 0 {
+        return &[Stage::Kinematic];
+    }
+    match arguments.stage {
         TrainStage::Phase => &[Stage::Phase],
         TrainStage::AlignedPhase => &[Stage::AlignedPhase],
         TrainStage::Kinematic => &[Stage::Kinematic],
@@ -199,7 +249,6 @@ fn say(rehearsal: &Rehearsal, as_json: bool) {
         rehearsal.data_bytes >> 20,
         rehearsal.stage_bytes >> 20
     );
-    println!("nothing was written; leave --dry-run out to train");
 }
 
 /// A count with its thousands apart.
