@@ -373,10 +373,37 @@ fn a_training_and_its_fine_tuning_by_one_command_equal_those_by_two_also_when_re
                 && step_of(&state) == reached
         });
         assert!(on_its_way, "it was killed after step {reached} and before the next checkpoint");
-        assert!(by_one().arg("--resume").status().unwrap().success());
+        let resumed = by_one().arg("--resume").stderr(Stdio::piped()).output().unwrap();
+        assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
         let files = ["model.json", "phase.safetensors", "aligned_phase.safetensors", "kinematic.safetensors"];
         assert_same_files(&two, &one, &files);
     }
+}
+
+#[test]
+fn a_dry_run_tells_the_fine_tunings_too_and_settings_go_to_all_trainings() {
+    let folder = TempDir::new().unwrap();
+    let config = config(folder.path(), &[]);
+    let (set, out) = ("kinematic.training.steps=77", folder.path().join("model"));
+    let ran = pomp!(
+        "train",
+        "all",
+        "--data",
+        recordings(),
+        "--out",
+        out,
+        "--config",
+        config,
+        "--then",
+        config,
+        "--set",
+        set,
+        "--dry-run"
+    )
+    .succeeds();
+    let told = |what: &str| ran.stdout.matches(what).count();
+    assert_eq!([told("phase: "), told("kinematic: "), told(" 77 steps on ")], [2, 2, 2], "{}", ran.stdout);
+    assert_eq!(names(folder.path()), ["resumed.toml"], "nothing is written");
 }
 
 #[test]

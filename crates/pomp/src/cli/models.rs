@@ -36,7 +36,7 @@ Examples:
   pomp train kinematic --data data --out model --resume --set kinematic.training.steps=200000
   pomp train all --data data --out model --overwrite
   pomp train all --data data --out model --dry-run
-  pomp train all --data data --out model --config configs/compact_unrolled.toml --then configs/compact_unrolled_aside.toml
+  pomp train all --data data --out model --then configs/compact_practised.toml
   pomp train kinematic --data data --out model --config configs/paper.toml
   pomp train kinematic --data data --out model --config configs/compact_practised.toml --fine-tune
   pomp train controller pfnn --data data --out model

@@ -45,6 +45,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let interrupt = listen()?;
     let first = first_training(arguments, &configs, data)?;
     for (training, config) in configs.iter().enumerate().skip(first) {
         let mut dataset = Dataset::open(data, config)?;
@@ -54,7 +55,7 @@ pub fn run(arguments: &TrainArguments) -> Result<ExitCode> {
             _ if training == first => Start::ResumeFineTune,
             _ => Start::FineTune,
         };
-        let trained = reported(arguments.json, |on_event| {
+        let trained = reported_until(&interrupt, arguments.json, |on_event| {
             let stages = stages(arguments, training);
             train(&mut dataset, config, stages, start, &arguments.out, &device, on_event)
         })?;
@@ -105,8 +106,20 @@ pub(super) fn reported<T>(
     as_json: bool,
     train: impl FnOnce(OnEvent<'_>) -> Result<T, TrainError>,
 ) -> Result<Option<T>> {
+    reported_until(&listen()?, as_json, train)
+}
+
+/// Listens for Ctrl-C, which a process can do once.
+fn listen() -> Result<Interrupt> {
+    Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")
+}
+
+fn reported_until<T>(
+    interrupt: &Interrupt,
+    as_json: bool,
+    train: impl FnOnce(OnEvent<'_>) -> Result<T, TrainError>,
+) -> Result<Option<T>> {
     let progress = Progress::new("train", "steps", 0);
-    let interrupt = Interrupt::listen("stopping after this step; a second Ctrl-C ends at once")?;
     let trained = train(&mut |event: &TrainEvent<'_>| -> ControlFlow<()> {
         report(event, &progress, as_json);
         interrupt.flow()
