@@ -354,7 +354,9 @@ fn rejects_gradients_through_time_where_the_next_state_is_not_made_of_rotations_
 fn a_training_and_its_fine_tuning_by_one_command_equal_those_by_two_also_when_resumed() {
     let folder = TempDir::new().unwrap();
     let [first, second, two, one] = ["first", "second", "two", "one"].map(|name| folder.path().join(name));
-    [&first, &second].map(|folder| fs::create_dir(folder).unwrap());
+    for folder in [&first, &second] {
+        fs::create_dir(folder).unwrap();
+    }
     let short = config(&first, &[(&["kinematic", "training", "steps"], 40.into())]);
     let tuning = config(&second, &[(&["name"], "tuned".into())]);
     assert!(training("all", &short, &two).status().unwrap().success());
