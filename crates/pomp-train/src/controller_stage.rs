@@ -1,33 +1,27 @@
 //! Controllers with blended experts: the examples and rollouts of the kinematic stage, another network, no diffusion.
 
-use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
 use crate::controller_config::ControllerConfig;
 use crate::controller_place::ControllerPlace;
 use crate::controller_view::{LedView, View};
 use crate::dataset::{Dataset, TrainingClip};
-use crate::epochs::scalar;
-use crate::example::StateSource;
 use crate::finite::Step;
 use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, measure_held_out};
-use crate::kinematic_stage::{LARGEST_GRADIENT, learning_rate};
-use crate::loss_record::LossRecord;
+use crate::kinematic_stage::learning_rate;
+use crate::learner::{Learner, Learning, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
-use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::progress::{OnEvent, Stage};
 use crate::rollout_pool::Rollout;
-use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, noise_per_feature};
+use crate::rollout_starts::{RolloutStarts, advance_rollouts};
+use crate::rows::{Batch, Rows, fit_normalisers, noise_per_feature};
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
-use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{LedPhases, OwnPhases, Unroll};
-use crate::{Phases, Start, TrainConfig, TrainError};
-use burn::grad_clipping::GradientClippingConfig;
+use crate::{KinematicTraining, Phases, Start, TrainConfig, TrainError};
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
 use pomp_controllers::ControllerKind;
 use pomp_controllers::gated::{
@@ -38,12 +32,9 @@ use pomp_model::{KinematicDescription, OutputSpace};
 use pomp_motion::features::{FeatureLayout, Rotations};
 use pomp_motion::humanoid;
 use pomp_tensors::keep_freed_memory;
-use rand::RngExt;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Steps between reports.
-const REPORT_EVERY: usize = 100;
 /// Steps between held-out measurements and checkpoints; rollouts begin anew there.
 const CHECKPOINT_EVERY: usize = 1000;
 
@@ -147,11 +138,7 @@ struct Training<'a> {
 
 /// What its steps change.
 struct Progress {
-    done: usize,
-    model: GatedNetwork,
-    optimizer: ModuleOptimizer,
-    average: AveragedWeights,
-    loss: LossRecord,
+    learner: Learner<GatedNetwork>,
     /// Rollouts whose single frames are learned from.
     rollouts: Vec<Rollout>,
     /// Those with gradients through time.
@@ -195,47 +182,32 @@ impl Training<'_> {
             Unroll::new(unrolling, steps, (&rows, &astray), loss, &commands, &device)
         });
         let mut progress = self.begin(&description, start)?;
-        let mut metrics = MetricsFile::open(self.folder, Stage::Controller, progress.done)?;
-        let steps = self.config.training.steps;
-        if progress.done > steps {
-            let (stage, folder) = (Stage::Controller.name(), self.folder.to_path_buf());
-            return Err(TrainError::FewerSteps { stage, done: progress.done, asked: steps, folder });
-        }
+        let numbers = [progress.learner.done, self.config.training.steps, CHECKPOINT_EVERY];
+        let mut reports = Reports::open(Stage::Controller, numbers, self.folder, self.folder)?;
         let measure = |network: &GatedNetwork| {
             let mut predict = |batch: &Batch| view.predict(network, batch, self.layout, self.device);
             measure_held_out(&mut predict, &rows, &samplers[1], self.reading)
         };
-        while progress.done < steps {
+        while reports.goes_on(&progress.learner) {
             progress = self.step(progress, &view, unroll.as_ref(), &rows, &starts)?;
-            let (step, is_last) = (progress.done, progress.done == steps);
-            let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
-            let mut figures = Vec::new();
-            if step.is_multiple_of(REPORT_EVERY) || is_last {
-                let [mean, smoothed] = progress.loss.report();
-                figures
-                    .extend([("train_loss".to_owned(), mean), ("train_loss_smoothed".to_owned(), smoothed)]);
-            }
-            let averaged = is_measured.then(|| progress.average.apply(progress.model.clone()));
-            if let Some(averaged) = &averaged {
-                figures.extend(measure(&averaged.valid())?.figures(dataset.measured_on()));
-            }
-            let figures: Vec<(&str, f32)> = figures.iter().map(|(name, v)| (name.as_str(), *v)).collect();
-            let event = TrainEvent { stage: Stage::Controller, step, steps, figures: &figures };
-            metrics.write(&event)?;
-            let stops = on_event(&event).is_break();
-            if averaged.is_some() || stops {
-                let averaged = averaged.unwrap_or_else(|| progress.average.apply(progress.model.clone()));
-                let Progress { model, optimizer, loss, .. } = &progress;
-                self.checkpoint.save(step, model, &averaged, optimizer, None, &[*loss])?;
+            let measured = match reports.to_measure(&progress.learner) {
+                Some(averaged) => {
+                    let figures = measure(&averaged.valid())?.figures(dataset.measured_on());
+                    Some((averaged, figures))
+                }
+                None => None,
+            };
+            let Reported { averaged, flow } = reports.tell(&mut progress.learner, measured, on_event)?;
+            if let Some(averaged) = averaged {
+                progress.learner.save(&averaged, None, &self.checkpoint)?;
                 progress.rollouts.clear();
                 progress.unrolled.clear();
             }
-            if stops {
-                let (stage, folder) = (Stage::Controller.name(), self.folder.to_path_buf());
-                return Err(TrainError::Stopped { stage, step, folder });
+            if flow.is_break() {
+                return Err(reports.stopped(progress.learner.done));
             }
         }
-        let network = progress.average.apply(progress.model).valid();
+        let network = progress.learner.averaged().valid();
         let errors: HeldOutErrors = measure(&network)?;
         description.metrics = errors.figures(dataset.measured_on()).into_iter().collect();
         Ok(GatedModel { description, network })
@@ -273,19 +245,11 @@ impl Training<'_> {
     /// Fresh weights, or those of the checkpoint.
     fn begin(&self, description: &GatedDescription, start: Start) -> Result<Progress, TrainError> {
         let autodiff = self.device.clone().autodiff();
-        let mut model = with_stable_ids(description.fresh(&autodiff).map_err(pomp_model::ModelError::from)?);
-        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-        let mut optimizer = adamw(self.config.training.weight_decay, Some(&clipping));
-        let mut average = AveragedWeights::new(&model, self.config.training.average);
-        let (mut done, mut loss) = (0, LossRecord::default());
-        if start.resumes()
-            && let Some(saved) = self.checkpoint.load(&model, optimizer.clone())?
-        {
-            average = AveragedWeights::new(&with_stable_ids(saved.average), self.config.training.average);
-            (done, loss) = (saved.step, saved.losses.first().copied().unwrap_or_default());
-            (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
-        }
-        Ok(Progress { done, model, optimizer, average, loss, rollouts: Vec::new(), unrolled: Vec::new() })
+        let fresh = description.fresh(&autodiff).map_err(pomp_model::ModelError::from)?;
+        let KinematicTraining { weight_decay, average, .. } = self.config.training;
+        let (learner, _) =
+            Learner::begin(fresh, Learning { weight_decay, average }, &self.checkpoint, start)?;
+        Ok(Progress { learner, rollouts: Vec::new(), unrolled: Vec::new() })
     }
 
     /// One batch: rollouts on the network's own states, replayed and clean examples.
@@ -297,50 +261,32 @@ impl Training<'_> {
         rows: &Rows<'_>,
         starts: &RolloutStarts<'_>,
     ) -> Result<Progress, TrainError> {
-        let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
+        let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.learner.done + 1);
         let autodiff = self.device.clone().autodiff();
         let mut rng = step_rng(self.config.seed, Stage::Controller, step);
         starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
-        let replayed = share_of_batch(stage, stage.states.replayed_share);
-        let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
-            .map(|_| starts.anywhere.draw(&mut rng))
-            .collect();
-        let led = progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame, rollout.source()));
-        let examples: Vec<Example<'_>> = led
-            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
-                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
-            }))
-            .collect();
         let deviations = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
-        let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
-        let batch = rows.fill(&examples, Some(noise));
-        drop(examples);
+        let batch = starts.batch(&progress.rollouts, &deviations, rows, &mut rng);
         let [x, gate] = [view.experts(&batch, layout, &autodiff), view.gate(&batch, layout, &autodiff)];
         let y = view.wanted(&batch, layout, &autodiff);
-        let predicted = progress.model.forward(&x, &gate, Some(&mut rng));
+        let predicted = progress.learner.module.forward(&x, &gate, Some(&mut rng));
         let error = (predicted - y) * view.weights(&autodiff);
         let mut loss = (error.clone() * error).mean();
         if let Some(unroll) = unroll {
-            let leader = LedView::new(&progress.model, view, layout, &autodiff);
+            let leader = LedView::new(&progress.learner.module, view, layout, &autodiff);
             let far = unroll.loss(&leader, step, &mut progress.unrolled, &mut rng)?;
             loss = loss + far * self.config.unrolling.weight;
         }
-        let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", self.config.seed);
         let checked = Step { stage: Stage::Controller, step, batch: &named, checkpoint: &self.checkpoint };
-        checked.check_loss(value, &progress.model)?;
-        progress.loss.add(value);
+        progress.learner.note(&loss, &checked)?;
         if !progress.rollouts.is_empty() {
             let led = batch.first(progress.rollouts.len(), layout);
-            let mut predicted = view.predict(&progress.model.valid(), &led, layout, self.device);
+            let mut predicted = view.predict(&progress.learner.module.valid(), &led, layout, self.device);
             rows.outputs_to_y(&led.raw_x, &mut predicted);
             advance_rollouts(&mut progress.rollouts, rows, &predicted, starts, &mut rng)?;
         }
-        let gradients = GradientsParams::from_grads(loss.backward(), &progress.model);
-        checked.check_gradients(&gradients, &progress.model)?;
-        progress.model = progress.optimizer.step(learning_rate(stage, step), progress.model, gradients);
-        progress.average.update(&progress.model);
-        progress.done = step;
+        progress.learner = progress.learner.descend(&loss, learning_rate(stage, step), &checked)?;
         Ok(progress)
     }
 }

@@ -1,43 +1,34 @@
 //! Kinematic module: clean, simulated and self-made states in, the clip's next frame out.
 
-use crate::adamw::adamw;
 use crate::dataset::Dataset;
 use crate::early_stopping::Course;
-use crate::epochs::scalar;
 use crate::example::StateSource;
 use crate::finite::Step;
 use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, held_out_errors};
-use crate::loss_record::LossRecord;
+use crate::learner::{Learner, Learning, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
-use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::progress::{OnEvent, Stage};
 use crate::rollout_pool::Rollout;
-use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Batch, Example, Noise, Rows, fit_normalisers, matrix, noise_per_feature, normal};
+use crate::rollout_starts::{RolloutStarts, advance_rollouts};
+use crate::rows::{Batch, Rows, fit_normalisers, matrix, noise_per_feature, normal};
 use crate::run::StageRun;
 use crate::sampler::{Sampler, held_out_sampler, practised_sampler, training_sampler};
 use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::unroll::{Leader, LedPhases, Unroll};
-use crate::{KinematicStage, Phases, TrainConfig, TrainError, phaseless};
-use burn::grad_clipping::GradientClippingConfig;
+use crate::{KinematicStage, KinematicTraining, Phases, TrainConfig, TrainError, phaseless};
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use pomp_generator::PhaseReader as LoopPhases;
 use pomp_kinematic::{DecoderContext, GammaTable, KinematicModel, estimate_gamma};
 use pomp_model::KinematicDescription;
 use pomp_motion::features::FeatureLayout;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
 
-/// Largest norm of each parameter's gradient; a rollout that went astray must not throw the rest.
-pub(crate) const LARGEST_GRADIENT: f32 = 1.0;
-/// Steps between reports.
-const REPORT_EVERY: usize = 100;
 /// Steps between held-out measurements and checkpoints. Rollouts begin anew there, so that a resumed run equals
 /// one that was not interrupted.
 const CHECKPOINT_EVERY: usize = 1000;
@@ -80,15 +71,14 @@ pub(crate) fn train_kinematic(
     keep: Keep<'_>,
 ) -> Result<(), TrainError> {
     let mut stepper = Stepper::begin(dataset, run, layout, phases, beginning)?;
-    let (begun, steps) = (stepper.done, run.config.kinematic.training.steps);
-    run.check_steps(Stage::Kinematic, begun, steps)?;
-    while stepper.done < steps && !stepper.course.is_over() {
+    let begun = stepper.learner.done;
+    while stepper.reports.goes_on(&stepper.learner) && !stepper.course.is_over() {
         stepper.turn_to_next(dataset)?;
         stepper = stepper.step(dataset)?;
         if stepper.report(dataset, on_event, keep)?.is_break() {
-            return Err(run.stopped(Stage::Kinematic, stepper.done));
+            return Err(stepper.reports.stopped(stepper.learner.done));
         }
-        if run.is_rehearsed(stepper.done - begun) {
+        if run.is_rehearsed(stepper.learner.done - begun) {
             return Ok(());
         }
     }
@@ -128,18 +118,13 @@ struct Stepper<'a> {
     feature_weights: Tensor<1>,
     /// What is kept of the weights that a fine-tuning begins with.
     first: Option<AveragedWeights>,
-    metrics: MetricsFile,
+    reports: Reports,
 
-    /// Steps done.
-    done: usize,
+    learner: Learner<KinematicModel>,
     samplers: Samplers,
     /// Whether the recordings in memory are yet to be those of the next step.
     is_begun_anew: bool,
-    model: KinematicModel,
-    optimizer: ModuleOptimizer,
-    average: AveragedWeights,
     course: Course,
-    loss: LossRecord,
     /// Rollouts whose single frames are learned from.
     rollouts: Vec<Rollout>,
     /// Those with gradients through time.
@@ -181,25 +166,19 @@ impl<'a> Stepper<'a> {
             starts: gait_starts(dataset, layout, &samplers.training),
         };
         let autodiff = (*device).clone().autodiff();
-        let mut model = with_stable_ids(match initial {
+        let model = with_stable_ids(match initial {
             Some(trained) => trained,
             None => fresh_model(config, layout, &autodiff)?,
         });
-        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-        let mut optimizer = adamw(stage.training.weight_decay, Some(&clipping));
-        let mut average = AveragedWeights::new(&model, stage.training.average);
         let first = first_weights(&model, stage.training.kept_of_first, run)?;
-        // A rehearsal begins in the middle, where the share of rollouts has grown to what it stays.
-        let (mut done, mut best) = (run.rehearsed_after.map_or(0, |_| stage.training.steps / 2), None);
-        let mut loss = LossRecord::default();
-        if start.resumes()
-            && let Some(saved) = checkpoint.load(&model, optimizer.clone())?
-        {
-            average = AveragedWeights::new(&with_stable_ids(saved.average), stage.training.average);
-            (done, best) = (saved.step, saved.best);
-            loss = saved.losses.first().copied().unwrap_or_default();
-            (model, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
+        let KinematicTraining { steps, weight_decay, average, .. } = stage.training;
+        let (mut learner, best) =
+            Learner::begin(model, Learning { weight_decay, average }, checkpoint, *start)?;
+        if run.rehearsed_after.is_some() {
+            // In the middle, where the share of rollouts has grown to what it stays.
+            learner.done = steps / 2;
         }
+        let numbers = [learner.done, steps, CHECKPOINT_EVERY];
         Ok(Self {
             run,
             layout,
@@ -209,15 +188,11 @@ impl<'a> Stepper<'a> {
             noise: noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise),
             feature_weights: Tensor::from_floats(stage.loss.per_feature(layout).as_slice(), &autodiff),
             first,
-            metrics: MetricsFile::open(folder, Stage::Kinematic, done)?,
-            done,
+            reports: Reports::open(Stage::Kinematic, numbers, folder, folder)?,
+            learner,
             samplers,
             is_begun_anew: true,
-            model,
-            optimizer,
-            average,
             course: run.course(config.early_stopping.kinematic, dataset, best)?,
-            loss,
             rollouts: Vec::new(),
             unrolled: Vec::new(),
             commands: commands(dataset, config),
@@ -226,12 +201,12 @@ impl<'a> Stepper<'a> {
 
     /// Brings the recordings of the next step into memory, where they take turns.
     fn turn_to_next(&mut self, dataset: &mut Dataset) -> Result<(), TrainError> {
-        let is_due = self.is_begun_anew || self.done.is_multiple_of(CHECKPOINT_EVERY);
+        let is_due = self.is_begun_anew || self.learner.done.is_multiple_of(CHECKPOINT_EVERY);
         self.is_begun_anew = false;
         if !dataset.is_streamed() || !is_due {
             return Ok(());
         }
-        self.phases.turn_to(turn_of(self.done + 1), dataset)?;
+        self.phases.turn_to(turn_of(self.learner.done + 1), dataset)?;
         self.samplers = Samplers::of(dataset, self.run.config)?;
         self.commands = commands(dataset, self.run.config);
         if self.samplers.training.len() == 0 {
@@ -243,32 +218,18 @@ impl<'a> Stepper<'a> {
     /// One batch: rollouts on the model's own states, replayed and clean examples.
     fn step(mut self, dataset: &Dataset) -> Result<Self, TrainError> {
         let StageRun { config, device, checkpoint, .. } = self.run;
-        let (stage, layout, step) = (&config.kinematic, self.layout, self.done + 1);
+        let (stage, layout, step) = (&config.kinematic, self.layout, self.learner.done + 1);
         let autodiff = (*device).clone().autodiff();
         let rows = Rows::new(dataset, layout, &self.description, stage.layout.phases);
         let samplers = (&self.samplers.training, &self.samplers.practised);
         let starts = RolloutStarts::of_clips(config, samplers, self.loop_phases);
         let mut rng = step_rng(config.seed, Stage::Kinematic, step);
         starts.fill_up(&mut self.rollouts, step, &rows, &mut rng)?;
-        let replayed = share_of_batch(stage, stage.states.replayed_share);
-        let drawn: Vec<(usize, usize)> = (self.rollouts.len()..stage.training.batch_size)
-            .map(|_| self.samplers.training.draw(&mut rng))
-            .collect();
-        let examples: Vec<Example<'_>> = self
-            .rollouts
-            .iter()
-            .map(|rollout| (rollout.clip, rollout.frame, rollout.source()))
-            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
-                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
-            }))
-            .collect();
-        let noise = Noise { deviations: &self.noise, first_row: self.rollouts.len(), seed: rng.random() };
-        let batch = rows.fill(&examples, Some(noise));
-        drop(examples);
+        let batch = starts.batch(&self.rollouts, &self.noise, &rows, &mut rng);
         let own = self.rollouts.len() * layout.x_len();
         let own_x = batch.x[..own].to_vec();
 
-        let mut loss = self.model.loss(
+        let mut loss = self.learner.module.loss(
             &matrix(batch.x, layout.x_len(), &autodiff),
             &matrix(batch.y, layout.y_len(), &autodiff),
             &self.feature_weights,
@@ -282,24 +243,18 @@ impl<'a> Stepper<'a> {
             let weighed = (self.feature_weights.clone().unsqueeze(), LedPhases::OfRollout);
             let (steps, through) = (stage.training.steps, (&rows, &astray));
             let unroll = Unroll::new(stage.unrolling, steps, through, weighed, &self.commands, &autodiff);
-            let leader = LedModule { model: &self.model, layout, device: &autodiff };
+            let leader = LedModule { model: &self.learner.module, layout, device: &autodiff };
             loss = loss + unroll.loss(&leader, step, &mut self.unrolled, &mut rng)? * stage.unrolling.weight;
         }
-        let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", config.seed);
         let checked = Step { stage: Stage::Kinematic, step, batch: &named, checkpoint };
-        checked.check_loss(value, &self.model)?;
-        self.loss.add(value);
+        self.learner.note(&loss, &checked)?;
         if !self.rollouts.is_empty() {
-            let mut predicted = predict(&self.model.valid(), own_x, layout, device, &mut rng);
+            let mut predicted = predict(&self.learner.module.valid(), own_x, layout, device, &mut rng);
             rows.outputs_to_y(&batch.raw_x[..own], &mut predicted);
             advance_rollouts(&mut self.rollouts, &rows, &predicted, &starts, &mut rng)?;
         }
-        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
-        checked.check_gradients(&gradients, &self.model)?;
-        self.model = self.optimizer.step(learning_rate(stage, step), self.model, gradients);
-        self.average.update(&self.model);
-        self.done = step;
+        self.learner = self.learner.descend(&loss, learning_rate(stage, step), &checked)?;
         Ok(self)
     }
 
@@ -311,28 +266,16 @@ impl<'a> Stepper<'a> {
         on_event: OnEvent<'_>,
         keep: Keep<'_>,
     ) -> Result<ControlFlow<()>, TrainError> {
-        let (step, steps) = (self.done, self.run.config.kinematic.training.steps);
-        let is_last = step == steps;
-        let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
-        let averaged = is_measured.then(|| self.average.apply(self.model.clone()));
-        let mut figures = Vec::new();
-        if step.is_multiple_of(REPORT_EVERY) || is_last {
-            let [mean, smoothed] = self.loss.report();
-            figures.extend([("train_loss".to_owned(), mean), ("train_loss_smoothed".to_owned(), smoothed)]);
-        }
-        if let Some(averaged) = &averaged {
-            let errors = self.measure(averaged, dataset, keep)?;
-            figures.extend(errors.figures(dataset.measured_on()));
-        }
-        let figures: Vec<(&str, f32)> = figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        let event = TrainEvent { stage: Stage::Kinematic, step, steps, figures: &figures };
-        self.metrics.write(&event)?;
-        let flow = on_event(&event);
-        // After the metrics: what a checkpoint stands for has been noted.
-        let saved = averaged.or_else(|| flow.is_break().then(|| self.average.apply(self.model.clone())));
-        if let Some(averaged) = saved {
-            let (best, losses) = (self.course.best(), [self.loss]);
-            self.run.checkpoint.save(step, &self.model, &averaged, &self.optimizer, best, &losses)?;
+        let measured = match self.reports.to_measure(&self.learner) {
+            Some(averaged) => {
+                let errors = self.measure(&averaged, dataset, keep)?;
+                Some((averaged, errors.figures(dataset.measured_on())))
+            }
+            None => None,
+        };
+        let Reported { averaged, flow } = self.reports.tell(&mut self.learner, measured, on_event)?;
+        if let Some(averaged) = averaged {
+            self.learner.save(&averaged, self.course.best(), &self.run.checkpoint)?;
             self.rollouts.clear();
             self.unrolled.clear();
         }
@@ -347,7 +290,7 @@ impl<'a> Stepper<'a> {
         keep: Keep<'_>,
     ) -> Result<HeldOutErrors, TrainError> {
         let StageRun { config, device, checkpoint, .. } = self.run;
-        let (step, stage) = (self.done, &config.kinematic);
+        let (step, stage) = (self.learner.done, &config.kinematic);
         let rows = Rows::new(dataset, self.layout, &self.description, stage.layout.phases);
         let kept = mixed(self.first.as_ref(), averaged.clone());
         let errors = held_out_errors(&kept.valid(), &rows, &self.samplers.held_out, device, config)?;
@@ -367,14 +310,14 @@ impl<'a> Stepper<'a> {
         let StageRun { config, device, checkpoint, .. } = self.run;
         // What is measured last is measured where the last step was.
         if dataset.is_streamed() {
-            self.phases.turn_to(turn_of(self.done.max(1)), dataset)?;
+            self.phases.turn_to(turn_of(self.learner.done.max(1)), dataset)?;
             self.samplers.training = training_sampler(dataset, config);
             self.samplers.held_out = held_out_sampler(dataset, config);
         }
         let rows = Rows::new(dataset, self.layout, &self.description, config.kinematic.layout.phases);
         let network = match self.course.best() {
-            Some(_) => checkpoint.load_best(&self.model)?,
-            None => mixed(self.first.as_ref(), self.average.apply(self.model)),
+            Some(_) => checkpoint.load_best(&self.learner.module)?,
+            None => mixed(self.first.as_ref(), self.learner.averaged()),
         };
         let network = network.valid();
         let errors = held_out_errors(&network, &rows, &self.samplers.held_out, device, config)?;

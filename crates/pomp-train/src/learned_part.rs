@@ -1,29 +1,20 @@
 //! A training by losses of batches: one of those that learned motion matching is made of, and that of skeleton-aware networks.
 
-use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
-use crate::epochs::scalar;
 use crate::finite::Step;
-use crate::kinematic_stage::LARGEST_GRADIENT;
 use crate::learned_config::LearnedTraining;
-use crate::loss_record::LossRecord;
+use crate::learner::{Learner, Learning, REPORT_EVERY};
 use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
-use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::{Start, TrainError};
-use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
-use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// Steps between reports, and between checkpoints.
-const REPORT_EVERY: usize = 100;
+/// Steps between checkpoints.
 const CHECKPOINT_EVERY: usize = 1000;
-const WEIGHT_DECAY: f32 = 1e-4;
-/// Memory of the averaged weights, which are kept.
-const AVERAGE: f32 = 0.998;
+const LEARNING: Learning = Learning { weight_decay: 1e-4, average: 0.998 };
 
 /// What a part is told beside what it learns.
 pub(crate) struct Part<'a> {
@@ -50,18 +41,8 @@ impl Part<'_> {
         on_event: OnEvent<'_>,
         loss: &mut dyn FnMut(&M, &mut ChaCha8Rng) -> Tensor<1>,
     ) -> Result<M, TrainError> {
-        let mut module = with_stable_ids(module);
-        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-        let mut optimizer = adamw(WEIGHT_DECAY, Some(&clipping));
-        let mut average = AveragedWeights::new(&module, AVERAGE);
-        let (mut done, mut record) = (0, LossRecord::default());
-        if start.resumes()
-            && let Some(saved) = self.checkpoint.load(&module, optimizer.clone())?
-        {
-            average = AveragedWeights::new(&with_stable_ids(saved.average), AVERAGE);
-            (done, record) = (saved.step, saved.losses.first().copied().unwrap_or_default());
-            (module, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
-        }
+        let (mut learner, _) = Learner::begin(module, LEARNING, &self.checkpoint, start)?;
+        let mut done = learner.done;
         let LearnedTraining { steps, learning_rate, .. } = self.settings;
         if done > steps {
             let folder = self.out.to_path_buf();
@@ -71,22 +52,17 @@ impl Part<'_> {
         while done < steps {
             done += 1;
             let mut rng = step_rng(self.seed, self.stage, done);
-            let found = loss(&module, &mut rng);
-            let value = scalar(&found);
+            let found = loss(&learner.module, &mut rng);
             let named = format!("that of step {done} of the {}, seed {}", self.name, self.seed);
             let checked = Step { stage: self.stage, step: done, batch: &named, checkpoint: &self.checkpoint };
-            checked.check_loss(value, &module)?;
-            record.add(value);
-            let gradients = GradientsParams::from_grads(found.backward(), &module);
-            checked.check_gradients(&gradients, &module)?;
+            learner.note(&found, &checked)?;
             let fall = 0.5 * (1.0 + (std::f64::consts::PI * done as f64 / steps as f64).cos());
-            module = optimizer.step(learning_rate * fall.max(0.01), module, gradients);
-            average.update(&module);
+            learner = learner.descend(&found, learning_rate * fall.max(0.01), &checked)?;
             let is_last = done == steps;
             let mut figures = Vec::new();
             let name = format!("{}_loss", self.name);
             if done.is_multiple_of(REPORT_EVERY) || is_last {
-                figures.push((name.as_str(), record.report()[0]));
+                figures.push((name.as_str(), learner.report_loss()[0]));
             }
             let event = TrainEvent {
                 stage: self.stage,
@@ -97,14 +73,13 @@ impl Part<'_> {
             metrics.write(&event)?;
             let stops = on_event(&event).is_break();
             if stops || is_last || done.is_multiple_of(CHECKPOINT_EVERY) {
-                let averaged = average.apply(module.clone());
-                self.checkpoint.save(done, &module, &averaged, &optimizer, None, &[record])?;
+                learner.save(&learner.averaged(), None, &self.checkpoint)?;
             }
             if stops {
                 let (stage, folder) = (self.stage.name(), self.out.to_path_buf());
                 return Err(TrainError::Stopped { stage, step: self.before + done, folder });
             }
         }
-        Ok(average.apply(module))
+        Ok(learner.averaged())
     }
 }

@@ -42,6 +42,7 @@ mod learned_frames;
 mod learned_part;
 mod learned_queries;
 mod learned_stage;
+mod learner;
 mod loss_record;
 mod matching_stage;
 mod own_window;

@@ -4,7 +4,7 @@ use crate::dataset::Dataset;
 use crate::example::{StateSource, write_example};
 use crate::gait_direction::GaitDirections;
 use crate::rollout_pool::{Rollout, RolloutKind};
-use crate::rows::Rows;
+use crate::rows::{Batch, Example, Noise, Rows};
 use crate::sampler::Sampler;
 use crate::style_neutral::NeutralStates;
 use crate::{KinematicStage, TrainConfig, TrainError};
@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// Rows of a batch that a share of it makes.
-pub(crate) fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
+fn share_of_batch(stage: &KinematicStage, share: f32) -> usize {
     (share * stage.training.batch_size as f32) as usize
 }
 
@@ -70,6 +70,28 @@ impl<'a> RolloutStarts<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The next frames of `rollouts`, then replayed and clean examples, to which noise of these deviations is added.
+    pub fn batch(
+        &self,
+        rollouts: &[Rollout],
+        deviations: &[f32],
+        rows: &Rows<'_>,
+        rng: &mut ChaCha8Rng,
+    ) -> Batch {
+        let stage = &self.config.kinematic;
+        let replayed = share_of_batch(stage, stage.states.replayed_share);
+        let drawn: Vec<(usize, usize)> =
+            (rollouts.len()..stage.training.batch_size).map(|_| self.anywhere.draw(rng)).collect();
+        let led = rollouts.iter().map(|rollout| (rollout.clip, rollout.frame, rollout.source()));
+        let examples: Vec<Example<'_>> = led
+            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
+                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
+            }))
+            .collect();
+        let noise = Noise { deviations, first_row: rollouts.len(), seed: rng.random() };
+        rows.fill(&examples, Some(noise))
     }
 
     pub fn rollout(

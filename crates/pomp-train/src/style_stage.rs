@@ -1,31 +1,25 @@
 //! Style adapter: the examples and rollouts of the kinematic stage, a frozen kinematic module, a code for each style.
 
-use crate::adamw::adamw;
 use crate::checkpoint::Checkpoint;
 use crate::dataset::Dataset;
-use crate::epochs::scalar;
-use crate::example::StateSource;
 use crate::finite::Step;
 use crate::held_out::measure_held_out;
-use crate::kinematic_stage::{LARGEST_GRADIENT, from_noise, learning_rate};
-use crate::loss_record::LossRecord;
+use crate::kinematic_stage::{from_noise, learning_rate};
+use crate::learner::{Learner, Learning, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
-use crate::progress::{MetricsFile, OnEvent, Stage, TrainEvent};
+use crate::progress::{OnEvent, Stage};
 use crate::rollout_pool::Rollout;
-use crate::rollout_starts::{RolloutStarts, advance_rollouts, share_of_batch};
-use crate::rows::{Batch, Example, Noise, Rows, matrix, noise_per_feature};
+use crate::rollout_starts::{RolloutStarts, advance_rollouts};
+use crate::rows::{Batch, Rows, matrix, noise_per_feature};
 use crate::sampler::Sampler;
-use crate::stable_ids::{AveragedWeights, with_stable_ids};
 use crate::step_rng::step_rng;
 use crate::style_clips::StyledClips;
 use crate::style_config::StyleTraining;
 use crate::style_neutral::NeutralStates;
 use crate::unroll::{Leader, LedPhases, Unroll};
-use crate::{Phases, Start, TrainConfig, TrainError};
-use burn::grad_clipping::GradientClippingConfig;
+use crate::{KinematicTraining, Phases, Start, TrainConfig, TrainError};
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use pomp_files::Digest;
 use pomp_generator::{PhaseFeedback, PhaseReader as LoopPhases};
@@ -33,13 +27,10 @@ use pomp_kinematic::{KinematicModel, StyleAdapter};
 use pomp_model::{KinematicDescription, Model, ModelStyles, StyleDescription};
 use pomp_motion::features::FeatureLayout;
 use pomp_tensors::keep_freed_memory;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Steps between reports.
-const REPORT_EVERY: usize = 100;
 /// Steps between measurements and checkpoints; rollouts begin anew there.
 const CHECKPOINT_EVERY: usize = 500;
 
@@ -161,11 +152,7 @@ struct Training<'a> {
 
 /// What its steps change.
 struct Progress {
-    done: usize,
-    adapter: StyleAdapter,
-    optimizer: ModuleOptimizer,
-    average: AveragedWeights,
-    loss: LossRecord,
+    learner: Learner<StyleAdapter>,
     rollouts: Vec<Rollout>,
     /// Characters of the windows with gradients through time.
     unrolled: Vec<Rollout>,
@@ -180,7 +167,6 @@ impl Training<'_> {
     ) -> Result<(StyleAdapter, BTreeMap<String, f32>), TrainError> {
         let margin = self.config.margin_frames;
         let training = self.clips.training_sampler(dataset, margin);
-        let steps = self.config.training.steps;
         if training.len() < self.config.training.batch_size {
             return Err(TrainError::TooLittleData { stage: Stage::Style.name(), examples: training.len() });
         }
@@ -191,42 +177,28 @@ impl Training<'_> {
         let starts = RolloutStarts::of_clips(self.reading, (&training, &practised), self.loop_phases);
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;
-        if progress.done > steps {
-            let (stage, folder) = (Stage::Style.name(), self.out.to_path_buf());
-            return Err(TrainError::FewerSteps { stage, done: progress.done, asked: steps, folder });
-        }
-        let mut metrics = MetricsFile::open(self.folder, Stage::Style, progress.done)?;
-        while progress.done < steps {
+        let numbers = [progress.learner.done, self.config.training.steps, CHECKPOINT_EVERY];
+        let mut reports = Reports::open(Stage::Style, numbers, self.folder, self.out)?;
+        while reports.goes_on(&progress.learner) {
             progress = self.step(progress, &rows, &starts)?;
-            let (step, is_last) = (progress.done, progress.done == steps);
-            let is_measured = step.is_multiple_of(CHECKPOINT_EVERY) || is_last;
-            let mut figures = Vec::new();
-            if step.is_multiple_of(REPORT_EVERY) || is_last {
-                let [mean, smoothed] = progress.loss.report();
-                figures
-                    .extend([("train_loss".to_owned(), mean), ("train_loss_smoothed".to_owned(), smoothed)]);
-            }
-            let averaged = is_measured.then(|| progress.average.apply(progress.adapter.clone()));
-            if let Some(averaged) = &averaged {
-                figures.extend(self.measure(&averaged.valid(), &rows)?);
-            }
-            let figures: Vec<(&str, f32)> = figures.iter().map(|(name, v)| (name.as_str(), *v)).collect();
-            let event = TrainEvent { stage: Stage::Style, step, steps, figures: &figures };
-            metrics.write(&event)?;
-            let stops = on_event(&event).is_break();
-            if is_measured || stops {
-                let averaged = averaged.unwrap_or_else(|| progress.average.apply(progress.adapter.clone()));
-                let Progress { adapter, optimizer, loss, .. } = &progress;
-                self.checkpoint.save(step, adapter, &averaged, optimizer, None, &[*loss])?;
+            let measured = match reports.to_measure(&progress.learner) {
+                Some(averaged) => {
+                    let figures = self.measure(&averaged.valid(), &rows)?;
+                    Some((averaged, figures))
+                }
+                None => None,
+            };
+            let Reported { averaged, flow } = reports.tell(&mut progress.learner, measured, on_event)?;
+            if let Some(averaged) = averaged {
+                progress.learner.save(&averaged, None, &self.checkpoint)?;
                 progress.rollouts.clear();
                 progress.unrolled.clear();
             }
-            if stops {
-                let (stage, folder) = (Stage::Style.name(), self.out.to_path_buf());
-                return Err(TrainError::Stopped { stage, step, folder });
+            if flow.is_break() {
+                return Err(reports.stopped(progress.learner.done));
             }
         }
-        let adapter = progress.average.apply(progress.adapter).valid();
+        let adapter = progress.learner.averaged().valid();
         let figures = self.measure(&adapter, &rows)?;
         Ok((adapter, figures.into_iter().collect()))
     }
@@ -235,19 +207,10 @@ impl Training<'_> {
     fn begin(&self, start: Start) -> Result<Progress, TrainError> {
         let sizes = [self.clips.names.len(), self.config.channels];
         let fresh = StyleAdapter::new(self.frozen.config(), sizes, self.config.seed, &self.autodiff)?;
-        let mut adapter = with_stable_ids(fresh);
-        let clipping = GradientClippingConfig::Norm(LARGEST_GRADIENT);
-        let mut optimizer = adamw(self.config.training.weight_decay, Some(&clipping));
-        let mut average = AveragedWeights::new(&adapter, self.config.training.average);
-        let (mut done, mut loss) = (0, LossRecord::default());
-        if start.resumes()
-            && let Some(saved) = self.checkpoint.load(&adapter, optimizer.clone())?
-        {
-            average = AveragedWeights::new(&with_stable_ids(saved.average), self.config.training.average);
-            (done, loss) = (saved.step, saved.losses.first().copied().unwrap_or_default());
-            (adapter, optimizer) = (with_stable_ids(saved.module), saved.optimizer);
-        }
-        Ok(Progress { done, adapter, optimizer, average, loss, rollouts: Vec::new(), unrolled: Vec::new() })
+        let KinematicTraining { weight_decay, average, .. } = self.config.training;
+        let (learner, _) =
+            Learner::begin(fresh, Learning { weight_decay, average }, &self.checkpoint, start)?;
+        Ok(Progress { learner, rollouts: Vec::new(), unrolled: Vec::new() })
     }
 
     /// One batch: rollouts on the module's own styled states, replayed and clean examples.
@@ -257,32 +220,20 @@ impl Training<'_> {
         rows: &Rows<'_>,
         starts: &RolloutStarts<'_>,
     ) -> Result<Progress, TrainError> {
-        let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.done + 1);
+        let (stage, layout, step) = (&self.reading.kinematic, self.layout, progress.learner.done + 1);
         let mut rng = step_rng(self.config.seed, Stage::Style, step);
         let there = progress.rollouts.len();
         starts.fill_up(&mut progress.rollouts, step, rows, &mut rng)?;
         let share = self.config.neutral_share;
         let added = |number: usize, _: &Rollout| number >= there;
         self.neutral.begin_there(rows.dataset, &mut progress.rollouts, added, share, &mut rng);
-        let replayed = share_of_batch(stage, stage.states.replayed_share);
-        let drawn: Vec<(usize, usize)> = (progress.rollouts.len()..stage.training.batch_size)
-            .map(|_| starts.anywhere.draw(&mut rng))
-            .collect();
-        let led = progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame, rollout.source()));
-        let examples: Vec<Example<'_>> = led
-            .chain(drawn.iter().enumerate().map(|(i, &(clip, frame))| {
-                (clip, frame, if i < replayed { StateSource::Replayed } else { StateSource::Clean })
-            }))
-            .collect();
         let deviations = noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise);
-        let noise = Noise { deviations: &deviations, first_row: progress.rollouts.len(), seed: rng.random() };
-        let mut batch = rows.fill(&examples, Some(noise));
-        drop(examples);
+        let mut batch = starts.batch(&progress.rollouts, &deviations, rows, &mut rng);
         let of_rows: Vec<f32> = (0..batch.clips.len()).map(|row| self.weight(row)).collect();
         let weights = self.clips.weights(batch.clips.iter().copied().zip(of_rows.iter().copied()));
         self.lead_partly(&mut batch, &of_rows, &mut rng);
         let led = batch.first(progress.rollouts.len(), layout);
-        let style = progress.adapter.modulate(&weights, self.frozen.config().experts, &self.autodiff);
+        let style = progress.learner.module.modulate(&weights, self.frozen.config().experts, &self.autodiff);
         let feature_weights =
             Tensor::<1>::from_floats(stage.loss.per_feature(layout).as_slice(), &self.autodiff);
         let mut loss = self.frozen.styled_loss(
@@ -300,18 +251,17 @@ impl Training<'_> {
             let weighed = (feature_weights.unsqueeze(), LedPhases::OfRollout);
             let (steps, through) = (stage.training.steps, (rows, &starts));
             let unroll = Unroll::new(unrolling, steps, through, weighed, &self.commands, &self.autodiff);
-            let leader = StyledModule { training: self, adapter: &progress.adapter };
+            let leader = StyledModule { training: self, adapter: &progress.learner.module };
             let unrolled = unroll.loss(&leader, step, &mut progress.unrolled, &mut rng)?;
             loss = loss + unrolled * unrolling.weight;
         }
-        let value = scalar(&loss);
         let named = format!("that of step {step}, seed {}", self.config.seed);
         let checked = Step { stage: Stage::Style, step, batch: &named, checkpoint: &self.checkpoint };
-        checked.check_loss(value, &progress.adapter)?;
-        progress.loss.add(value);
+        progress.learner.note(&loss, &checked)?;
         if !progress.rollouts.is_empty() {
             let of_led = &weights[..progress.rollouts.len() * self.clips.names.len()];
-            let mut predicted = self.predict(Some((&progress.adapter.valid(), of_led)), &led, &mut rng);
+            let mut predicted =
+                self.predict(Some((&progress.learner.module.valid(), of_led)), &led, &mut rng);
             rows.outputs_to_y(&led.raw_x, &mut predicted);
             let next: Vec<(usize, usize)> =
                 progress.rollouts.iter().map(|rollout| (rollout.clip, rollout.frame + 1)).collect();
@@ -319,11 +269,7 @@ impl Training<'_> {
             let replaced = |number: usize, rollout: &Rollout| (rollout.clip, rollout.frame) != next[number];
             self.neutral.begin_there(rows.dataset, &mut progress.rollouts, replaced, share, &mut rng);
         }
-        let gradients = GradientsParams::from_grads(loss.backward(), &progress.adapter);
-        checked.check_gradients(&gradients, &progress.adapter)?;
-        progress.adapter = progress.optimizer.step(learning_rate(stage, step), progress.adapter, gradients);
-        progress.average.update(&progress.adapter);
-        progress.done = step;
+        progress.learner = progress.learner.descend(&loss, learning_rate(stage, step), &checked)?;
         Ok(progress)
     }
 
