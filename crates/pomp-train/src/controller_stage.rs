@@ -10,7 +10,7 @@ use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, measure_held_out};
 use crate::kinematic_stage::learning_rate;
-use crate::learner::{Learner, Learning, Reported, Reports};
+use crate::learner::{Learner, Learning, Length, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{OnEvent, Stage};
@@ -182,8 +182,9 @@ impl Training<'_> {
             Unroll::new(unrolling, steps, (&rows, &astray), loss, &commands, &device)
         });
         let mut progress = self.begin(&description, start)?;
-        let numbers = [progress.learner.done, self.config.training.steps, CHECKPOINT_EVERY];
-        let mut reports = Reports::open(Stage::Controller, numbers, self.folder, self.folder)?;
+        let length = Length { steps: self.config.training.steps, measured_every: CHECKPOINT_EVERY };
+        let done = progress.learner.done;
+        let mut reports = Reports::open(Stage::Controller, done, length, self.folder, self.folder)?;
         let measure = |network: &GatedNetwork| {
             let mut predict = |batch: &Batch| view.predict(network, batch, self.layout, self.device);
             measure_held_out(&mut predict, &rows, &samplers[1], self.reading)

@@ -7,7 +7,7 @@ use crate::finite::Step;
 use crate::gait_direction::GaitDirections;
 use crate::gait_starts::gait_starts;
 use crate::held_out::{HeldOutErrors, held_out_errors};
-use crate::learner::{Learner, Learning, Reported, Reports};
+use crate::learner::{Learner, Learning, Length, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{OnEvent, Stage};
@@ -178,7 +178,7 @@ impl<'a> Stepper<'a> {
             // In the middle, where the share of rollouts has grown to what it stays.
             learner.done = steps / 2;
         }
-        let numbers = [learner.done, steps, CHECKPOINT_EVERY];
+        let length = Length { steps, measured_every: CHECKPOINT_EVERY };
         Ok(Self {
             run,
             layout,
@@ -188,7 +188,7 @@ impl<'a> Stepper<'a> {
             noise: noise_per_feature(layout, stage.states.state_noise, stage.states.context_noise),
             feature_weights: Tensor::from_floats(stage.loss.per_feature(layout).as_slice(), &autodiff),
             first,
-            reports: Reports::open(Stage::Kinematic, numbers, folder, folder)?,
+            reports: Reports::open(Stage::Kinematic, learner.done, length, folder, folder)?,
             learner,
             samplers,
             is_begun_anew: true,

@@ -121,6 +121,14 @@ pub(crate) struct Reported<M> {
     pub flow: ControlFlow<()>,
 }
 
+/// How long a training is.
+#[derive(Clone, Copy)]
+pub(crate) struct Length {
+    pub steps: usize,
+    /// Steps between measurements, each with a checkpoint.
+    pub measured_every: usize,
+}
+
 /// The reports of one training.
 pub(crate) struct Reports {
     stage: Stage,
@@ -133,13 +141,14 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// The reports of a training of `steps` steps, of which `done` are done, into the metrics of a folder; messages name `folder`.
+    /// The reports of a training of which `done` steps are done, into the metrics of a folder; messages name `folder`.
     ///
     /// # Errors
     /// More steps done than are asked for; metrics that cannot be written.
     pub fn open(
         stage: Stage,
-        [done, steps, measured_every]: [usize; 3],
+        done: usize,
+        Length { steps, measured_every }: Length,
         metrics: &Path,
         folder: &Path,
     ) -> Result<Self, TrainError> {

@@ -5,7 +5,7 @@ use crate::dataset::Dataset;
 use crate::finite::Step;
 use crate::held_out::measure_held_out;
 use crate::kinematic_stage::{from_noise, learning_rate};
-use crate::learner::{Learner, Learning, Reported, Reports};
+use crate::learner::{Learner, Learning, Length, Reported, Reports};
 use crate::own_window::ClipCommand;
 use crate::phase_stage::PhaseReader;
 use crate::progress::{OnEvent, Stage};
@@ -177,8 +177,9 @@ impl Training<'_> {
         let starts = RolloutStarts::of_clips(self.reading, (&training, &practised), self.loop_phases);
         let rows = Rows::new(dataset, self.layout, self.description, Phases::Codes);
         let mut progress = self.begin(start)?;
-        let numbers = [progress.learner.done, self.config.training.steps, CHECKPOINT_EVERY];
-        let mut reports = Reports::open(Stage::Style, numbers, self.folder, self.out)?;
+        let length = Length { steps: self.config.training.steps, measured_every: CHECKPOINT_EVERY };
+        let done = progress.learner.done;
+        let mut reports = Reports::open(Stage::Style, done, length, self.folder, self.out)?;
         while reports.goes_on(&progress.learner) {
             progress = self.step(progress, &rows, &starts)?;
             let measured = match reports.to_measure(&progress.learner) {
