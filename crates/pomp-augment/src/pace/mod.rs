@@ -13,8 +13,10 @@ pub use config::PaceConfig;
 
 use crate::smoothing::gaussian;
 use glam::{Quat, Vec2, Vec3};
+use pomp_estimate::terrain_fit::{FitInput, stances};
 use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::random::Draws;
+use pomp_motion::statistics::percentile;
 use pomp_motion::{Clip, Gait, GlobalPose, Pose, Recording, smoothstep};
 
 /// Standard deviation of the smoothing of the facing direction, seconds: most of a step.
@@ -25,6 +27,10 @@ const RISE_S: f32 = 0.08;
 const LEAST_SPEED_MPS: f32 = 0.7;
 /// Largest angle between travel and facing, on average, as a cosine: walks sideways and backwards are not slowed.
 const LEAST_AHEAD: f32 = 0.9;
+/// Least share of standing and walking of a clip whose steps are shortened.
+const LEAST_STEADY: f32 = 0.95;
+/// Shorter ways from foothold to foothold are no steps ahead, metres.
+const LEAST_STEP_M: f32 = 0.2;
 /// Frames over which the distance from the line of travel changes from stance to stance at the least.
 const LEAST_BLEND_FRAMES: usize = 6;
 /// A leg is stretched to this share of its length at most, or as far as the clip stretches it.
@@ -48,24 +54,7 @@ pub fn pace(
     variant: usize,
     stream: &str,
 ) -> Result<Paced, String> {
-    let frames = recording.frames() as f32;
-    let steady = |weights: &&[f32; Gait::COUNT]| matches!(Gait::dominant(weights), Gait::Stand | Gait::Walk);
-    if (recording.gait.iter().filter(steady).count() as f32) < config.least_steady_share * frames {
-        return Err("it does more than stand and walk".to_owned());
-    }
-    let poses = clip.global_poses();
-    let facing = facing(&poses, FACING_S * clip.frame_rate_hz);
-    let walks: Vec<usize> =
-        (1..poses.len()).filter(|t| Gait::dominant(&recording.gait[*t]) == Gait::Walk).collect();
-    let moves = |t: usize| ground(poses[t].positions[0] - poses[t - 1].positions[0]);
-    let gone: f32 = walks.iter().map(|t| moves(*t).length()).sum();
-    let ahead: f32 = walks.iter().map(|t| moves(*t).dot(facing[*t])).sum();
-    if gone * clip.frame_rate_hz < LEAST_SPEED_MPS * walks.len() as f32 || walks.is_empty() {
-        return Err("it does not walk, or slowly already".to_owned());
-    }
-    if ahead < LEAST_AHEAD * gone {
-        return Err("it does not walk ahead".to_owned());
-    }
+    let Walk { poses, facing } = Walk::ahead(clip, recording, config.least_steady_share)?;
     // Each variant has its own part of the range, so that a few of them cover it.
     let [low, high] = config.share;
     let part = (high - low) / config.variants.max(1) as f32;
@@ -74,6 +63,57 @@ pub fn pace(
     let shorter = share.sqrt();
     let poses = shortened(clip, recording, &poses, &facing, shorter);
     Ok(Paced { clip: clip.with_poses(slowed(&poses, shorter)), share })
+}
+
+/// `clip`, whose contacts `recording` has, with steps of `step_m` on average in the same time, or the reason why that is not possible.
+/// Frames and contacts correspond.
+pub(crate) fn with_steps(clip: &Clip, recording: &Recording, step_m: f32) -> Result<Clip, String> {
+    let Walk { poses, facing } = Walk::ahead(clip, recording, LEAST_STEADY)?;
+    let footholds = stances(&FitInput::of_recording(recording));
+    let lengths: Vec<f32> = footholds
+        .windows(2)
+        .filter(|pair| pair[0].foot != pair[1].foot)
+        .map(|pair| pair[0].centre().distance(pair[1].centre()))
+        .filter(|length| *length > LEAST_STEP_M)
+        .collect();
+    let own_m = percentile(&lengths, 0.5).ok_or("it makes no steps")? as f32;
+    if own_m < step_m {
+        return Err(format!("its steps have {own_m:.2} m, {step_m:.2} are wanted"));
+    }
+    Ok(clip.with_poses(shortened(clip, recording, &poses, &facing, step_m / own_m)))
+}
+
+/// A walk ahead on level ground.
+struct Walk {
+    poses: Vec<GlobalPose>,
+    /// Facing direction of each frame.
+    facing: Vec<Vec2>,
+}
+
+impl Walk {
+    /// `clip` as one, if it stands and walks for `least_steady_share` of its time at the least.
+    fn ahead(clip: &Clip, recording: &Recording, least_steady_share: f32) -> Result<Self, String> {
+        let frames = recording.frames() as f32;
+        let steady =
+            |weights: &&[f32; Gait::COUNT]| matches!(Gait::dominant(weights), Gait::Stand | Gait::Walk);
+        if (recording.gait.iter().filter(steady).count() as f32) < least_steady_share * frames {
+            return Err("it does more than stand and walk".to_owned());
+        }
+        let poses = clip.global_poses();
+        let facing = facing(&poses, FACING_S * clip.frame_rate_hz);
+        let walks: Vec<usize> =
+            (1..poses.len()).filter(|t| Gait::dominant(&recording.gait[*t]) == Gait::Walk).collect();
+        let moves = |t: usize| ground(poses[t].positions[0] - poses[t - 1].positions[0]);
+        let gone: f32 = walks.iter().map(|t| moves(*t).length()).sum();
+        let ahead: f32 = walks.iter().map(|t| moves(*t).dot(facing[*t])).sum();
+        if gone * clip.frame_rate_hz < LEAST_SPEED_MPS * walks.len() as f32 || walks.is_empty() {
+            return Err("it does not walk, or slowly already".to_owned());
+        }
+        if ahead < LEAST_AHEAD * gone {
+            return Err("it does not walk ahead".to_owned());
+        }
+        Ok(Self { poses, facing })
+    }
 }
 
 /// The clip with steps `share` as long.

@@ -16,6 +16,8 @@ pub enum ReliefKind {
     Steps,
     /// Trenches between the footprints; the clip itself is unchanged.
     Gaps,
+    /// Flights of stairs, up and down, a tread for each step; the steps of the clip become as short as the treads.
+    Stairs,
 }
 
 impl ReliefKind {
@@ -27,6 +29,7 @@ impl ReliefKind {
             Self::Rough => "rough",
             Self::Steps => "steps",
             Self::Gaps => "gaps",
+            Self::Stairs => "stairs",
         }
     }
 }
@@ -38,7 +41,7 @@ pub struct WarpConfig {
     /// Warped variants per clip and mirror image. Default 0: none.
     pub variants: usize,
     /// Kinds of relief. The variants cycle through them, starting at one that depends on the clip's name.
-    /// Default: all kinds, with steps twice because they are the hardest to learn.
+    /// Default: all kinds but stairs, with steps twice because they are the hardest to learn.
     pub kinds: Vec<ReliefKind>,
     /// Steepness of slopes and ramps, degrees; half of them go down. Default 3 to 18.
     pub slope_deg: [f32; 2],
@@ -50,6 +53,10 @@ pub struct WarpConfig {
     pub rough_m: [f32; 2],
     /// Height of a step, metres; the same for all steps of a flight. Default 0.05 to 0.18.
     pub step_m: [f32; 2],
+    /// Length of the treads of stairs, metres. Default 0.28 to 0.4.
+    pub tread_m: [f32; 2],
+    /// Height of the risers of stairs, metres; the same for all of a flight. Default 0.1 to 0.2.
+    pub riser_m: [f32; 2],
     /// Depth of a trench, metres. Default 0.2 to 0.5.
     pub gap_depth_m: [f32; 2],
     /// Clearance of a swinging foot over the relief, metres, unless the clip's own is smaller. Default 0.04; with
@@ -76,6 +83,8 @@ impl Default for WarpConfig {
             hills_wavelength_m: [3.0, 7.0],
             rough_m: [0.02, 0.06],
             step_m: [0.05, 0.18],
+            tread_m: [0.28, 0.4],
+            riser_m: [0.1, 0.2],
             gap_depth_m: [0.2, 0.5],
             clearance_m: 0.04,
             seed: 1,
@@ -92,6 +101,8 @@ impl Validate for WarpConfig {
         fields.pair_within("hills_wavelength_m", self.hills_wavelength_m, 0.5..=50.0)?;
         fields.pair_within("rough_m", self.rough_m, 0.0..=0.2)?;
         fields.pair_within("step_m", self.step_m, 0.0..=0.25)?;
+        fields.pair_within("tread_m", self.tread_m, 0.2..=0.6)?;
+        fields.pair_within("riser_m", self.riser_m, 0.0..=0.25)?;
         fields.pair_within("gap_depth_m", self.gap_depth_m, 0.0..=2.0)?;
         fields.within("clearance_m", self.clearance_m, 0.0..=0.2)
     }

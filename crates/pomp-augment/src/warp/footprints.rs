@@ -4,8 +4,8 @@ use glam::Vec2;
 use pomp_estimate::terrain_fit::FitInput;
 
 /// Sole behind the ankle joint, before the toe joint and to either side, metres.
-const BEHIND_M: f32 = 0.07;
-const BEFORE_M: f32 = 0.09;
+pub(super) const BEHIND_M: f32 = 0.07;
+pub(super) const BEFORE_M: f32 = 0.09;
 const BESIDE_M: f32 = 0.05;
 
 /// Intervals along `along` without footprints, between the first and the last footprint: start and end of each, metres.

@@ -17,6 +17,7 @@ mod tests;
 
 pub use config::{ReliefKind, WarpConfig};
 
+use crate::pace::with_steps;
 use feet::{FootPath, Sole};
 use pomp_estimate::terrain_fit::{FitInput, Stance, TerrainFitConfig, sole_heights, stances};
 use pomp_motion::legs::{LEGS, bend_leg};
@@ -59,6 +60,17 @@ pub fn warp(
     config: &WarpConfig,
     stream: &str,
 ) -> Result<Result<Warped, String>, TerrainError> {
+    let mut draws = Draws::of_name(config.seed, stream);
+    let shorter;
+    let (clip, recording) = if kind == ReliefKind::Stairs {
+        match with_steps(clip, recording, draws.within(config.tread_m)) {
+            Ok(clip) => shorter = (with_contacts(&clip, recording), clip),
+            Err(reason) => return Ok(Err(reason)),
+        }
+        (&shorter.1, &shorter.0)
+    } else {
+        (clip, recording)
+    };
     let input = FitInput::of_recording(recording);
     let upright = |weights: &&[f32; Gait::COUNT]| !matches!(Gait::dominant(weights), Gait::Lie | Gait::GetUp);
     let standing = recording.gait.iter().filter(upright).count();
@@ -69,7 +81,6 @@ pub fn warp(
     if (0..2).any(|foot| !found.iter().any(|stance| stance.foot == foot)) {
         return Ok(Err("a foot never stands".to_owned()));
     }
-    let mut draws = Draws::of_name(config.seed, stream);
     let Some(relief) = relief::relief(kind, &input, level_m, terrain, config, &mut draws)? else {
         return Ok(Err(format!("the footprints leave no room for {}", kind.name())));
     };
@@ -77,6 +88,11 @@ pub fn warp(
     let warped = clip.with_poses(poses);
     let planted_p95_m = planted_change(&input, &Recording::of_clip(&warped), recording, &relief.map, level_m);
     Ok(Ok(Warped { clip: warped, map: relief.map, description: relief.description, planted_p95_m }))
+}
+
+/// The recording of a clip with the contacts and gaits of another, frame by frame.
+fn with_contacts(clip: &Clip, of: &Recording) -> Recording {
+    Recording { foot_contact: of.foot_contact.clone(), gait: of.gait.clone(), ..Recording::of_clip(clip) }
 }
 
 /// The clip's poses with feet and pelvis on `map`.

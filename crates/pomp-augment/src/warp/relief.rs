@@ -1,9 +1,9 @@
 //! The ground of a warped variant.
 
-use super::footprints::free_pieces;
+use super::footprints::{BEFORE_M, BEHIND_M, free_pieces};
 use super::{ReliefKind, WarpConfig};
 use glam::Vec2;
-use pomp_estimate::terrain_fit::{FitInput, TerrainFitConfig};
+use pomp_estimate::terrain_fit::{FitInput, TerrainFitConfig, stances};
 use pomp_motion::random::Draws;
 use pomp_terrain::{HeightMap, Shape, StartArea, TerrainError, TerrainSpec, generate};
 use std::fmt::Write;
@@ -69,7 +69,8 @@ pub(super) fn relief(
     while counts(cell_m).0 * counts(cell_m).1 > terrain.max_heights {
         cell_m *= 1.25;
     }
-    let along = heading(input, draws, matches!(kind, ReliefKind::Steps | ReliefKind::Gaps));
+    let along =
+        heading(input, draws, matches!(kind, ReliefKind::Steps | ReliefKind::Gaps | ReliefKind::Stairs));
     let mut description = kind.name().to_owned();
     let mut say = |text: std::fmt::Arguments| description.write_fmt(text).expect("a text takes any text");
     let height: Box<dyn Fn(Vec2) -> f32> = match kind {
@@ -103,6 +104,17 @@ pub(super) fn relief(
             let span =
                 heights.clone().fold(f32::NEG_INFINITY, f32::max) - heights.fold(f32::INFINITY, f32::min);
             say(format_args!(" of {edges} edges over {span:.2} m"));
+            Box::new(move |place| profile.at(place))
+        }
+        ReliefKind::Stairs => {
+            let profile = treads(along, input, cell_m, config, draws);
+            let edges = profile.knots.len() / 2;
+            if edges < LEAST_EDGES {
+                return Ok(None);
+            }
+            let rise =
+                profile.knots.windows(2).fold(0.0f32, |most, pair| most.max((pair[1][1] - pair[0][1]).abs()));
+            say(format_args!(" of {edges} risers of at most {rise:.2} m"));
             Box::new(move |place| profile.at(place))
         }
         ReliefKind::Hills | ReliefKind::Rough => {
@@ -201,6 +213,59 @@ fn steps(along: Vec2, free: &[[f32; 2]], cell_m: f32, config: &WarpConfig, draws
         knots.push([middle - half, height]);
         height += rise;
         knots.push([middle + half, height]);
+    }
+    Profile { along, knots }
+}
+
+/// A riser between the footholds of nearly every step: flights of one rise each, with landings between them. On the way up the toes
+/// of the lower foot stay before the riser, on the way down the heel of the lower foot behind it; the upper foot may overhang it.
+fn treads(along: Vec2, input: &FitInput, cell_m: f32, config: &WarpConfig, draws: &mut Draws) -> Profile {
+    let half = 0.25 * cell_m;
+    let room = 2.0 * half + 0.005;
+    let mut feet: Vec<[f32; 2]> = stances(input)
+        .iter()
+        .map(|stance| {
+            let (heel, toe) = (stance.heel.dot(along), stance.toe.dot(along));
+            [heel.min(toe), heel.max(toe)]
+        })
+        .collect();
+    feet.sort_by(|a, b| (a[0] + a[1]).total_cmp(&(b[0] + b[1])));
+    let mut knots = Vec::new();
+    let mut height = 0.0f32;
+    let (mut left, mut rise, mut level) = (0usize, 0.0f32, 0usize);
+    // The farthest of the toes behind the next foot.
+    let mut reached = f32::NEG_INFINITY;
+    for pair in feet.windows(2) {
+        reached = reached.max(pair[0][1]);
+        let next = pair[1][0];
+        if level > 0 {
+            level -= usize::from(next > reached);
+            continue;
+        }
+        if left == 0 {
+            left = 3 + draws.below(6);
+            rise = draws.within(config.riser_m) * draws.sign();
+            if (height + rise * left as f32).abs() > HIGHEST_M {
+                rise = -rise;
+            }
+        }
+        // Half of the toes or of the heel stays off the riser at the least.
+        let (wanted, low, high) = if rise > 0.0 {
+            (reached + BEFORE_M + half, reached + 0.5 * BEFORE_M + half, next - room)
+        } else {
+            (next - BEHIND_M - half, reached + room, next - 0.5 * BEHIND_M - half)
+        };
+        if low > high {
+            continue;
+        }
+        let edge = wanted.clamp(low, high);
+        left -= 1;
+        knots.push([edge - half, height]);
+        height += rise;
+        knots.push([edge + half, height]);
+        if left == 0 {
+            level = 1 + draws.below(4);
+        }
     }
     Profile { along, knots }
 }

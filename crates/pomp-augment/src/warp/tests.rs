@@ -96,8 +96,10 @@ fn swinging_feet_stay_above_the_steps() {
         (inside as f32 / swing as f32, deepest)
     };
     let mut before = 0.0f32;
-    for stream in ["a", "b", "c"] {
-        let made = warped(&clip, &recording, ReliefKind::Steps, &WarpConfig::default(), stream);
+    for (kind, stream) in
+        ["a", "b", "c"].into_iter().flat_map(|s| [(ReliefKind::Steps, s), (ReliefKind::Stairs, s)])
+    {
+        let made = warped(&clip, &recording, kind, &WarpConfig::default(), stream);
         let (share, deepest) = clear(&made, &made.clip.global_poses());
         let (unwarped, _) = clear(&made, &clip.global_poses());
         println!(
@@ -108,7 +110,9 @@ fn swinging_feet_stay_above_the_steps() {
             100.0 * unwarped
         );
         assert!(share < 0.02, "{share} of the swing is inside");
-        before = before.max(unwarped);
+        if kind == ReliefKind::Steps {
+            before = before.max(unwarped);
+        }
     }
     assert!(before > 0.1, "the control: the clip itself walks through steps that rise");
 }
@@ -128,6 +132,56 @@ fn the_pelvis_rises_with_the_slope_and_no_leg_is_out_of_reach() {
         println!("{}: the pelvis is at most {:.1} cm off", made.description, 100.0 * worst);
         assert!(worst < 0.2, "{}: {worst}", made.description);
     }
+}
+
+#[test]
+fn on_stairs_each_step_takes_a_tread_in_the_time_of_a_step_of_the_clip() {
+    let (clip, recording) = walk(1.2, 8.0);
+    for stream in ["a", "b", "c"] {
+        let made = warped(&clip, &recording, ReliefKind::Stairs, &WarpConfig::default(), stream);
+        let again = with_contacts(&made.clip, &recording);
+        let input = FitInput::of_recording(&again);
+        let mut footholds = stances(&input);
+        footholds.sort_by_key(|stance| stance.frames.start);
+        let height = |place: glam::Vec2| made.map.height(place.x, place.y);
+        let uneven = footholds.iter().map(|s| (height(s.heel) - height(s.toe)).abs()).fold(0.0f32, f32::max);
+        let steps: Vec<(f32, f32)> = footholds
+            .windows(2)
+            .map(|pair| {
+                let [a, b] = [pair[0].centre(), pair[1].centre()];
+                (a.distance(b), (height(b) - height(a)).abs())
+            })
+            // A stance that rolls from heel to toe can count as two.
+            .filter(|step| step.0 > 0.15)
+            .collect();
+        let long = steps.iter().map(|step| step.0).sum::<f32>() / steps.len() as f32;
+        let risen = steps.iter().filter(|step| step.1 > 0.08).count();
+        let highest = steps.iter().map(|step| step.1).fold(0.0f32, f32::max);
+        println!(
+            "{}: {} steps of {long:.2} m, {risen} of them with a riser, of at most {highest:.3} m; the two ends of a sole \
+             differ by at most {uneven:.3} m",
+            made.description,
+            steps.len()
+        );
+        assert_eq!(made.clip.frames(), clip.frames(), "the steps take as long as those of the clip");
+        assert!((0.25..0.45).contains(&long), "{long}");
+        assert!(2 * risen > steps.len() && highest < 0.21, "{risen} risers of up to {highest} m");
+        assert!(uneven < 0.05, "a sole on a riser, which is a cell wide: {uneven}");
+        assert!(made.planted_p95_m < 0.02, "{}", made.planted_p95_m);
+    }
+}
+
+#[test]
+fn a_walk_backward_has_no_stairs() {
+    let (clip, recording) = walk(1.2, 4.0);
+    let (config, terrain) = (WarpConfig::default(), TerrainFitConfig::default());
+    let mut turned = clip.reversed();
+    turned.name.clone_from(&clip.name);
+    let mut back = Recording::of_clip(&turned);
+    back.foot_contact = recording.foot_contact.iter().rev().copied().collect();
+    back.gait = recording.gait.iter().rev().copied().collect();
+    let outcome = warp(&turned, &back, 0.0, ReliefKind::Stairs, &terrain, &config, "s").unwrap();
+    assert_eq!(outcome.err().as_deref(), Some("it does not walk ahead"));
 }
 
 #[test]
@@ -186,6 +240,8 @@ fn rejects_ranges_that_are_none() {
     };
     refused(WarpConfig { slope_deg: [5.0, 2.0], ..WarpConfig::default() }, "slope_deg");
     refused(WarpConfig { step_m: [0.1, f32::NAN], ..WarpConfig::default() }, "step_m");
+    refused(WarpConfig { tread_m: [0.1, 0.3], ..WarpConfig::default() }, "tread_m");
+    refused(WarpConfig { riser_m: [0.1, 0.4], ..WarpConfig::default() }, "riser_m");
     refused(WarpConfig { kinds: Vec::new(), ..WarpConfig::default() }, "kinds");
     refused(WarpConfig { variants: 1000, ..WarpConfig::default() }, "variants");
 }

@@ -177,6 +177,8 @@ impl LayersConfig {
 impl Validate for LayersConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
         self.foot_locking.check(&fields.section("foot_locking"))?;
+        self.foot_placement.check(&fields.section("foot_placement"))?;
+        self.shown_surface.check(&fields.section("shown_surface"))?;
         self.standing_posture.check(&fields.section("standing_posture"))?;
         self.pose_blending.check(&fields.section("pose_blending"))?;
         self.root_following.check(&fields.section("root_following"))?;

@@ -14,6 +14,7 @@
 //! Evidence: `pomp bench --config configs/bench/layers.toml`, with its figures in docs/layers.md.
 
 use glam::Vec2;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::{FrameTable, TerrainGrid};
 use pomp_terrain::HeightMap;
 use schemars::JsonSchema;
@@ -28,8 +29,8 @@ const TRENCH_FULLY_M: f32 = 0.2;
 /// Standard deviation of the smoothing, metres: half the radius of `HeightMap::smoothed_height`, the second moment of
 /// its disc, by which the training data places root frames. A flight of 0.3 m treads becomes a ramp without ripples.
 const SMOOTHING_M: f32 = 0.5 * HeightMap::SMOOTHING_RADIUS_M;
-/// Steepest ground that the kinematic module is shown, as a tangent: 3.4°. It walks there as on the level; on stairs it lasts
-/// longer than when shown 7° or 15°.
+/// Steepest ground that a kinematic module is shown which has not learned to walk on stairs, as a tangent: 3.4°. It walks there as on the
+/// level; on stairs it lasts longer than when shown 7° or 15°.
 const STEEPEST_SHOWN: f32 = 0.06;
 
 /// Settings of the shown surface.
@@ -38,11 +39,19 @@ const STEEPEST_SHOWN: f32 = 0.06;
 pub struct ShownSurfaceConfig {
     /// If off, the kinematic module is shown the terrain as it is. Default true.
     pub enabled: bool,
+    /// Steepest ground that the module is shown, as a tangent. Default 0.06 (3.4°): it walks there as on the level.
+    pub steepest: f32,
 }
 
 impl Default for ShownSurfaceConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, steepest: STEEPEST_SHOWN }
+    }
+}
+
+impl Validate for ShownSurfaceConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("steepest", self.steepest, 0.0..=2.0)
     }
 }
 
@@ -52,14 +61,19 @@ pub(crate) struct ShownSurface {
     /// Switched off, the terrain.
     map: Arc<HeightMap>,
     enabled: bool,
+    steepest: f32,
 }
 
 impl ShownSurface {
     pub fn new(config: ShownSurfaceConfig, terrain: &Arc<HeightMap>) -> Self {
-        if config.enabled { Self::over(terrain) } else { Self { map: Arc::clone(terrain), enabled: false } }
+        if config.enabled {
+            Self { steepest: config.steepest, ..Self::over(terrain) }
+        } else {
+            Self { map: Arc::clone(terrain), enabled: false, steepest: config.steepest }
+        }
     }
 
-    /// The surface of the layer switched on.
+    /// The surface of the layer switched on, with the default settings.
     pub fn over(terrain: &HeightMap) -> Self {
         let grid = terrain.grid();
         let cell_m = grid.cell_m;
@@ -84,7 +98,7 @@ impl ShownSurface {
         let heights = along_both(&bridged, |line| smoothed(line, &weights));
         let map = HeightMap::from_grid(TerrainGrid { heights, origin: grid.origin, cell_m })
             .expect("means of the heights of a valid map are finite");
-        Self { map: Arc::new(map), enabled: true }
+        Self { map: Arc::new(map), enabled: true, steepest: STEEPEST_SHOWN }
     }
 
     /// The surface as a map of heights.
@@ -104,7 +118,7 @@ impl ShownSurface {
             return self.map.height(x, z);
         }
         let here = self.map.height(root.x, root.y);
-        let most = STEEPEST_SHOWN * root.distance(Vec2::new(x, z));
+        let most = self.steepest * root.distance(Vec2::new(x, z));
         here + (self.map.height(x, z) - here).clamp(-most, most)
     }
 }
@@ -212,6 +226,15 @@ mod tests {
         let (low, high) = slopes.iter().fold((f32::INFINITY, 0.0f32), |(a, b), s| (a.min(*s), b.max(*s)));
         println!("slope within the flight: {low:.3} to {high:.3}");
         assert!((low - rise_m / run_m).abs() < 0.1 && (high - rise_m / run_m).abs() < 0.1);
+
+        // The module sees as much of the ramp as it is set to.
+        let stairs = Arc::new(stairs);
+        for (steepest, expected) in [(STEEPEST_SHOWN, STEEPEST_SHOWN), (0.3, 0.3), (1.0, rise_m / run_m)] {
+            let surface = ShownSurface::new(ShownSurfaceConfig { enabled: true, steepest }, &stairs);
+            let root = Vec2::new(0.0, 3.2);
+            let rise = surface.shown(root, 0.0, 3.5) - surface.shown(root, 0.0, 2.9);
+            assert!((rise / 0.6 - expected).abs() < 0.05, "{} is shown for {steepest}", rise / 0.6);
+        }
     }
 
     #[test]
@@ -232,7 +255,10 @@ mod tests {
     fn switched_off_the_terrain_is_shown_as_it_is() {
         let gaps = Shape::Gaps { width_m: 0.4, depth_m: 0.5, spacing_m: 3.0, heading_deg: 0.0 };
         let terrain = Arc::new(map(gaps, 0.1));
-        let off = ShownSurface::new(ShownSurfaceConfig { enabled: false }, &terrain);
+        let off = ShownSurface::new(
+            ShownSurfaceConfig { enabled: false, ..ShownSurfaceConfig::default() },
+            &terrain,
+        );
         let on = ShownSurface::new(ShownSurfaceConfig::default(), &terrain);
         let mut bridged = 0.0f32;
         for i in 0..200 {

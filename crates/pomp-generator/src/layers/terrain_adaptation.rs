@@ -55,7 +55,6 @@ pub(crate) struct TerrainAdaptation {
     surface: Arc<ShownSurface>,
     locking: Option<FootLocking>,
     placement: Option<FootPlacement>,
-    body_height_m: f32,
     /// Joints of the body in module space after the last frame, metres, world axes.
     module_joints: PerJoint<Vec3>,
 }
@@ -72,8 +71,7 @@ impl TerrainAdaptation {
         Self {
             surface: Arc::new(surface),
             locking: locking.enabled.then(|| FootLocking::new(body_height_m, locking)),
-            placement: placement.enabled.then(|| FootPlacement::new(body_height_m)),
-            body_height_m,
+            placement: placement.enabled.then(|| FootPlacement::new(placement, body_height_m)),
             module_joints: joints,
         }
     }
@@ -92,7 +90,7 @@ impl TerrainAdaptation {
     pub fn reset(&mut self) {
         self.forget_standing();
         if let Some(placement) = &mut self.placement {
-            *placement = FootPlacement::new(self.body_height_m);
+            placement.reset();
         }
     }
 

@@ -21,6 +21,7 @@ use foot::{Foot, Step};
 use foothold::Search;
 use glam::{Quat, Vec2, Vec3};
 use pelvis::Pelvis;
+use pomp_config::{Fields, OutOfRange, Validate};
 use pomp_motion::legs::{LEGS, bend_leg};
 use pomp_motion::{GlobalPose, JointIndex, Pose, RootFrame, Skeleton};
 use pomp_terrain::HeightMap;
@@ -44,26 +45,33 @@ const SAME_RAD: f32 = 1e-4;
 /// A leg is stretched to this share of its length at most, or as far as the module stretches it.
 const STRETCH: f32 = 0.985;
 
-/// Share of the way that standing feet are carried to treads by which the root follows them each frame.
-const ROOT_FOLLOWS: f32 = 0.05;
-
 /// Settings of terrain foot placement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootPlacementConfig {
     /// If off, the target stands on the surface shown to the kinematic module, whatever the terrain is. Default true.
     pub enabled: bool,
+    /// Share of the way that standing feet are carried to treads by which the root follows them each frame on stairs. Default 0.05;
+    /// at 0 it goes where the module has it.
+    pub root_follows: f32,
 }
 
 impl Default for FootPlacementConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, root_follows: 0.05 }
+    }
+}
+
+impl Validate for FootPlacementConfig {
+    fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
+        fields.within("root_follows", self.root_follows, 0.0..=1.0)
     }
 }
 
 /// The feet of one skeleton, between two frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FootPlacement {
+    config: FootPlacementConfig,
     sole: Sole,
     feet: [Foot; 2],
     pelvis: Pelvis,
@@ -92,8 +100,9 @@ impl Ground<'_> {
 }
 
 impl FootPlacement {
-    pub fn new(body_height_m: f32) -> Self {
+    pub fn new(config: FootPlacementConfig, body_height_m: f32) -> Self {
         Self {
+            config,
             sole: Sole { body_height_m },
             feet: [Foot::default(); 2],
             pelvis: Pelvis::default(),
@@ -102,11 +111,16 @@ impl FootPlacement {
         }
     }
 
+    /// Forgets where the feet stood and how they are carried.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.config, self.sole.body_height_m);
+    }
+
     /// The way that the root goes to fall in with its feet, metres, world x and z. On stairs every foot is carried to a tread,
     /// and the module's steps, which know nothing of treads, soon lead the body away from its feet. So the root goes a part of
     /// the way that the standing feet are carried. A single trench is for a single step and does not turn the course.
     pub fn root_way(&self, surface: &ShownSurface, root: Vec2) -> Vec2 {
-        self.aside() * steepness(surface, root, self.direction()) * ROOT_FOLLOWS
+        self.aside() * steepness(surface, root, self.direction()) * self.config.root_follows
     }
 
     /// How far the feet that stand are carried along the ground, on average, metres.

@@ -35,9 +35,19 @@ fn module(skeleton: &Skeleton, ground: &Ground<'_>, frame: usize, speed_mps: f32
 
 /// Walks for some seconds over `terrain` and gives what the module had and what was made of it.
 fn walk(terrain: &HeightMap, speed_mps: f32, seconds: f32) -> Vec<(Pose, Pose)> {
+    let mut carry = FootPlacement::new(FootPlacementConfig::default(), HEIGHT_M);
+    walk_with(&mut carry, terrain, speed_mps, seconds).into_iter().map(|(poses, _)| poses).collect()
+}
+
+/// The same, with the way that the root is to go after each frame.
+fn walk_with(
+    carry: &mut FootPlacement,
+    terrain: &HeightMap,
+    speed_mps: f32,
+    seconds: f32,
+) -> Vec<((Pose, Pose), Vec2)> {
     let skeleton = Skeleton::humanoid(HEIGHT_M);
     let surface = ShownSurface::over(terrain);
-    let mut carry = FootPlacement::new(HEIGHT_M);
     let mut before: Option<GlobalPose> = None;
     (0..(seconds / DT_S) as usize)
         .map(|frame| {
@@ -49,7 +59,8 @@ fn walk(terrain: &HeightMap, speed_mps: f32, seconds: f32) -> Vec<(Pose, Pose)> 
             let world = skeleton.forward_kinematics(&level);
             let last = before.replace(world.clone()).unwrap_or(world);
             let carried = carry.pose(&skeleton, &level, &last, None, &ground, DT_S);
-            (level, carried)
+            let way = carry.root_way(&surface, Vec2::new(0.0, z));
+            ((level, carried), way)
         })
         .collect()
 }
@@ -95,6 +106,22 @@ fn the_whole_sole_stays_above_stairs_and_gaps_on_its_way_and_rests_on_what_carri
         );
         assert!(share < 0.02 && deepest < 0.06, "a sole is in the ground");
     }
+}
+
+#[test]
+fn on_stairs_the_root_follows_its_feet_by_the_share_that_is_set() {
+    let stairs =
+        map(Shape::Stairs { rise_m: 0.15, run_m: 0.3, count: 6, landing_m: 2.0, heading_deg: 0.0 }, 0.05);
+    let longest = |root_follows: f32| {
+        let config = FootPlacementConfig { root_follows, ..FootPlacementConfig::default() };
+        let mut carry = FootPlacement::new(config, HEIGHT_M);
+        let ways = walk_with(&mut carry, &stairs, 0.6, 8.0);
+        ways.iter().map(|(_, way)| way.length()).fold(0.0, f32::max)
+    };
+    let [none, some, more] = [0.0, 0.02, 0.04].map(longest);
+    println!("the root goes {none}, {some:.4} and {more:.4} m in a frame at the most");
+    assert_eq!(none, 0.0);
+    assert!(some > 1e-3 && (more - 2.0 * some).abs() < 1e-5);
 }
 
 #[test]
