@@ -29,8 +29,8 @@ const TRENCH_FULLY_M: f32 = 0.2;
 /// Standard deviation of the smoothing, metres: half the radius of `HeightMap::smoothed_height`, the second moment of
 /// its disc, by which the training data places root frames. A flight of 0.3 m treads becomes a ramp without ripples.
 const SMOOTHING_M: f32 = 0.5 * HeightMap::SMOOTHING_RADIUS_M;
-/// Steepest ground that a kinematic module is shown which has not learned to walk on stairs, as a tangent: 3.4°. It walks there as on the
-/// level; on stairs it lasts longer than when shown 7° or 15°.
+/// Steepest ground that the kinematic module is shown by default, as a tangent: 3.4°. It walks there as on the level. On stairs it lasts
+/// longer than when shown 7° or 15°, held by the assist; on its own feet, with a root that is not pulled back, it lasts longer at 0.6.
 const STEEPEST_SHOWN: f32 = 0.06;
 
 /// Settings of the shown surface.
