@@ -62,7 +62,8 @@ fn kind(name: &str) -> &'static str {
             | "own_feet_forces.toml"
             | "own_feet_planned.toml"
             | "own_feet_policy.toml"
-            | "own_feet_unrolled.toml",
+            | "own_feet_unrolled.toml"
+            | "own_feet_stairs.toml",
         ) => "generate",
         (
             "",

@@ -1,6 +1,6 @@
 use crate::layers::{
-    BalancePlanningConfig, BalancePolicyConfig, FootLockingConfig, GetUpPlanningConfig, LayersConfig,
-    ReferenceTrackingConfig, StandingPostureConfig,
+    BalancePlanningConfig, BalancePolicyConfig, FootLockingConfig, FootPlacementConfig, GetUpPlanningConfig,
+    LayersConfig, ReferenceTrackingConfig, SpeedAdaptationConfig, StandingPostureConfig,
 };
 use crate::{GeneratorError, GroundMotion};
 use pomp_config::{Fields, OutOfRange, Validate};
@@ -239,6 +239,37 @@ impl GeneratorConfig {
                 ..dynamic
             },
             ..planned
+        }
+    }
+
+    /// The same on stairs. The values are those of `configs/own_feet_stairs.toml`.
+    pub fn own_feet_stairs() -> Self {
+        let unrolled = Self::own_feet_unrolled();
+        let (layers, dynamic) = (unrolled.layers, unrolled.dynamic);
+        Self {
+            layers: LayersConfig {
+                speed_adaptation: SpeedAdaptationConfig {
+                    slowest: 0.8,
+                    braking_m: 2.0,
+                    ..layers.speed_adaptation
+                },
+                foot_placement: FootPlacementConfig {
+                    root_follows: 0.0,
+                    pelvis_follows_s: 0.3,
+                    ..layers.foot_placement
+                },
+                balance_planning: BalancePlanningConfig {
+                    interval_s: 0.05,
+                    candidates: 24,
+                    ..layers.balance_planning
+                },
+                ..layers
+            },
+            dynamic: DynamicConfig {
+                balance: BalanceConfig { stepping_hold_s: 0.0, footing_at_body: true, ..dynamic.balance },
+                ..dynamic
+            },
+            ..unrolled
         }
     }
 

@@ -136,6 +136,9 @@ pub struct BalanceConfig {
     /// and least from this height on, metres: a foot whose heel the target lifts bears on its ball and pushes off. Default 0: all points
     /// bear, however the target's foot is turned.
     pub bearing_height_m: f32,
+    /// If on, the ground under a foot is taken where the body has that foot; otherwise, the default, where the target has it. On steps the two
+    /// can be different treads: a foot of a body that lags behind its target then lands on the tread that is below it, and stands there.
+    pub footing_at_body: bool,
     /// Share of the available friction that the balance uses; default 0.9.
     pub friction_share: f32,
     /// Largest external force that replaces what the feet cannot supply, body weights; default 0, none.
@@ -184,6 +187,7 @@ impl Default for BalanceConfig {
             load_time_s: 0.0,
             toe_share: 0.3,
             bearing_height_m: 0.0,
+            footing_at_body: false,
             friction_share: 0.9,
             residual_force_bw: 0.0,
             residual_torque_bw_m: 0.0,

@@ -1,6 +1,6 @@
 //! What characters were measured to hold on their own feet (docs/results.md): on which grounds, with which commands, led by which model.
 
-use super::{OWN_FEET, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED};
+use super::{OWN_FEET, OWN_FEET_STAIRS, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED};
 use anyhow::Result;
 use pomp_generator::{ControlPlan, ControlSample, FRAME_RATE_HZ};
 use pomp_motion::Gait;
@@ -32,7 +32,7 @@ const COMPACT: Held = Held {
 };
 /// What those of the model of all directions hold.
 const UNROLLED: Held = Held {
-    ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
+    ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
     directions: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
     crouches: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
     jogs: &[LEVEL, "rough", "gaps", "mixed"],
@@ -46,7 +46,7 @@ const STYLED: Held = Held { ahead: &[LEVEL], directions: &[], crouches: &[], jog
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
 const STEERED: [&str; 6] = [LEVEL, "slope", "rough", "hills", "gaps", "mixed"];
 const LEVEL: &str = "flat";
-/// The ground on which the compact model needs some help.
+/// The ground on which the model of all directions has settings of its own, and the compact model needs some help.
 pub(super) const STAIRS: &str = "stairs";
 /// A steeper slope than that of the preset, up to [`STEEPEST_SLOPE_DEG`].
 const STEEP: &str = "steep slope";
@@ -92,8 +92,8 @@ pub(super) fn measured_support(
     unrolled: bool,
 ) -> Result<&'static str, String> {
     let unmeasured = |held| plans.iter().find_map(|plan| unmeasured_command(plan, ground, held));
-    if unrolled && unmeasured(&UNROLLED).is_none() {
-        return Ok(OWN_FEET_UNROLLED);
+    if unrolled && unmeasured(&UNROLLED).is_none() && (ground != STAIRS || plans.len() == 1) {
+        return Ok(if ground == STAIRS { OWN_FEET_STAIRS } else { OWN_FEET_UNROLLED });
     }
     let helped = unrolled && unmeasured(&UNROLLED_HELPED).is_none();
     match unmeasured(&COMPACT) {
@@ -124,11 +124,12 @@ pub(super) fn steered_support(ground: &str, unrolled: bool) -> Result<&'static s
     }
 }
 
-/// Whether the model of all directions leads a command on own feet that were asked for, measured or not: it does what it holds on level
-/// ground, but on stairs, where it falls, only what the compact model does not.
-pub(super) fn unrolled_leads(plan: &ControlPlan, on_stairs: bool) -> bool {
-    unmeasured_command(plan, LEVEL, &UNROLLED).is_none()
-        && !(on_stairs && unmeasured_command(plan, STAIRS, &COMPACT).is_none())
+/// The name of the support with which the model of all directions leads commands on own feet that were asked for, measured or not, where it
+/// does: in what it holds on level ground, and in anything where the commands are not known.
+pub(super) fn led_by_unrolled(plans: Option<&[ControlPlan]>, on_stairs: bool) -> Option<&'static str> {
+    let Some(plans) = plans else { return Some(OWN_FEET_UNROLLED) };
+    let holds = |ground| plans.iter().all(|plan| unmeasured_command(plan, ground, &UNROLLED).is_none());
+    if on_stairs && holds(STAIRS) { Some(OWN_FEET_STAIRS) } else { holds(LEVEL).then_some(OWN_FEET_UNROLLED) }
 }
 
 /// What of a command on a kind of ground was not measured to hold without the assist.

@@ -3,14 +3,15 @@
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
 //! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven.
-//! On stairs, and in jogs on slopes and over hills, a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
+//! In jogs on slopes and over hills, and with a given model on stairs, a small residual wrench helps the feet, and elsewhere the assist holds
+//! it; both are told.
 //! Of scenes that are drawn, each has the support that its ground and its command need.
 
 mod measured;
 
 use self::measured::{
-    RESIDUAL_WRENCH, STAIRS, STYLED_RETURN_SHARE, measured_kind, measured_support, steered_support,
-    styled_support, unrolled_leads,
+    RESIDUAL_WRENCH, STAIRS, STYLED_RETURN_SHARE, led_by_unrolled, measured_kind, measured_support,
+    steered_support, styled_support,
 };
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
@@ -29,10 +30,11 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, own feet in a style of the compact model,
-/// own feet with the residual wrench and each of the two models, and that of a configuration file.
+/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, the same on stairs, own feet in a style of
+/// the compact model, own feet with the residual wrench and each of the two models, and that of a configuration file.
 const OWN_FEET: &str = "own-feet";
 const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
+const OWN_FEET_STAIRS: &str = "own-feet-stairs";
 const OWN_FEET_STYLED: &str = "own-feet-styled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
@@ -261,10 +263,9 @@ impl LoopSettings<'_> {
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
             let stairs = matches!(ground, Ground::Named(STAIRS));
-            let led = plans.is_none_or(|plans| plans.iter().all(|plan| unrolled_leads(plan, stairs)));
-            let by_unrolled = led && unrolled && always_helped.is_none();
-            let leads = if by_unrolled { OWN_FEET_UNROLLED } else { OWN_FEET };
-            return chosen(in_style.and_then(Result::ok).unwrap_or(leads), None);
+            let led =
+                led_by_unrolled(plans.as_deref(), stairs).filter(|_| unrolled && always_helped.is_none());
+            return chosen(in_style.and_then(Result::ok).or(led).unwrap_or(OWN_FEET), None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
             // Nothing is simulated, so nothing is held.
@@ -317,16 +318,17 @@ impl LoopSettings<'_> {
         }
         let unrolled = has_unrolled(models, &assisted);
         let mut loops = BTreeMap::new();
-        for name in [OWN_FEET, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED, ASSIST] {
-            if unrolled || !led_by_unrolled(name) {
+        for name in [OWN_FEET, OWN_FEET_UNROLLED, OWN_FEET_STAIRS, RESIDUAL, RESIDUAL_UNROLLED, ASSIST] {
+            if unrolled || !of_unrolled(name) {
                 let (model, settings) = self.of_name(name, models, &change)?;
                 loops.insert(name.to_owned(), Loop { model, settings });
             }
         }
+        let helped_on = if unrolled { "in jogs on slopes and over hills" } else { "on stairs" };
         let note = format!(
             "{}, and the external root assist holds up characters whose command or ground was not measured to hold without it \
              (docs/results.md); manifest.json names the support of each rollout",
-            told_of_residual("on stairs, and in jogs on slopes and over hills,", &loops[RESIDUAL].settings)
+            told_of_residual(helped_on, &loops[RESIDUAL].settings)
         );
         Ok(Supports { loops, note: Some(note), decided: Decided::ByWhatWasMeasured { unrolled } })
     }
@@ -353,12 +355,13 @@ impl LoopSettings<'_> {
         let defaults = match name {
             OWN_FEET => GeneratorConfig::own_feet(),
             OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
+            OWN_FEET_STAIRS => GeneratorConfig::own_feet_stairs(),
             OWN_FEET_STYLED => for_styles(),
             RESIDUAL => with_residual(GeneratorConfig::own_feet()),
             RESIDUAL_UNROLLED => with_residual(GeneratorConfig::own_feet_unrolled()),
             _ => GeneratorConfig::default(),
         };
-        let leads = models.unrolled.as_ref().filter(|_| led_by_unrolled(name)).unwrap_or(&models.first);
+        let leads = models.unrolled.as_ref().filter(|_| of_unrolled(name)).unwrap_or(&models.first);
         Ok((leads, self.over(&defaults, change)?))
     }
 
@@ -391,8 +394,8 @@ fn with_residual(mut settings: GeneratorConfig) -> GeneratorConfig {
 }
 
 /// Whether the model of all directions leads characters with this support.
-fn led_by_unrolled(name: &str) -> bool {
-    [OWN_FEET_UNROLLED, RESIDUAL_UNROLLED].contains(&name)
+fn of_unrolled(name: &str) -> bool {
+    [OWN_FEET_UNROLLED, OWN_FEET_STAIRS, RESIDUAL_UNROLLED].contains(&name)
 }
 
 fn told_of_assist(reason: &str) -> String {

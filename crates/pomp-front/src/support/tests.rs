@@ -65,13 +65,10 @@ fn the_model_of_all_directions_leads_where_it_holds() {
 }
 
 #[test]
-fn the_compact_model_leads_on_stairs_and_with_its_own_parts() {
-    for (ground, control, set) in [
-        ("stairs", "walk", "dynamic.friction=0.5"),
-        ("stairs", "walk", "style.zombie=0.7"),
-        ("flat", "turn", "controller=\"learned-matching\""),
-        ("flat", "walk", "controller=\"nsm\""),
-    ] {
+fn the_compact_model_leads_with_its_own_parts() {
+    for (ground, control, set) in
+        [("flat", "turn", "controller=\"learned-matching\""), ("flat", "walk", "controller=\"nsm\"")]
+    {
         let chosen = chosen_of(models(), Some(Support::OwnFeet), (ground, control), &[set]);
         let by_first = Arc::ptr_eq(chosen.model, &models().first);
         assert_eq!((chosen.name, by_first), (OWN_FEET, true), "{ground} {control} {set}");
@@ -227,12 +224,23 @@ fn characters_of_a_scene_stand_on_their_own_feet_where_each_of_them_would_alone(
         assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain} {controls:?}");
     }
     assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_UNROLLED);
-    assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET);
+    assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET_STAIRS);
 }
 
 #[test]
-fn on_stairs_a_bounded_wrench_helps_the_feet_and_is_told() {
-    let chosen = chosen("stairs", "walk", &["dynamic.balance.residual_force_bw=0.05"]);
+fn on_stairs_the_model_of_all_directions_has_settings_of_its_own() {
+    for support in [None, Some(Support::OwnFeet)] {
+        let chosen = chosen_of(models(), support, ("stairs", "walk"), &[]);
+        assert_eq!((chosen.name, chosen.note), (OWN_FEET_STAIRS, None));
+        assert_eq!(chosen.settings, GeneratorConfig::own_feet_stairs());
+        assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
+    }
+}
+
+#[test]
+fn on_stairs_a_bounded_wrench_helps_a_model_that_is_given_and_is_told() {
+    let chosen = chosen_of(given(), None, ("stairs", "walk"), &["dynamic.balance.residual_force_bw=0.05"]);
+    assert_eq!(chosen.name, RESIDUAL);
     let told = chosen.note.unwrap_or_default();
     assert!(told.contains("0.05 body weights") && told.contains("100 N·m"), "{told}");
     let balance = &chosen.settings.dynamic.balance;
@@ -270,7 +278,7 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
     for (ground, control, support) in [
         ("hills", "walk", OWN_FEET_UNROLLED),
         ("flat", "jog", OWN_FEET_UNROLLED),
-        ("stairs", "walk", RESIDUAL),
+        ("stairs", "walk", OWN_FEET_STAIRS),
         ("hills", "jog", RESIDUAL_UNROLLED),
         ("flat", "crouch", OWN_FEET_UNROLLED),
         ("hills", "backward", OWN_FEET_UNROLLED),
@@ -282,13 +290,15 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         assert_eq!(name, support, "{ground} {control}");
         assert!(supports.loops.contains_key(name));
     }
-    assert!(supports.note.expect("two of them help").contains("on stairs"));
+    assert!(supports.note.is_some_and(|note| note.contains("in jogs") && !note.contains("stairs")));
     let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
     assert!(helped(RESIDUAL) && helped(RESIDUAL_UNROLLED) && !helped(OWN_FEET));
 
     for alone in [asked_of(given(), &[], None), asked(&["controller=\"nsm\"".to_owned()], None)] {
         assert_eq!(alone.name_for("hills", &plan("walk")), OWN_FEET);
         assert_eq!(alone.name_for("hills", &plan("backward")), ASSIST);
+        assert_eq!(alone.name_for("stairs", &plan("walk")), RESIDUAL);
+        assert!(alone.note.is_some_and(|note| note.contains("on stairs")));
     }
 
     let only = asked(&[], Some(Support::Assist));

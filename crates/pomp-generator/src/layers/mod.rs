@@ -179,6 +179,7 @@ impl Validate for LayersConfig {
         self.foot_locking.check(&fields.section("foot_locking"))?;
         self.foot_placement.check(&fields.section("foot_placement"))?;
         self.shown_surface.check(&fields.section("shown_surface"))?;
+        self.speed_adaptation.check(&fields.section("speed_adaptation"))?;
         self.standing_posture.check(&fields.section("standing_posture"))?;
         self.pose_blending.check(&fields.section("pose_blending"))?;
         self.root_following.check(&fields.section("root_following"))?;

@@ -30,7 +30,8 @@ const TRENCH_FULLY_M: f32 = 0.2;
 /// its disc, by which the training data places root frames. A flight of 0.3 m treads becomes a ramp without ripples.
 const SMOOTHING_M: f32 = 0.5 * HeightMap::SMOOTHING_RADIUS_M;
 /// Steepest ground that the kinematic module is shown by default, as a tangent: 3.4°. It walks there as on the level. On stairs it lasts
-/// longer than when shown 7° or 15°, held by the assist; on its own feet, with a root that is not pulled back, it lasts longer at 0.6.
+/// longer than when shown 7° or 15°, held by the assist. On its own feet other values lasted longer in some settings and shorter in others
+/// (docs/experiments/0149-stairs-at-a-walk.md).
 const STEEPEST_SHOWN: f32 = 0.06;
 
 /// Settings of the shown surface.

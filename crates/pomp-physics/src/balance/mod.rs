@@ -248,7 +248,8 @@ impl World {
             moment += given.moment;
             match FEET.iter().position(|foot| foot.contains(&contact.on.link)) {
                 Some(leg) if contact.distance < BEARS_WITHIN_M => {
-                    let height = led.height_of(contact, &start.pose, elapsed, &self.ground);
+                    let height =
+                        led.height_of(contact, &start.pose, elapsed, &self.ground, config.footing_at_body);
                     feet.push((leg, contact, height));
                 }
                 _ => elsewhere = elsewhere + given,

@@ -36,6 +36,8 @@ pub(crate) struct MovedFoot {
     way: Vec3,
     /// How it is turned, world.
     turn: Quat,
+    /// How much higher it is set because the ground is so much higher where the body has it, metres.
+    relief_m: f32,
     /// Vertical force of the ground in the last frame, body weights.
     load: f32,
     /// How far it has come to bear since it landed, 0 to 1.
@@ -76,6 +78,16 @@ pub(super) fn sole(pose: &GlobalPose, height_m: f32, leg: usize) -> [Vec3; 3] {
     ]
 }
 
+/// How much higher the ground under a sole is when it is moved `aside`, metres. It is what the middle one of its three points has under it: an
+/// end that hangs over an edge or touches a riser does not count.
+fn relief(ground: &Ground, sole: [Vec3; 3], aside: Vec3) -> f32 {
+    let under = |aside: Vec3| {
+        let [a, b, c] = sole.map(|point| point.y - height(ground, point + aside));
+        a.max(b).min(a.min(b).max(c))
+    };
+    under(aside) - under(Vec3::ZERO)
+}
+
 /// Height of a point over the ground, metres.
 pub(super) fn height(ground: &Ground, point: Vec3) -> f32 {
     -ground.depth(point).map_or(0.0, |(depth, _)| depth)
@@ -87,6 +99,7 @@ impl World {
     pub(crate) fn footing(&self, module: &DynamicModule, member: usize, led: &Led) -> [Footing; 2] {
         let (from, to) = (&led.from, &led.to);
         let config = &module.config.balance;
+        let body = self.motion(member).pose;
         let height_m = module.body_height_m();
         let falling = |value: f32, end: f32| ((end - value) / (0.5 * end)).clamp(0.0, 1.0);
         std::array::from_fn(|leg| {
@@ -94,9 +107,15 @@ impl World {
                 |contact: &&Contact| contact.on.body == member && FEET[leg].contains(&contact.on.link);
             let distances = self.contacts().iter().filter(on_foot).map(|contact| contact.distance as f32);
             let touches = (1.0 - distances.fold(f32::INFINITY, f32::min) / APART_M).clamp(0.0, 1.0);
+            let aside = if config.footing_at_body {
+                let ankle = FEET[leg][0];
+                along_ground(body.positions[ankle] - to.positions[ankle])
+            } else {
+                Vec3::ZERO
+            };
             let rests =
                 sole(from, height_m, leg).into_iter().zip(sole(to, height_m, leg)).map(|(from, to)| {
-                    falling(height(&self.ground, to), config.stance_height_m)
+                    falling(height(&self.ground, to + aside), config.stance_height_m)
                         * falling(from.distance(to) / module.frame_s(), config.stance_speed_m_s)
                 });
             let rests = rests.fold(0.0, f32::max);
@@ -111,18 +130,20 @@ impl World {
 
 impl Led {
     /// Height over the ground, metres, at which the target has the point of the body where `contact` is, with the body in the pose `now` and
-    /// the share `elapsed` of the frame over.
+    /// the share `elapsed` of the frame over. The ground is that under the target or, if `at_body`, under the body.
     pub(super) fn height_of(
         &self,
         contact: &Contact,
         now: &GlobalPose,
         elapsed: f32,
         ground: &Ground,
+        at_body: bool,
     ) -> f32 {
         let link = contact.on.link;
         let local = now.rotations[link].inverse() * (contact.point.as_vec3() - now.positions[link]);
         let place = |pose: &GlobalPose| pose.positions[link] + pose.rotations[link] * local;
-        height(ground, place(&self.from).lerp(place(&self.to), elapsed))
+        let target = place(&self.from).lerp(place(&self.to), elapsed);
+        height(ground, if at_body { Vec3 { y: target.y, ..contact.point.as_vec3() } } else { target })
     }
 }
 
@@ -166,14 +187,33 @@ impl DynamicModule {
         let turned = at_end.rotations[0] * motion.pose.rotations[0].inverse();
         let (frame_s, height_m) = (self.frame_s(), self.body_height_m());
         for (leg, joints) in LEGS.into_iter().enumerate() {
-            let MovedFoot { way: before, turn: turn_before, load, .. } = self.controls.feet[leg];
+            let MovedFoot { way: before, turn: turn_before, load, relief_m: relief_before_m, .. } =
+                self.controls.feet[leg];
             let ankle = joints[2].0;
             let step = self.controls.reaction.steps[leg];
             let caught = caught.filter(|foot| foot.leg == leg);
+            let slowest = self.slowest_of_sole((&at_start, &at_end), leg);
+            let swing = config.swing(slowest);
+            let target_sole = sole(&at_end, height_m, leg);
+            let relief_m = if config.footing_at_body {
+                let aside = if load < SWING_LOAD {
+                    missed + before
+                } else {
+                    motion.pose.positions[ankle] - at_end.positions[ankle]
+                };
+                let relief_m = relief(&world.ground, target_sole, along_ground(aside)) * (1.0 - swing);
+                let most_m = config.step_speed_m_s * frame_s;
+                relief_before_m + (relief_m - relief_before_m).clamp(-most_m, most_m)
+            } else {
+                0.0
+            };
             let (way, turn) = if load < SWING_LOAD || step.y > LIFTS_FROM_M || caught.is_some() {
-                let slowest = self.slowest_of_sole((&at_start, &at_end), leg);
-                let swing = config.swing(slowest);
-                let lowest = sole(&at_end, height_m, leg).map(|point| height(&world.ground, point + missed));
+                let aside = if config.footing_at_body {
+                    missed + along_ground(before) + Vec3::Y * relief_m
+                } else {
+                    missed
+                };
+                let lowest = target_sole.map(|point| height(&world.ground, point + aside));
                 let other = at_end.positions[LEGS[1 - leg][2].0];
                 let ahead = (at_end.positions[ankle] - other).dot(along_ground(led)) > 0.0;
                 let clearance_m = if ahead && config.landing_clearance_s2_m > 0.0 {
@@ -198,6 +238,8 @@ impl DynamicModule {
             };
             self.controls.feet[leg].way = way;
             self.controls.feet[leg].turn = turn;
+            self.controls.feet[leg].relief_m = relief_m;
+            let (before, way) = (before + Vec3::Y * relief_before_m, way + Vec3::Y * relief_m);
             for (pose, world, (way, turn)) in
                 [(&mut *from, &at_start, (before, turn_before)), (&mut *to, &at_end, (way, turn))]
             {
@@ -266,8 +308,9 @@ impl DynamicModule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DynamicConfig, GainScale};
+    use crate::{DynamicConfig, GainScale, PoseVelocity};
     use pomp_motion::{FrameTable, Skeleton, TerrainGrid};
+    use std::sync::Arc;
 
     fn on_level_ground(skeleton: &Skeleton, config: &DynamicConfig) -> DynamicModule {
         let ground =
@@ -292,6 +335,46 @@ mod tests {
             if turned == Quat::IDENTITY {
                 assert!(ends(far) < length_m && ends(far) > 0.95 * length_m, "{}", ends(far));
             }
+        }
+    }
+
+    /// Level with a riser of 15 cm at z = 0.2 m.
+    fn on_a_tread(config: &DynamicConfig) -> DynamicModule {
+        let mut heights = FrameTable::with_columns(21);
+        (0..41).for_each(|row| heights.push(&[if row > 22 { 0.15 } else { 0.0 }; 21]));
+        let ground = TerrainGrid { heights, origin: [-1.0, -2.0], cell_m: 0.1 };
+        DynamicModule::new(&Skeleton::humanoid(1.75), config, &ground).expect("a ragdoll")
+    }
+
+    #[test]
+    fn a_foot_that_lands_beside_its_target_comes_down_to_the_ground_that_is_there_where_that_counts() {
+        let lowered = |footing_at_body: bool, ahead_m: f32| {
+            let mut config = DynamicConfig::default();
+            config.balance.footing_at_body = footing_at_body;
+            let mut module = on_a_tread(&config);
+            let mut body = Pose::rest(module.skeleton());
+            let mut target = body.clone();
+            let (low, high) = (Vec3::ZERO, Vec3::new(0.0, 0.15, 0.5));
+            let [at_body, at_target] = if ahead_m > 0.0 { [low, high] } else { [high, low] };
+            body.root_position += at_body;
+            target.root_position += at_target;
+            module.reset(&body, &PoseVelocity::zero(body.local_rotations.len())).expect("a finite pose");
+            let ankle = LEGS[0][2].0;
+            let before = module.skeleton().forward_kinematics(&target).positions[ankle].y;
+            let mut moved = target.clone();
+            let shared = Arc::clone(&module.world);
+            let world = shared.lock().expect("nothing has failed in it");
+            for _ in 0..20 {
+                moved = target.clone();
+                module.move_feet(&world, Vec3::ZERO, &mut target.clone(), &mut moved);
+            }
+            before - module.skeleton().forward_kinematics(&moved).positions[ankle].y
+        };
+        for (ahead_m, expected_m) in [(0.5, 0.15), (-0.5, -0.15)] {
+            let (by_target, by_body) = (lowered(false, ahead_m), lowered(true, ahead_m));
+            println!("a target {ahead_m} m ahead: {by_target:.3} m, {by_body:.3} m lower");
+            assert!((by_body - expected_m).abs() < 0.01);
+            assert!(ahead_m < 0.0 || by_target.abs() < 0.01);
         }
     }
 

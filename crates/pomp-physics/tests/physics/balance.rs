@@ -68,6 +68,31 @@ fn a_body_stands_and_bends_its_knees_with_nothing_outside_to_hold_it_and_falls_w
 }
 
 #[test]
+fn a_body_that_stands_on_a_higher_tread_than_its_target_stands_on_its_own() {
+    let mut config = balancing();
+    config.balance.footing_at_body = true;
+    let tread = ground(3.0, -3.0, 3.0, |_, z| if z > -0.25 { 0.15 } else { 0.0 });
+    // From the tread to the ground behind it.
+    let goes = |t: f32| {
+        let mut pose = shift(t);
+        pose.root_position += Vec3::new(0.0, 0.15, 0.0) - Vec3::new(0.0, 0.15, 0.5) * t.min(1.0);
+        pose
+    };
+    let mut module = module_with(&config, &tread);
+    let frames = follow(&mut module, 300, goes, |_| vec![]);
+    let last = &frames[299].pose;
+    println!(
+        "the pelvis is {:.2} m high, {:.2} m ahead of its target",
+        pelvis(&frames[299]),
+        last.positions[0].z + 0.5
+    );
+    assert!(frames.iter().all(|f| f.assist_force == Vec3::ZERO && f.assist_torque == Vec3::ZERO));
+    let lowest = frames.iter().map(pelvis).fold(f32::INFINITY, f32::min);
+    assert!(lowest > 0.6, "{lowest}");
+    assert!(last.positions[humanoid::LEFT_FOOT.0].z > -0.2, "it has stayed on the tread");
+}
+
+#[test]
 fn the_feet_of_a_body_that_stands_under_strain_stay_where_they_are() {
     let mut module = module_with(&balancing(), &flat());
     // Its feet come to the ground as far apart as in its rest pose, and are then drawn together.

@@ -54,17 +54,20 @@ pub struct FootPlacementConfig {
     /// Share of the way that standing feet are carried to treads by which the root follows them each frame on stairs. Default 0.05;
     /// at 0 it goes where the module has it.
     pub root_follows: f32,
+    /// Time in which the pelvis follows the mean height of the feet, seconds. Default 0.12, a quarter of a step.
+    pub pelvis_follows_s: f32,
 }
 
 impl Default for FootPlacementConfig {
     fn default() -> Self {
-        Self { enabled: true, root_follows: 0.05 }
+        Self { enabled: true, root_follows: 0.05, pelvis_follows_s: pelvis::FOLLOWS_S }
     }
 }
 
 impl Validate for FootPlacementConfig {
     fn check(&self, fields: &Fields) -> Result<(), OutOfRange> {
-        fields.within("root_follows", self.root_follows, 0.0..=1.0)
+        fields.within("root_follows", self.root_follows, 0.0..=1.0)?;
+        fields.within("pelvis_follows_s", self.pelvis_follows_s, 0.01..=100.0)
     }
 }
 
@@ -191,7 +194,8 @@ impl FootPlacement {
             raised += 0.5 * raised_m;
         }
         let feet = self.feet;
-        self.pelvis.advance(raised, |up| missing_reach(skeleton, &world, goals, body, feet, up), dt_s);
+        let missing = |up| missing_reach(skeleton, &world, goals, body, feet, up);
+        self.pelvis.advance(raised, self.config.pelvis_follows_s, missing, dt_s);
         self.reaching(skeleton, level, &world, goals)
     }
 
