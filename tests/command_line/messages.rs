@@ -48,8 +48,8 @@ fn progress_is_lines_on_standard_error_where_there_is_no_terminal() {
         assert!(!stdout.contains(" of 2 rollouts, "), "{stdout}");
         stderr
     };
-    // 9,000 frames: more than two seconds of work.
-    let stderr = run(&[], "flat", "75");
+    // 36,000 frames: more than two seconds of work on any machine of today.
+    let stderr = run(&[], "flat", "300");
     let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with("generate: ")).collect();
     assert!(!lines.is_empty() && lines[0].contains(" of 2 rollouts, "), "{stderr}");
 
