@@ -140,7 +140,7 @@ mod tests {
         // Risers from 4.0 to 5.5 m; the walk begins 3.5 m before them and ends half a metre behind them.
         assert_eq!((sudden[0], gradual[0], sudden[25]), (1.0, 1.0, 1.0));
         assert!((gradual[40] - 0.65).abs() < 1e-3 && (sudden[40] - 0.65).abs() < 1e-3);
-        assert!(gradual[54] < 0.7 && sudden[54] > 0.99);
+        assert!(gradual[54] < 0.8 && sudden[54] > 0.99);
         let steepest = gradual.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
         assert!(steepest < 0.08, "{steepest} in 10 cm");
         assert!(gradual[..36].windows(2).all(|pair| pair[1] <= pair[0] + 1e-6));

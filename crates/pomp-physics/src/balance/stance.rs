@@ -346,13 +346,27 @@ mod tests {
         DynamicModule::new(&Skeleton::humanoid(1.75), config, &ground).expect("a ragdoll")
     }
 
+    /// With bent legs and level feet on the ground at height 0.
+    fn crouched(skeleton: &Skeleton) -> Pose {
+        let mut pose = Pose::rest(skeleton);
+        let ankle = |pose: &Pose| skeleton.forward_kinematics(pose).positions[LEGS[0][2].0].y;
+        let straight = ankle(&pose);
+        for joints in LEGS {
+            for (joint, angle) in joints.into_iter().zip([-0.6, 1.2, -0.6]) {
+                pose.local_rotations[joint.0] = Quat::from_rotation_x(angle);
+            }
+        }
+        pose.root_position.y -= ankle(&pose) - straight;
+        pose
+    }
+
     #[test]
     fn a_foot_that_lands_beside_its_target_comes_down_to_the_ground_that_is_there_where_that_counts() {
         let lowered = |footing_at_body: bool, ahead_m: f32| {
             let mut config = DynamicConfig::default();
             config.balance.footing_at_body = footing_at_body;
             let mut module = on_a_tread(&config);
-            let mut body = Pose::rest(module.skeleton());
+            let mut body = crouched(module.skeleton());
             let mut target = body.clone();
             let (low, high) = (Vec3::ZERO, Vec3::new(0.0, 0.15, 0.5));
             let [at_body, at_target] = if ahead_m > 0.0 { [low, high] } else { [high, low] };
