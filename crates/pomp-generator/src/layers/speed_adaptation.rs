@@ -31,7 +31,7 @@ pub struct SpeedAdaptationConfig {
     pub enabled: bool,
     /// Share of the pace on stairs. Default 0.5: people climb them at 0.5 to 0.6 m/s along the ground.
     pub slowest: f32,
-    /// Distance over which the pace gets slower before stairs, metres. Default 0: at once, 0.9 m before them.
+    /// Distance over which the pace falls before stairs and rises after them, metres. Default 0: at once, 0.9 m before them.
     pub braking_m: f32,
 }
 
