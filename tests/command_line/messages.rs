@@ -48,7 +48,7 @@ fn progress_is_lines_on_standard_error_where_there_is_no_terminal() {
         assert!(!stdout.contains(" of 2 rollouts, "), "{stdout}");
         stderr
     };
-    // 36,000 frames: more than two seconds of work on any machine of today.
+    // 36,000 frames: more than two seconds of work, on a fast machine too.
     let stderr = run(&[], "flat", "300");
     let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with("generate: ")).collect();
     assert!(!lines.is_empty() && lines[0].contains(" of 2 rollouts, "), "{stderr}");

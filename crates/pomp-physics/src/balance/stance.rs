@@ -99,7 +99,7 @@ impl World {
     pub(crate) fn footing(&self, module: &DynamicModule, member: usize, led: &Led) -> [Footing; 2] {
         let (from, to) = (&led.from, &led.to);
         let config = &module.config.balance;
-        let body = self.motion(member).pose;
+        let body = config.footing_at_body.then(|| self.motion(member).pose);
         let height_m = module.body_height_m();
         let falling = |value: f32, end: f32| ((end - value) / (0.5 * end)).clamp(0.0, 1.0);
         std::array::from_fn(|leg| {
@@ -107,12 +107,10 @@ impl World {
                 |contact: &&Contact| contact.on.body == member && FEET[leg].contains(&contact.on.link);
             let distances = self.contacts().iter().filter(on_foot).map(|contact| contact.distance as f32);
             let touches = (1.0 - distances.fold(f32::INFINITY, f32::min) / APART_M).clamp(0.0, 1.0);
-            let aside = if config.footing_at_body {
-                let ankle = FEET[leg][0];
-                along_ground(body.positions[ankle] - to.positions[ankle])
-            } else {
-                Vec3::ZERO
-            };
+            let ankle = FEET[leg][0];
+            let aside = body
+                .as_ref()
+                .map_or(Vec3::ZERO, |body| along_ground(body.positions[ankle] - to.positions[ankle]));
             let rests =
                 sole(from, height_m, leg).into_iter().zip(sole(to, height_m, leg)).map(|(from, to)| {
                     falling(height(&self.ground, to + aside), config.stance_height_m)
