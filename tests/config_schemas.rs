@@ -63,7 +63,8 @@ fn kind(name: &str) -> &'static str {
             | "own_feet_planned.toml"
             | "own_feet_policy.toml"
             | "own_feet_unrolled.toml"
-            | "own_feet_stairs.toml",
+            | "own_feet_stairs.toml"
+            | "own_feet_jogs.toml",
         ) => "generate",
         (
             "",

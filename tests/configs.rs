@@ -172,6 +172,13 @@ fn own_feet_stairs_toml_is_what_a_walk_on_stairs_has() {
 }
 
 #[test]
+fn own_feet_jogs_toml_is_what_a_jog_over_hills_has() {
+    let config: GeneratorConfig = parsed("own_feet_jogs.toml");
+    config.validate().unwrap();
+    assert_eq!(config, GeneratorConfig::own_feet_jogs());
+}
+
+#[test]
 fn moving_ground_toml_moves_the_ground_and_changes_nothing_else() {
     let config: GeneratorConfig = parsed("moving_ground.toml");
     config.validate().unwrap();

@@ -242,6 +242,15 @@ impl GeneratorConfig {
         }
     }
 
+    /// The same in jogs on slopes and over hills: plans twice as often, among more corrections. The values are those of
+    /// `configs/own_feet_jogs.toml`.
+    pub fn own_feet_jogs() -> Self {
+        let mut settings = Self::own_feet_unrolled();
+        let planning = &mut settings.layers.balance_planning;
+        (planning.interval_s, planning.candidates) = (0.05, 24);
+        settings
+    }
+
     /// The same on stairs. The values are those of `configs/own_feet_stairs.toml`.
     pub fn own_feet_stairs() -> Self {
         let unrolled = Self::own_feet_unrolled();

@@ -290,8 +290,8 @@ def test_what_holds_the_character_up_is_chosen_and_told():
         own_feet = pomp.generate(0.5, terrain="flat")
         held = pomp.generate(0.5, terrain="flat", support="assist")
     assert not own_feet.assist_force.any() and held.assist_force.any()
-    with pytest.warns(UserWarning, match="in jogs on slopes and over hills"):
-        pomp.generate(0.2, "jog", "hills")
+    with pytest.warns(UserWarning, match="a run on this ground"):
+        pomp.generate(0.2, "run", "hills")
     with pytest.warns(UserWarning, match='a steered character on the ground "stairs"'):
         assert pomp.Generator(terrain="stairs", start="walk").step().assist_force.any()
     with warnings.catch_warnings():

@@ -1,6 +1,6 @@
 //! What characters were measured to hold on their own feet (docs/results.md): on which grounds, with which commands, led by which model.
 
-use super::{OWN_FEET, OWN_FEET_STAIRS, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL, RESIDUAL_UNROLLED};
+use super::{OWN_FEET, OWN_FEET_JOGS, OWN_FEET_STAIRS, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL};
 use anyhow::Result;
 use pomp_generator::{ControlPlan, ControlSample, FRAME_RATE_HZ};
 use pomp_motion::Gait;
@@ -38,9 +38,8 @@ const UNROLLED: Held = Held {
     jogs: &[LEVEL, "rough", "gaps", "mixed"],
     runs: &[LEVEL],
 };
-/// What those of the model of all directions hold with the residual wrench, whatever of it they hold without.
-const UNROLLED_HELPED: Held =
-    Held { jogs: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"], ..UNROLLED };
+/// What those of the model of all directions hold with the settings of jogs on slopes and over hills.
+const UNROLLED_JOGS: Held = Held { jogs: &[LEVEL, "slope", STEEP, "rough", "hills"], ..UNROLLED };
 /// What those of the compact model hold in a style of its own.
 const STYLED: Held = Held { ahead: &[LEVEL], directions: &[], crouches: &[], jogs: &[], runs: &[] };
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
@@ -54,8 +53,7 @@ const STEEP: &str = "steep slope";
 const STEEPEST_SLOPE_DEG: f32 = 15.0;
 /// Grounds to which that of a file is compared: not those with steps, of which slope and roughness say too little.
 const COMPARABLE: [&str; 6] = [LEVEL, "rough", "hills", "mixed", "slope", STEEP];
-/// Bounds of the residual wrench with which the compact model stays on its feet on stairs, and the model of all directions in jogs on slopes
-/// and over hills: body weights, and body weights × metre.
+/// Bounds of the residual wrench with which the compact model stays on its feet on stairs: body weights, and body weights × metre.
 pub(super) const RESIDUAL_WRENCH: (f32, f32) = (0.2, 0.136);
 /// `layers.reference_tracking.return_share` with which characters were measured in a style of the compact model.
 pub(super) const STYLED_RETURN_SHARE: f32 = 0.2;
@@ -95,12 +93,11 @@ pub(super) fn measured_support(
     if unrolled && unmeasured(&UNROLLED).is_none() && (ground != STAIRS || plans.len() == 1) {
         return Ok(if ground == STAIRS { OWN_FEET_STAIRS } else { OWN_FEET_UNROLLED });
     }
-    let helped = unrolled && unmeasured(&UNROLLED_HELPED).is_none();
     match unmeasured(&COMPACT) {
         None if ground != STAIRS => Ok(OWN_FEET),
         None if plans.len() == 1 => Ok(RESIDUAL),
         None => Err("a scene of several characters on stairs".to_owned()),
-        Some(_) if helped && plans.len() == 1 => Ok(RESIDUAL_UNROLLED),
+        Some(_) if unrolled && plans.len() == 1 && unmeasured(&UNROLLED_JOGS).is_none() => Ok(OWN_FEET_JOGS),
         Some(what) => Err(what.to_owned()),
     }
 }
@@ -125,11 +122,15 @@ pub(super) fn steered_support(ground: &str, unrolled: bool) -> Result<&'static s
 }
 
 /// The name of the support with which the model of all directions leads commands on own feet that were asked for, measured or not, where it
-/// does: in what it holds on level ground, and in anything where the commands are not known.
-pub(super) fn led_by_unrolled(plans: Option<&[ControlPlan]>, on_stairs: bool) -> Option<&'static str> {
+/// does: in what it holds on level ground or with settings of the kind of ground, and in anything where the commands are not known.
+pub(super) fn led_by_unrolled(plans: Option<&[ControlPlan]>, ground: Option<&str>) -> Option<&'static str> {
     let Some(plans) = plans else { return Some(OWN_FEET_UNROLLED) };
-    let holds = |ground| plans.iter().all(|plan| unmeasured_command(plan, ground, &UNROLLED).is_none());
-    if on_stairs && holds(STAIRS) { Some(OWN_FEET_STAIRS) } else { holds(LEVEL).then_some(OWN_FEET_UNROLLED) }
+    let holds = |ground, held| plans.iter().all(|plan| unmeasured_command(plan, ground, held).is_none());
+    match ground {
+        Some(STAIRS) if holds(STAIRS, &UNROLLED) => Some(OWN_FEET_STAIRS),
+        Some(ground) if !holds(ground, &UNROLLED) && holds(ground, &UNROLLED_JOGS) => Some(OWN_FEET_JOGS),
+        _ => holds(LEVEL, &UNROLLED).then_some(OWN_FEET_UNROLLED),
+    }
 }
 
 /// What of a command on a kind of ground was not measured to hold without the assist.

@@ -3,15 +3,14 @@
 //! Rollouts whose settings come from no configuration file have the support that is asked for. Where none is, a character stands on its own
 //! feet in what it was measured to hold on them (docs/results.md): of the models that come with the program, that of all directions leads it
 //! where it holds, else the compact one, and in a style the compact one. The ground of a file counts as the measured one that is as uneven.
-//! In jogs on slopes and over hills, and with a given model on stairs, a small residual wrench helps the feet, and elsewhere the assist holds
-//! it; both are told.
+//! With a given model on stairs, a small residual wrench helps the feet, and elsewhere the assist holds it; both are told.
 //! Of scenes that are drawn, each has the support that its ground and its command need.
 
 mod measured;
 
 use self::measured::{
-    RESIDUAL_WRENCH, STAIRS, STYLED_RETURN_SHARE, led_by_unrolled, measured_kind, measured_support,
-    steered_support, styled_support,
+    RESIDUAL_WRENCH, STYLED_RETURN_SHARE, led_by_unrolled, measured_kind, measured_support, steered_support,
+    styled_support,
 };
 use crate::model::Models;
 use crate::rollout::BEYOND_S;
@@ -30,15 +29,15 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, the same on stairs, own feet in a style of
-/// the compact model, own feet with the residual wrench and each of the two models, and that of a configuration file.
+/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, the same on stairs and in jogs on slopes
+/// and over hills, own feet in a style of the compact model, own feet with the residual wrench, and that of a configuration file.
 const OWN_FEET: &str = "own-feet";
 const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const OWN_FEET_STAIRS: &str = "own-feet-stairs";
+const OWN_FEET_JOGS: &str = "own-feet-jogs";
 const OWN_FEET_STYLED: &str = "own-feet-styled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
-const RESIDUAL_UNROLLED: &str = "residual-unrolled";
 const CONFIGURED: &str = "configured";
 /// What holds a character up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,9 +261,7 @@ impl LoopSettings<'_> {
         });
         if given.is_some() {
             // Own feet, whatever was measured: only who leads is open.
-            let stairs = matches!(ground, Ground::Named(STAIRS));
-            let led =
-                led_by_unrolled(plans.as_deref(), stairs).filter(|_| unrolled && always_helped.is_none());
+            let led = led_by_unrolled(plans.as_deref(), kind).filter(|_| unrolled && always_helped.is_none());
             return chosen(in_style.and_then(Result::ok).or(led).unwrap_or(OWN_FEET), None);
         }
         if assisted.dynamics == Dynamics::KinematicOnly {
@@ -279,12 +276,7 @@ impl LoopSettings<'_> {
         match always_helped.map_or(measured.map_err(|what| unmeasured(&what)), Err) {
             Ok(name) => {
                 let mut chosen = chosen(name, None)?;
-                let helped_where = match name {
-                    RESIDUAL => Some("on stairs"),
-                    RESIDUAL_UNROLLED => Some("in jogs on slopes and over hills"),
-                    _ => None,
-                };
-                chosen.note = helped_where.map(|place| told_of_residual(place, &chosen.settings));
+                chosen.note = (name == RESIDUAL).then(|| told_of_residual(&chosen.settings));
                 Ok(chosen)
             }
             Err(reason) => chosen(ASSIST, Some(told_of_assist(&reason))),
@@ -318,17 +310,20 @@ impl LoopSettings<'_> {
         }
         let unrolled = has_unrolled(models, &assisted);
         let mut loops = BTreeMap::new();
-        for name in [OWN_FEET, OWN_FEET_UNROLLED, OWN_FEET_STAIRS, RESIDUAL, RESIDUAL_UNROLLED, ASSIST] {
-            if unrolled || !of_unrolled(name) {
+        for name in [OWN_FEET, OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_JOGS, RESIDUAL, ASSIST] {
+            // Where the model of all directions can lead, nothing needs the residual wrench.
+            let is_needed = if unrolled { name != RESIDUAL } else { !of_unrolled(name) };
+            if is_needed {
                 let (model, settings) = self.of_name(name, models, &change)?;
                 loops.insert(name.to_owned(), Loop { model, settings });
             }
         }
-        let helped_on = if unrolled { "in jogs on slopes and over hills" } else { "on stairs" };
+        let helped =
+            loops.get(RESIDUAL).map(|helped: &Loop<'_>| told_of_residual(&helped.settings) + ", and ");
         let note = format!(
-            "{}, and the external root assist holds up characters whose command or ground was not measured to hold without it \
+            "{}the external root assist holds up characters whose command or ground was not measured to hold without it \
              (docs/results.md); manifest.json names the support of each rollout",
-            told_of_residual(helped_on, &loops[RESIDUAL].settings)
+            helped.unwrap_or_default()
         );
         Ok(Supports { loops, note: Some(note), decided: Decided::ByWhatWasMeasured { unrolled } })
     }
@@ -356,9 +351,9 @@ impl LoopSettings<'_> {
             OWN_FEET => GeneratorConfig::own_feet(),
             OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
             OWN_FEET_STAIRS => GeneratorConfig::own_feet_stairs(),
+            OWN_FEET_JOGS => GeneratorConfig::own_feet_jogs(),
             OWN_FEET_STYLED => for_styles(),
             RESIDUAL => with_residual(GeneratorConfig::own_feet()),
-            RESIDUAL_UNROLLED => with_residual(GeneratorConfig::own_feet_unrolled()),
             _ => GeneratorConfig::default(),
         };
         let leads = models.unrolled.as_ref().filter(|_| of_unrolled(name)).unwrap_or(&models.first);
@@ -395,19 +390,19 @@ fn with_residual(mut settings: GeneratorConfig) -> GeneratorConfig {
 
 /// Whether the model of all directions leads characters with this support.
 fn of_unrolled(name: &str) -> bool {
-    [OWN_FEET_UNROLLED, OWN_FEET_STAIRS, RESIDUAL_UNROLLED].contains(&name)
+    [OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_JOGS].contains(&name)
 }
 
 fn told_of_assist(reason: &str) -> String {
     format!("the external root assist holds the character up: {reason}")
 }
 
-/// What is told of the residual wrench, and in what it helps.
-fn told_of_residual(place: &str, settings: &GeneratorConfig) -> String {
+/// What is told of the residual wrench.
+fn told_of_residual(settings: &GeneratorConfig) -> String {
     let dynamic = &settings.dynamic;
     let torque_nm = dynamic.mass_kg * dynamic.gravity_m_s2 * dynamic.balance.residual_torque_bw_m;
     format!(
-        "{place} an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
+        "on stairs an external wrench of at most {} body weights and {torque_nm:.0} N·m helps the feet",
         dynamic.balance.residual_force_bw
     )
 }

@@ -54,7 +54,7 @@ fn the_model_of_all_directions_leads_where_it_holds() {
         (None, "gaps", "jog"),
         (None, "flat", "run"),
         (None, "rough", "crouch"),
-        (Some(Support::OwnFeet), "hills", "jog"),
+        (Some(Support::OwnFeet), "hills", "run"),
         (Some(Support::OwnFeet), "stairs", "backward"),
     ] {
         let chosen = chosen_of(models(), support, (ground, control), &["dynamic.friction=0.5"]);
@@ -157,26 +157,26 @@ fn a_character_that_is_steered_stands_on_its_own_feet_where_all_directions_hold(
 #[test]
 fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_as_uneven() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (ground, shape, held, helped) in [
+    for (ground, shape, held, otherwise) in [
         ("flat", "kind = \"flat\"", "jog", None),
         ("rough", "kind = \"rough\"\namplitude_m = 0.04\nwavelength_m = 0.8", "sideways", None),
         (
             "hills",
             "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0",
             "crouch",
-            Some(("jog", RESIDUAL_UNROLLED)),
+            Some(("jog", OWN_FEET_JOGS)),
         ),
         (
             "slope",
             "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0",
             "crouch",
-            Some(("jog", RESIDUAL_UNROLLED)),
+            Some(("jog", OWN_FEET_JOGS)),
         ),
         (
             "steep",
             "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0",
             "sideways",
-            Some(("jog", RESIDUAL_UNROLLED)),
+            Some(("jog", OWN_FEET_JOGS)),
         ),
         (
             "cliffs",
@@ -192,9 +192,9 @@ fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_a
             let chosen = chosen(path, held, &[]);
             assert_eq!((chosen.note, chosen.name), (None, OWN_FEET_UNROLLED), "{ground} {held}");
         }
-        if let Some((control, name)) = helped {
+        if let Some((control, name)) = otherwise {
             let chosen = chosen(path, control, &[]);
-            assert_eq!((chosen.note.is_some(), chosen.name), (true, name), "{ground} {control}");
+            assert_eq!((chosen.note.is_some(), chosen.name), (name == ASSIST, name), "{ground} {control}");
         }
         let asked = chosen_of(models(), Some(Support::OwnFeet), (path, "walk"), &[]);
         assert_eq!(asked.name, OWN_FEET_UNROLLED, "{ground}");
@@ -223,7 +223,7 @@ fn characters_of_a_scene_stand_on_their_own_feet_where_each_of_them_would_alone(
         assert_eq!(chosen.name, ASSIST, "{terrain} {controls:?}");
         assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain} {controls:?}");
     }
-    assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_UNROLLED);
+    assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_JOGS);
     assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET_STAIRS);
 }
 
@@ -249,15 +249,11 @@ fn on_stairs_a_bounded_wrench_helps_a_model_that_is_given_and_is_told() {
 }
 
 #[test]
-fn it_helps_jogs_on_slopes_and_hills_of_the_model_of_all_directions_alone() {
-    let mut wanted = GeneratorConfig::own_feet_unrolled();
-    wanted.dynamic.balance.residual_force_bw = 0.2;
-    wanted.dynamic.balance.residual_torque_bw_m = 0.136;
-    for ground in ["slope", "hills"] {
-        let chosen = chosen(ground, "jog", &[]);
-        let told = chosen.note.unwrap_or_default();
-        assert!(told.contains("0.2 body weights") && !told.contains("stairs"), "{ground}: {told}");
-        assert_eq!((chosen.name, chosen.settings), (RESIDUAL_UNROLLED, wanted.clone()), "{ground}");
+fn jogs_on_slopes_and_hills_have_settings_of_the_model_of_all_directions_of_their_own() {
+    for (ground, support) in [("slope", None), ("hills", None), ("hills", Some(Support::OwnFeet))] {
+        let chosen = chosen_of(models(), support, (ground, "jog"), &[]);
+        assert_eq!((chosen.name, chosen.note), (OWN_FEET_JOGS, None), "{ground}");
+        assert_eq!(chosen.settings, GeneratorConfig::own_feet_jogs(), "{ground}");
         assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
         assert_eq!(chosen_of(given(), None, (ground, "jog"), &[]).name, ASSIST, "{ground}");
     }
@@ -279,7 +275,7 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         ("hills", "walk", OWN_FEET_UNROLLED),
         ("flat", "jog", OWN_FEET_UNROLLED),
         ("stairs", "walk", OWN_FEET_STAIRS),
-        ("hills", "jog", RESIDUAL_UNROLLED),
+        ("hills", "jog", OWN_FEET_JOGS),
         ("flat", "crouch", OWN_FEET_UNROLLED),
         ("hills", "backward", OWN_FEET_UNROLLED),
         ("gaps", "crouch", OWN_FEET_UNROLLED),
@@ -290,14 +286,15 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         assert_eq!(name, support, "{ground} {control}");
         assert!(supports.loops.contains_key(name));
     }
-    assert!(supports.note.is_some_and(|note| note.contains("in jogs") && !note.contains("stairs")));
-    let helped = |name: &str| supports.loops[name].settings.dynamic.balance.residual_force_bw > 0.0;
-    assert!(helped(RESIDUAL) && helped(RESIDUAL_UNROLLED) && !helped(OWN_FEET));
+    assert!(supports.note.is_some_and(|note| note.starts_with("the external root assist")));
+    let helped = |with: &Loop<'_>| with.settings.dynamic.balance.residual_force_bw > 0.0;
+    assert!(!supports.loops.values().any(helped));
 
     for alone in [asked_of(given(), &[], None), asked(&["controller=\"nsm\"".to_owned()], None)] {
         assert_eq!(alone.name_for("hills", &plan("walk")), OWN_FEET);
         assert_eq!(alone.name_for("hills", &plan("backward")), ASSIST);
         assert_eq!(alone.name_for("stairs", &plan("walk")), RESIDUAL);
+        assert!(helped(&alone.loops[RESIDUAL]));
         assert!(alone.note.is_some_and(|note| note.contains("on stairs")));
     }
 

@@ -96,12 +96,13 @@ pub struct GenerateArguments {
     /// What holds the character up: own-feet (nothing from outside while it is up) or assist (a bounded external wrench on the pelvis; the
     /// settings of configs/generate.toml). If left out, own-feet where it was measured to hold, or to hold more often than with assist
     /// (docs/results.md): in all commands on the preset grounds but stairs and but runs on other ground than flat, in walks ahead on stairs,
-    /// and in a style in walks ahead on flat. In jogs on slope and hills, and with --model in walks ahead on stairs, a residual wrench (at
-    /// most 0.2 body weights and 100 N·m) helps the feet. The ground of a file counts as the first of flat, rough, hills, mixed and slope
-    /// that is as uneven; on slopes from 8° to 15° standing, turning, walking and jogging do as on slope. Elsewhere, assist. A note tells
-    /// what helps from outside. Without --model, the embedded model of all directions leads characters on their own feet (the settings of
-    /// configs/own_feet_unrolled.toml, in walks ahead on stairs those of configs/own_feet_stairs.toml), but in a style on flat; there, with
-    /// other controllers and with --model the settings are those of configs/own_feet_planned.toml (in a style with a return_share of 0.2).
+    /// and in a style in walks ahead on flat. With --model, in walks ahead on stairs, a residual wrench (at most 0.2 body weights and
+    /// 100 N·m) helps the feet. The ground of a file counts as the first of flat, rough, hills, mixed and slope that is as uneven; on slopes
+    /// from 8° to 15° standing, turning, walking and jogging do as on slope. Elsewhere, assist. A note tells what helps from outside.
+    /// Without --model, the embedded model of all directions leads characters on their own feet (the settings of
+    /// configs/own_feet_unrolled.toml, in walks ahead on stairs those of configs/own_feet_stairs.toml, in jogs on slope and hills those of
+    /// configs/own_feet_jogs.toml), but in a style on flat; there, with other controllers and with --model the settings are those of
+    /// configs/own_feet_planned.toml (in a style with a return_share of 0.2).
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
