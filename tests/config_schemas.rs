@@ -64,7 +64,7 @@ fn kind(name: &str) -> &'static str {
             | "own_feet_policy.toml"
             | "own_feet_unrolled.toml"
             | "own_feet_stairs.toml"
-            | "own_feet_jogs.toml",
+            | "own_feet_thorough.toml",
         ) => "generate",
         (
             "",

@@ -172,10 +172,10 @@ fn own_feet_stairs_toml_is_what_a_walk_on_stairs_has() {
 }
 
 #[test]
-fn own_feet_jogs_toml_is_what_a_jog_over_hills_has() {
-    let config: GeneratorConfig = parsed("own_feet_jogs.toml");
+fn own_feet_thorough_toml_is_what_jogs_and_crouched_walks_on_uneven_ground_have() {
+    let config: GeneratorConfig = parsed("own_feet_thorough.toml");
     config.validate().unwrap();
-    assert_eq!(config, GeneratorConfig::own_feet_jogs());
+    assert_eq!(config, GeneratorConfig::own_feet_thorough());
 }
 
 #[test]

@@ -242,9 +242,9 @@ impl GeneratorConfig {
         }
     }
 
-    /// The same in jogs on slopes and over hills: plans twice as often, among more corrections. The values are those of
-    /// `configs/own_feet_jogs.toml`.
-    pub fn own_feet_jogs() -> Self {
+    /// The same with plans twice as often, among twice as many corrections, for jogs and crouched walks on uneven ground. The values are those of
+    /// `configs/own_feet_thorough.toml`.
+    pub fn own_feet_thorough() -> Self {
         let mut settings = Self::own_feet_unrolled();
         let planning = &mut settings.layers.balance_planning;
         (planning.interval_s, planning.candidates) = (0.05, 24);

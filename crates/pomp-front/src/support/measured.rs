@@ -1,6 +1,6 @@
 //! What characters were measured to hold on their own feet (docs/results.md): on which grounds, with which commands, led by which model.
 
-use super::{OWN_FEET, OWN_FEET_JOGS, OWN_FEET_STAIRS, OWN_FEET_STYLED, OWN_FEET_UNROLLED, RESIDUAL};
+use super::{OWN_FEET, OWN_FEET_STAIRS, OWN_FEET_STYLED, OWN_FEET_THOROUGH, OWN_FEET_UNROLLED, RESIDUAL};
 use anyhow::Result;
 use pomp_generator::{ControlPlan, ControlSample, FRAME_RATE_HZ};
 use pomp_motion::Gait;
@@ -34,12 +34,16 @@ const COMPACT: Held = Held {
 const UNROLLED: Held = Held {
     ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
     directions: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
-    crouches: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
-    jogs: &[LEVEL, "rough", "gaps", "mixed"],
+    crouches: &[LEVEL, "rough"],
+    jogs: &[LEVEL, "rough", "mixed"],
     runs: &[LEVEL],
 };
-/// What those of the model of all directions hold with the settings of jogs on slopes and over hills.
-const UNROLLED_JOGS: Held = Held { jogs: &[LEVEL, "slope", STEEP, "rough", "hills"], ..UNROLLED };
+/// What those of the model of all directions hold with thorough plans.
+const UNROLLED_THOROUGH: Held = Held {
+    crouches: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
+    jogs: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
+    ..UNROLLED
+};
 /// What those of the compact model hold in a style of its own.
 const STYLED: Held = Held { ahead: &[LEVEL], directions: &[], crouches: &[], jogs: &[], runs: &[] };
 /// Grounds on which characters of the model of all directions were measured while they were commanded anything.
@@ -97,7 +101,7 @@ pub(super) fn measured_support(
         None if ground != STAIRS => Ok(OWN_FEET),
         None if plans.len() == 1 => Ok(RESIDUAL),
         None => Err("a scene of several characters on stairs".to_owned()),
-        Some(_) if unrolled && plans.len() == 1 && unmeasured(&UNROLLED_JOGS).is_none() => Ok(OWN_FEET_JOGS),
+        Some(_) if unrolled && unmeasured(&UNROLLED_THOROUGH).is_none() => Ok(OWN_FEET_THOROUGH),
         Some(what) => Err(what.to_owned()),
     }
 }
@@ -128,7 +132,9 @@ pub(super) fn led_by_unrolled(plans: Option<&[ControlPlan]>, ground: Option<&str
     let holds = |ground, held| plans.iter().all(|plan| unmeasured_command(plan, ground, held).is_none());
     match ground {
         Some(STAIRS) if holds(STAIRS, &UNROLLED) => Some(OWN_FEET_STAIRS),
-        Some(ground) if !holds(ground, &UNROLLED) && holds(ground, &UNROLLED_JOGS) => Some(OWN_FEET_JOGS),
+        Some(ground) if !holds(ground, &UNROLLED) && holds(ground, &UNROLLED_THOROUGH) => {
+            Some(OWN_FEET_THOROUGH)
+        }
         _ => holds(LEVEL, &UNROLLED).then_some(OWN_FEET_UNROLLED),
     }
 }

@@ -29,12 +29,12 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, the same on stairs and in jogs on slopes
-/// and over hills, own feet in a style of the compact model, own feet with the residual wrench, and that of a configuration file.
+/// Names of supports in a batch: those of [`Support`], own feet with the model of all directions, the same on stairs and with thorough
+/// plans, own feet in a style of the compact model, own feet with the residual wrench, and that of a configuration file.
 const OWN_FEET: &str = "own-feet";
 const OWN_FEET_UNROLLED: &str = "own-feet-unrolled";
 const OWN_FEET_STAIRS: &str = "own-feet-stairs";
-const OWN_FEET_JOGS: &str = "own-feet-jogs";
+const OWN_FEET_THOROUGH: &str = "own-feet-thorough";
 const OWN_FEET_STYLED: &str = "own-feet-styled";
 const ASSIST: &str = "assist";
 const RESIDUAL: &str = "residual";
@@ -310,7 +310,7 @@ impl LoopSettings<'_> {
         }
         let unrolled = has_unrolled(models, &assisted);
         let mut loops = BTreeMap::new();
-        for name in [OWN_FEET, OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_JOGS, RESIDUAL, ASSIST] {
+        for name in [OWN_FEET, OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_THOROUGH, RESIDUAL, ASSIST] {
             // Where the model of all directions can lead, nothing needs the residual wrench.
             let is_needed = if unrolled { name != RESIDUAL } else { !of_unrolled(name) };
             if is_needed {
@@ -351,7 +351,7 @@ impl LoopSettings<'_> {
             OWN_FEET => GeneratorConfig::own_feet(),
             OWN_FEET_UNROLLED => GeneratorConfig::own_feet_unrolled(),
             OWN_FEET_STAIRS => GeneratorConfig::own_feet_stairs(),
-            OWN_FEET_JOGS => GeneratorConfig::own_feet_jogs(),
+            OWN_FEET_THOROUGH => GeneratorConfig::own_feet_thorough(),
             OWN_FEET_STYLED => for_styles(),
             RESIDUAL => with_residual(GeneratorConfig::own_feet()),
             _ => GeneratorConfig::default(),
@@ -390,7 +390,7 @@ fn with_residual(mut settings: GeneratorConfig) -> GeneratorConfig {
 
 /// Whether the model of all directions leads characters with this support.
 fn of_unrolled(name: &str) -> bool {
-    [OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_JOGS].contains(&name)
+    [OWN_FEET_UNROLLED, OWN_FEET_STAIRS, OWN_FEET_THOROUGH].contains(&name)
 }
 
 fn told_of_assist(reason: &str) -> String {

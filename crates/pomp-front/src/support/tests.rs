@@ -51,7 +51,7 @@ fn the_model_of_all_directions_leads_where_it_holds() {
         (None, "rough", "backward"),
         (None, "slope", "sideways"),
         (None, "gaps", "turn"),
-        (None, "gaps", "jog"),
+        (None, "mixed", "jog"),
         (None, "flat", "run"),
         (None, "rough", "crouch"),
         (Some(Support::OwnFeet), "hills", "run"),
@@ -163,20 +163,20 @@ fn on_the_ground_of_a_file_a_character_does_what_it_does_on_the_preset_that_is_a
         (
             "hills",
             "kind = \"hills\"\namplitude_m = 0.5\nwavelength_m = 7.0",
-            "crouch",
-            Some(("jog", OWN_FEET_JOGS)),
+            "sideways",
+            Some(("jog", OWN_FEET_THOROUGH)),
         ),
         (
             "slope",
             "kind = \"slope\"\nangle_deg = 7.0\nheading_deg = 30.0",
-            "crouch",
-            Some(("jog", OWN_FEET_JOGS)),
+            "sideways",
+            Some(("crouch", OWN_FEET_THOROUGH)),
         ),
         (
             "steep",
             "kind = \"slope\"\nangle_deg = 13.7\nheading_deg = 134.0",
             "sideways",
-            Some(("jog", OWN_FEET_JOGS)),
+            Some(("jog", OWN_FEET_THOROUGH)),
         ),
         (
             "cliffs",
@@ -216,14 +216,16 @@ fn characters_of_a_scene_stand_on_their_own_feet_where_each_of_them_would_alone(
     for (terrain, controls, styled, said) in [
         ("rough", ["walk", "run"], false, "a run on this ground"),
         ("flat", ["walk", "walk"], true, "a style"),
-        ("hills", ["walk", "jog"], false, "a jog"),
+        ("hills", ["walk", "run"], false, "a run"),
         ("stairs", ["walk", "walk"], false, "several characters on stairs"),
     ] {
         let chosen = scene(None, terrain, &controls, styled);
         assert_eq!(chosen.name, ASSIST, "{terrain} {controls:?}");
         assert!(chosen.note.is_some_and(|note| note.contains(said)), "{terrain} {controls:?}");
     }
-    assert_eq!(scene(Some(Support::OwnFeet), "hills", &["walk", "jog"], false).name, OWN_FEET_JOGS);
+    for support in [None, Some(Support::OwnFeet)] {
+        assert_eq!(scene(support, "hills", &["walk", "jog"], false).name, OWN_FEET_THOROUGH);
+    }
     assert_eq!(scene(Some(Support::OwnFeet), "stairs", &["walk", "walk"], false).name, OWN_FEET_STAIRS);
 }
 
@@ -249,13 +251,20 @@ fn on_stairs_a_bounded_wrench_helps_a_model_that_is_given_and_is_told() {
 }
 
 #[test]
-fn jogs_on_slopes_and_hills_have_settings_of_the_model_of_all_directions_of_their_own() {
-    for (ground, support) in [("slope", None), ("hills", None), ("hills", Some(Support::OwnFeet))] {
-        let chosen = chosen_of(models(), support, (ground, "jog"), &[]);
-        assert_eq!((chosen.name, chosen.note), (OWN_FEET_JOGS, None), "{ground}");
-        assert_eq!(chosen.settings, GeneratorConfig::own_feet_jogs(), "{ground}");
+fn jogs_and_crouched_walks_on_uneven_ground_are_planned_thoroughly() {
+    for (ground, control, support) in [
+        ("slope", "jog", None),
+        ("hills", "jog", None),
+        ("hills", "jog", Some(Support::OwnFeet)),
+        ("gaps", "jog", None),
+        ("hills", "crouch", None),
+        ("gaps", "crouch", Some(Support::OwnFeet)),
+    ] {
+        let chosen = chosen_of(models(), support, (ground, control), &[]);
+        assert_eq!((chosen.name, chosen.note), (OWN_FEET_THOROUGH, None), "{ground} {control}");
+        assert_eq!(chosen.settings, GeneratorConfig::own_feet_thorough(), "{ground} {control}");
         assert!(Arc::ptr_eq(chosen.model, models().unrolled.as_ref().expect("it is embedded")));
-        assert_eq!(chosen_of(given(), None, (ground, "jog"), &[]).name, ASSIST, "{ground}");
+        assert_eq!(chosen_of(given(), None, (ground, control), &[]).name, ASSIST, "{ground} {control}");
     }
 }
 
@@ -275,10 +284,10 @@ fn each_drawn_scene_has_the_support_that_it_needs() {
         ("hills", "walk", OWN_FEET_UNROLLED),
         ("flat", "jog", OWN_FEET_UNROLLED),
         ("stairs", "walk", OWN_FEET_STAIRS),
-        ("hills", "jog", OWN_FEET_JOGS),
+        ("hills", "jog", OWN_FEET_THOROUGH),
         ("flat", "crouch", OWN_FEET_UNROLLED),
         ("hills", "backward", OWN_FEET_UNROLLED),
-        ("gaps", "crouch", OWN_FEET_UNROLLED),
+        ("gaps", "crouch", OWN_FEET_THOROUGH),
         ("rough", "run", ASSIST),
         ("stairs", "jog", ASSIST),
     ] {

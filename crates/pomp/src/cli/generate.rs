@@ -100,9 +100,9 @@ pub struct GenerateArguments {
     /// 100 N·m) helps the feet. The ground of a file counts as the first of flat, rough, hills, mixed and slope that is as uneven; on slopes
     /// from 8° to 15° standing, turning, walking and jogging do as on slope. Elsewhere, assist. A note tells what helps from outside.
     /// Without --model, the embedded model of all directions leads characters on their own feet (the settings of
-    /// configs/own_feet_unrolled.toml, in walks ahead on stairs those of configs/own_feet_stairs.toml, in jogs on slope and hills those of
-    /// configs/own_feet_jogs.toml), but in a style on flat; there, with other controllers and with --model the settings are those of
-    /// configs/own_feet_planned.toml (in a style with a return_share of 0.2).
+    /// configs/own_feet_unrolled.toml, in walks ahead on stairs those of configs/own_feet_stairs.toml, in jogs on slope, hills and gaps and
+    /// in crouched walks on slope, hills, gaps and mixed those of configs/own_feet_thorough.toml), but in a style on flat; there, with other
+    /// controllers and with --model the settings are those of configs/own_feet_planned.toml (in a style with a return_share of 0.2).
     #[arg(long, value_name = "SUPPORT", conflicts_with = "config")]
     pub support: Option<Support>,
     /// Configuration of the closed loop, over the settings of configs/generate.toml.
