@@ -242,8 +242,8 @@ impl GeneratorConfig {
         }
     }
 
-    /// The same with plans twice as often, among twice as many corrections, for jogs and crouched walks on uneven ground. The values are those of
-    /// `configs/own_feet_thorough.toml`.
+    /// The same with plans twice as often, among twice as many corrections, for jogs and crouched walks on uneven ground. The values are
+    /// those of `configs/own_feet_thorough.toml`.
     pub fn own_feet_thorough() -> Self {
         let mut settings = Self::own_feet_unrolled();
         let planning = &mut settings.layers.balance_planning;
@@ -253,8 +253,8 @@ impl GeneratorConfig {
 
     /// The same on stairs. The values are those of `configs/own_feet_stairs.toml`.
     pub fn own_feet_stairs() -> Self {
-        let unrolled = Self::own_feet_unrolled();
-        let (layers, dynamic) = (unrolled.layers, unrolled.dynamic);
+        let thorough = Self::own_feet_thorough();
+        let (layers, dynamic) = (thorough.layers, thorough.dynamic);
         Self {
             layers: LayersConfig {
                 speed_adaptation: SpeedAdaptationConfig {
@@ -267,18 +267,13 @@ impl GeneratorConfig {
                     pelvis_follows_s: 0.3,
                     ..layers.foot_placement
                 },
-                balance_planning: BalancePlanningConfig {
-                    interval_s: 0.05,
-                    candidates: 24,
-                    ..layers.balance_planning
-                },
                 ..layers
             },
             dynamic: DynamicConfig {
                 balance: BalanceConfig { stepping_hold_s: 0.0, footing_at_body: true, ..dynamic.balance },
                 ..dynamic
             },
-            ..unrolled
+            ..thorough
         }
     }
 
