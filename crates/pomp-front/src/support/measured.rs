@@ -30,7 +30,7 @@ const COMPACT: Held = Held {
     jogs: &[LEVEL],
     runs: &[],
 };
-/// What those of the model of all directions hold.
+/// What those of the model of all directions hold without thorough plans.
 const UNROLLED: Held = Held {
     ahead: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed", STAIRS],
     directions: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
@@ -38,7 +38,7 @@ const UNROLLED: Held = Held {
     jogs: &[LEVEL, "rough", "mixed"],
     runs: &[LEVEL],
 };
-/// What those of the model of all directions hold with thorough plans.
+/// What they hold with them (`configs/own_feet_thorough.toml`), and what they hold without.
 const UNROLLED_THOROUGH: Held = Held {
     crouches: &[LEVEL, "slope", "rough", "hills", "gaps", "mixed"],
     jogs: &[LEVEL, "slope", STEEP, "rough", "hills", "gaps", "mixed"],
